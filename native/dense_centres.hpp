@@ -1,0 +1,117 @@
+// Dense centres in panels, with their coefficients: they grow, change and are multiplied with.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "isa.hpp"
+#include "parallel.hpp"
+
+namespace graphkm {
+
+template <class T>
+class DenseCentres {
+ public:
+  DenseCentres(KernelSpec spec, std::vector<double> shift, std::size_t n_outputs)
+      : spec_(spec), shift_(std::move(shift)), n_outputs_(n_outputs) {}
+
+  std::size_t size() const { return n_rows_; }
+  std::size_t n_features() const { return shift_.size(); }
+  std::size_t n_outputs() const { return n_outputs_; }
+
+  void append(const T* rows, std::size_t n) {
+    const std::size_t d = n_features(), lanes = isa_.lanes;
+    const std::size_t panels = (n_rows_ + n + lanes - 1) / lanes;
+    data_.resize(panels * lanes * d, T(0));
+    stat_.resize(panels * lanes, T(0));
+    coef_.resize(panels * lanes * n_outputs_, T(0));
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t j = n_rows_ + i, panel = j / lanes, lane = j % lanes;
+      stat_[j] =
+          place(rows + i * d, Side::centre, data_.data() + panel * d * lanes + lane, lanes);
+    }
+    n_rows_ += n;
+  }
+
+  // values[k][output] replace the coefficients of centre rows[k].
+  void set(const std::int64_t* rows, const double* values, std::size_t n) {
+    const std::size_t lanes = isa_.lanes, R = n_outputs_;
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t panel = std::size_t(rows[k]) / lanes, lane = std::size_t(rows[k]) % lanes;
+      for (std::size_t r = 0; r < R; ++r)
+        coef_[(panel * R + r) * lanes + lane] = T(values[k * R + r]);
+    }
+  }
+
+  // out[query][output] = sum_j coef[j][output] k(query, centre j)
+  void product(const T* queries, std::size_t n, double* out, std::size_t n_threads,
+               const Interrupted& interrupted) const {
+    std::fill_n(out, n * n_outputs_, 0.0);
+    each_chunk(queries, n, n_threads, interrupted,
+               [&](std::size_t first, std::size_t count, const T* packed, const T* stat) {
+                 std::vector<T> scratch(isa_.tile * n_outputs_ * isa_.lanes);
+                 isa_.dense_product(spec_, view(), packed, stat, count, out + first * n_outputs_,
+                                    scratch.data());
+               });
+  }
+
+  // out[query][j] = k(query, centre j)
+  void values(const T* queries, std::size_t n, T* out, std::size_t n_threads,
+              const Interrupted& interrupted) const {
+    each_chunk(queries, n, n_threads, interrupted,
+               [&](std::size_t first, std::size_t count, const T* packed, const T* stat) {
+                 isa_.dense_values(spec_, view(), packed, stat, count, out + first * n_rows_,
+                                   n_rows_);
+               });
+  }
+
+ private:
+  static constexpr std::size_t chunk_target = 64;
+
+  PanelView<T> view() const {
+    const std::size_t lanes = isa_.lanes;
+    return {data_.data(), stat_.data(), coef_.data(), n_rows_,
+            (n_rows_ + lanes - 1) / lanes, n_features(), n_outputs_};
+  }
+
+  // Writes one row, shifted and scaled, with `stride` between features; returns its stat.
+  T place(const T* row, Side side, T* to, std::size_t stride) const {
+    const std::size_t d = n_features();
+    double squares = 0.0;
+    for (std::size_t k = 0; k < d; ++k) {
+      const double x = double(T(double(row[k]) - shift_[k]));
+      squares += x * x;
+    }
+    const RowForm form = spec_.row_form(side, squares);
+    for (std::size_t k = 0; k < d; ++k)
+      to[k * stride] = T(form.scale * double(T(double(row[k]) - shift_[k])));
+    return T(form.stat);
+  }
+
+  template <class Work>
+  void each_chunk(const T* queries, std::size_t n, std::size_t n_threads,
+                  const Interrupted& interrupted, Work&& work) const {
+    if (n_rows_ == 0 || n == 0) return;
+    const std::size_t d = n_features(), tile = isa_.tile;
+    const std::size_t chunk = (chunk_target + tile - 1) / tile * tile;
+    // A few hundred microseconds of work are not worth a second thread.
+    if (double(n) * double(n_rows_) * double(d + 24) < 4e6) n_threads = 1;
+    parallel_for((n + chunk - 1) / chunk, n_threads, interrupted, [&](std::size_t c) {
+      const std::size_t first = c * chunk, count = std::min(chunk, n - first);
+      std::vector<T> packed(chunk * d, T(0)), stat(chunk, T(0));
+      for (std::size_t i = 0; i < count; ++i)
+        stat[i] = place(queries + (first + i) * d, Side::query,
+                        packed.data() + i / tile * tile * d + i % tile, tile);
+      work(first, count, packed.data(), stat.data());
+    });
+  }
+
+  const Isa<T>& isa_ = isa<T>();
+  KernelSpec spec_;
+  std::vector<double> shift_;
+  std::size_t n_outputs_, n_rows_ = 0;
+  std::vector<T> data_, stat_, coef_;
+};
+
+}  // namespace graphkm

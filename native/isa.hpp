@@ -1,0 +1,69 @@
+// The four hot loops, compiled once per instruction set and chosen at run time.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel_spec.hpp"
+
+namespace graphkm {
+
+// Centres in panels of `lanes` columns: data[panel][feature][lane], stat[panel][lane],
+// coef[panel][output][lane]; the lanes past the last centre are zero.
+template <class T>
+struct PanelView {
+  const T* data;
+  const T* stat;
+  const T* coef;
+  std::size_t n_rows, n_panels, n_features, n_outputs;
+};
+
+// Rows in compressed form, values already scaled; coef[row][output].
+template <class T>
+struct SparseView {
+  const std::int64_t* indptr;
+  const std::int32_t* indices;
+  const T* values;
+  const T* stat;
+  const T* coef;
+  std::size_t n_rows, n_outputs;
+};
+
+template <class T>
+struct Isa {
+  const char* name;
+  std::size_t lanes;         // columns of a panel
+  std::size_t tile;          // queries of a dense tile
+  std::size_t sparse_lanes;  // columns of a block of queries in the sparse loops
+
+  // queries[tile][feature][tile lane]; out[query][output] += sum_j coef[j] k(query, s_j).
+  // scratch holds tile * n_outputs * lanes values.
+  void (*dense_product)(const KernelSpec&, const PanelView<T>&, const T* queries, const T* stat,
+                        std::size_t n_queries, double* out, T* scratch);
+  // out[query * stride + j] = k(query, s_j)
+  void (*dense_values)(const KernelSpec&, const PanelView<T>&, const T* queries, const T* stat,
+                       std::size_t n_queries, T* out, std::size_t stride);
+  // queries[local feature][sparse lane], local 0 a row of zeros; local[feature] maps to it.
+  // out[lane][output] += sum over rows; scratch holds n_outputs * sparse_lanes values.
+  void (*sparse_product)(const KernelSpec&, const SparseView<T>&, const T* queries, const T* stat,
+                         const std::int32_t* local, std::size_t n_queries, double* out, T* scratch);
+  void (*sparse_values)(const KernelSpec&, const SparseView<T>&, const T* queries, const T* stat,
+                        const std::int32_t* local, std::size_t n_queries, T* out,
+                        std::size_t stride);
+};
+
+// The best instruction set of this machine, or the one GRAPHKM_ISA names.
+template <class T>
+const Isa<T>& isa();
+
+#define GRAPHKM_DECLARE_ISA(NAME)        \
+  namespace NAME {                       \
+  const Isa<float>& single_precision();  \
+  const Isa<double>& double_precision(); \
+  }
+GRAPHKM_DECLARE_ISA(portable)
+GRAPHKM_DECLARE_ISA(neon)
+GRAPHKM_DECLARE_ISA(avx2)
+GRAPHKM_DECLARE_ISA(avx512)
+#undef GRAPHKM_DECLARE_ISA
+
+}  // namespace graphkm

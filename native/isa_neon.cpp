@@ -1,0 +1,3 @@
+#define GRAPHKM_ISA neon
+#include "simd/neon.hpp"
+#include "tiles.inl"

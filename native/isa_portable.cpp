@@ -1,0 +1,3 @@
+#define GRAPHKM_ISA portable
+#include "simd/portable.hpp"
+#include "tiles.inl"

@@ -1,0 +1,67 @@
+// Plain C++ over small arrays: every machine runs it, and compilers turn it into whatever
+// registers their baseline has.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace graphkm::GRAPHKM_ISA {
+
+template <class T>
+struct Vec {
+  static constexpr int width = 16 / sizeof(T), panel_vectors = 2, tile_queries = 4;
+  struct V {
+    T x[width];
+  };
+  template <class F>
+  static V each(F f) {
+    V r;
+    for (int i = 0; i < width; ++i) r.x[i] = f(i);
+    return r;
+  }
+  static V zero() { return set1(T(0)); }
+  static V set1(T a) { return each([&](int) { return a; }); }
+  static V load(const T* p) { return each([&](int i) { return p[i]; }); }
+  static void store(T* p, V a) {
+    for (int i = 0; i < width; ++i) p[i] = a.x[i];
+  }
+  static V add(V a, V b) { return each([&](int i) { return a.x[i] + b.x[i]; }); }
+  static V sub(V a, V b) { return each([&](int i) { return a.x[i] - b.x[i]; }); }
+  static V mul(V a, V b) { return each([&](int i) { return a.x[i] * b.x[i]; }); }
+  static V fma(V a, V b, V c) { return each([&](int i) { return a.x[i] * b.x[i] + c.x[i]; }); }
+  static V fma_scalar(const T* a, V b, V c) {
+    return each([&](int i) { return *a * b.x[i] + c.x[i]; });
+  }
+  using Group = V;
+  static constexpr int group = 1;
+  static Group load_group(const T* p) { return set1(*p); }
+  template <int>
+  static V lane(Group q) {
+    return q;
+  }
+  template <int>
+  static V fma_lane(Group q, V b, V c) {
+    return fma(q, b, c);
+  }
+  static V max(V a, V b) { return each([&](int i) { return a.x[i] > b.x[i] ? a.x[i] : b.x[i]; }); }
+  static V abs(V a) { return each([&](int i) { return std::fabs(a.x[i]); }); }
+  static V shift_left_bits(V a) {  // the integer in the low bits becomes the exponent field
+    using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    return each([&](int i) {
+      U bits;
+      std::memcpy(&bits, &a.x[i], sizeof bits);
+      bits <<= (sizeof(T) == 4 ? 23 : 52);
+      T y;
+      std::memcpy(&y, &bits, sizeof y);
+      return y;
+    });
+  }
+  static T sum(V a) {
+    T s = T(0);
+    for (int i = 0; i < width; ++i) s += a.x[i];
+    return s;
+  }
+};
+
+}  // namespace graphkm::GRAPHKM_ISA

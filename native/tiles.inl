@@ -1,0 +1,338 @@
+// The hot loops, written over Vec<T> and included once per instruction set.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "isa.hpp"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define GRAPHKM_UNROLL _Pragma("GCC unroll 16")
+#elif defined(__clang__)
+#define GRAPHKM_UNROLL _Pragma("unroll")
+#else
+#define GRAPHKM_UNROLL
+#endif
+#if defined(_MSC_VER)
+#define GRAPHKM_NOINLINE __declspec(noinline)
+#else
+#define GRAPHKM_NOINLINE __attribute__((noinline))
+#endif
+
+namespace graphkm::GRAPHKM_ISA {
+namespace {
+
+// 2^t for t <= 0 up to rounding, zero below the smallest normal number. Adding `magic` rounds t to
+// an integer and leaves that integer, plus the exponent's bias, in the low bits of the sum.
+template <class T>
+struct Exp2;
+
+template <>
+struct Exp2<float> {
+  static constexpr float lowest = -127.0f, magic = 12582912.0f + 127.0f;
+  static constexpr float c[] = {1.0f,
+                                0.6931470036506653f,
+                                0.24022242426872253f,
+                                0.05550733581185341f,
+                                0.009671512991189957f,
+                                0.0013264729641377926f};
+};
+
+template <>
+struct Exp2<double> {
+  static constexpr double lowest = -1023.0, magic = 6755399441055744.0 + 1023.0;
+  static constexpr double c[] = {1.0,
+                                 0.69314718055994533,
+                                 0.240226506959101562,
+                                 0.0555041086648199215,
+                                 0.00961812910758833508,
+                                 0.00133335581467899503,
+                                 0.00015403530462514613,
+                                 0.0000152527334899608046,
+                                 1.3215433089594629e-6,
+                                 1.01781980333285277e-7,
+                                 7.07410562624565937e-9,
+                                 4.43528094461033616e-10};
+};
+
+template <class T>
+inline typename Vec<T>::V exp2_of(typename Vec<T>::V t) {
+  using O = Vec<T>;
+  using E = Exp2<T>;
+  constexpr int degree = sizeof(E::c) / sizeof(T) - 1;
+  t = O::max(t, O::set1(E::lowest));
+  const auto shifted = O::add(t, O::set1(E::magic));
+  const auto f = O::sub(t, O::sub(shifted, O::set1(E::magic)));
+  auto y = O::set1(E::c[degree]);
+  GRAPHKM_UNROLL
+  for (int k = degree - 1; k >= 0; --k) y = O::fma(y, f, O::set1(E::c[k]));
+  return O::mul(y, O::shift_left_bits(shifted));
+}
+
+// How one feature enters the sum. `on_row` is the sparse form: only the row's non-zeros are
+// visited, and the lanes' own share of the other features is in their stat.
+template <class T>
+struct Dot {
+  using O = Vec<T>;
+  using V = typename O::V;
+  template <int lane>
+  static V step(typename O::Group q, V s, V acc) {
+    return O::template fma_lane<lane>(q, s, acc);
+  }
+  static V on_row(const T* r, V x, V acc) { return O::fma_scalar(r, x, acc); }
+};
+
+template <class T>
+struct Manhattan {
+  using O = Vec<T>;
+  using V = typename O::V;
+  template <int lane>
+  static V step(typename O::Group q, V s, V acc) {
+    return O::sub(acc, O::abs(O::sub(O::template lane<lane>(q), s)));
+  }
+  static V on_row(const T* r, V x, V acc) {
+    return O::add(acc, O::sub(O::abs(x), O::abs(O::sub(x, O::set1(*r)))));
+  }
+};
+
+template <class T>
+struct Exponential {
+  explicit Exponential(const KernelSpec&) {}
+  typename Vec<T>::V operator()(typename Vec<T>::V t) const { return exp2_of<T>(t); }
+};
+
+template <class T>
+struct Identity {
+  explicit Identity(const KernelSpec&) {}
+  typename Vec<T>::V operator()(typename Vec<T>::V t) const { return t; }
+};
+
+template <class T>
+struct Power {
+  int degree;
+  explicit Power(const KernelSpec& spec) : degree(spec.degree) {}
+  typename Vec<T>::V operator()(typename Vec<T>::V t) const {
+    auto y = t;
+    for (int k = 1; k < degree; ++k) y = Vec<T>::mul(y, t);
+    return y;
+  }
+};
+
+template <class T, class Step, class Finish>
+struct Loops {
+  using O = Vec<T>;
+  using V = typename O::V;
+  static constexpr std::size_t W = O::width, NV = O::panel_vectors, MQ = O::tile_queries;
+  static constexpr std::size_t lanes = W * NV;
+  static constexpr std::size_t SV = 12, sparse_lanes = W * SV;
+
+  // One feature of a group of queries against one panel's lanes.
+  template <int... lane>
+  static inline void step_group(typename O::Group q, const V (&b)[NV], V (*acc)[NV],
+                                std::integer_sequence<int, lane...>) {
+    GRAPHKM_UNROLL
+    for (std::size_t v = 0; v < NV; ++v)
+      ((acc[lane][v] = Step::template step<lane>(q, b[v], acc[lane][v])), ...);
+  }
+
+  // The sums of one tile of queries and one panel of centres. They go to a buffer in the first
+  // cache so that the loop over features and the exponentials each have all the registers.
+  GRAPHKM_NOINLINE static void tile(const T* q, const T* q_stat, const T* s, const T* s_stat,
+                                    std::size_t d, T* sums) {
+    V acc[MQ][NV];
+    GRAPHKM_UNROLL
+    for (std::size_t m = 0; m < MQ; ++m)
+      GRAPHKM_UNROLL
+      for (std::size_t v = 0; v < NV; ++v)
+        acc[m][v] = O::add(O::set1(q_stat[m]), O::load(s_stat + v * W));
+    for (std::size_t k = 0; k < d; ++k, q += MQ, s += lanes) {
+      V b[NV];
+      GRAPHKM_UNROLL
+      for (std::size_t v = 0; v < NV; ++v) b[v] = O::load(s + v * W);
+      GRAPHKM_UNROLL
+      for (std::size_t m = 0; m < MQ; m += O::group)
+        step_group(O::load_group(q + m), b, acc + m, std::make_integer_sequence<int, O::group>{});
+    }
+    GRAPHKM_UNROLL
+    for (std::size_t m = 0; m < MQ; ++m)
+      GRAPHKM_UNROLL
+      for (std::size_t v = 0; v < NV; ++v) O::store(sums + m * lanes + v * W, acc[m][v]);
+  }
+
+  static void dense_product(const KernelSpec& spec, const PanelView<T>& c, const T* queries,
+                            const T* stat, std::size_t n_queries, double* out, T* scratch) {
+    const Finish finish(spec);
+    const std::size_t d = c.n_features, R = c.n_outputs;
+    // A run of panels that stays in the second-level cache while the tiles pass over it; its
+    // length is also how far sums run in T before they are added to the doubles in `out`.
+    const std::size_t panel_bytes = std::max<std::size_t>(1, d * lanes * sizeof(T));
+    const std::size_t run = std::clamp<std::size_t>((192u << 10) / panel_bytes, 4, 32);
+    T sums[MQ * lanes];
+    for (std::size_t first = 0; first < c.n_panels; first += run) {
+      const std::size_t last = std::min(first + run, c.n_panels);
+      for (std::size_t q = 0; q < n_queries; q += MQ) {
+        std::fill_n(scratch, MQ * R * W, T(0));
+        for (std::size_t p = first; p < last; ++p) {
+          tile(queries + q * d, stat + q, c.data + p * d * lanes, c.stat + p * lanes, d, sums);
+          add_products(finish, sums, c.coef + p * R * lanes, R, scratch);
+        }
+        const std::size_t live = std::min(MQ, n_queries - q);
+        for (std::size_t m = 0; m < live; ++m)
+          for (std::size_t r = 0; r < R; ++r)
+            out[(q + m) * R + r] += double(O::sum(O::load(scratch + (m * R + r) * W)));
+      }
+    }
+  }
+
+  // totals[query][output] += sum over the panel's lanes of coef[output] * finish(sums[query])
+  static inline void add_products(const Finish& finish, const T* sums, const T* coef, std::size_t R,
+                                  T* totals) {
+    for (std::size_t m = 0; m < MQ; ++m) {
+      V k[NV];
+      GRAPHKM_UNROLL
+      for (std::size_t v = 0; v < NV; ++v) k[v] = finish(O::load(sums + m * lanes + v * W));
+      for (std::size_t r = 0; r < R; ++r, totals += W) {
+        V total = O::load(totals);
+        GRAPHKM_UNROLL
+        for (std::size_t v = 0; v < NV; ++v)
+          total = O::fma(k[v], O::load(coef + r * lanes + v * W), total);
+        O::store(totals, total);
+      }
+    }
+  }
+
+  static void dense_values(const KernelSpec& spec, const PanelView<T>& c, const T* queries,
+                           const T* stat, std::size_t n_queries, T* out, std::size_t stride) {
+    const Finish finish(spec);
+    const std::size_t d = c.n_features;
+    T sums[MQ * lanes];
+    for (std::size_t p = 0; p < c.n_panels; ++p) {
+      const std::size_t columns = std::min(lanes, c.n_rows - p * lanes);
+      for (std::size_t q = 0; q < n_queries; q += MQ) {
+        tile(queries + q * d, stat + q, c.data + p * d * lanes, c.stat + p * lanes, d, sums);
+        for (std::size_t i = 0; i < MQ * lanes; i += W) O::store(sums + i, finish(O::load(sums + i)));
+        const std::size_t live = std::min(MQ, n_queries - q);
+        for (std::size_t m = 0; m < live; ++m)
+          std::copy_n(sums + m * lanes, columns, out + (q + m) * stride + p * lanes);
+      }
+    }
+  }
+
+  // k(row j, lane) for one sparse row and a block of queries laid out lane by lane.
+  static inline void row_block(const Finish& finish, const SparseView<T>& c, std::size_t j,
+                               const T* queries, const T* stat, const std::int32_t* local,
+                               V (&acc)[SV]) {
+    const V own = O::set1(c.stat[j]);
+    GRAPHKM_UNROLL
+    for (std::size_t v = 0; v < SV; ++v) acc[v] = O::add(own, O::load(stat + v * W));
+    for (std::int64_t e = c.indptr[j]; e < c.indptr[j + 1]; ++e) {
+      const T* x = queries + std::size_t(local[c.indices[e]]) * sparse_lanes;
+      GRAPHKM_UNROLL
+      for (std::size_t v = 0; v < SV; ++v)
+        acc[v] = Step::on_row(c.values + e, O::load(x + v * W), acc[v]);
+    }
+    GRAPHKM_UNROLL
+    for (std::size_t v = 0; v < SV; ++v) acc[v] = finish(acc[v]);
+  }
+
+  static void sparse_product(const KernelSpec& spec, const SparseView<T>& c, const T* queries,
+                             const T* stat, const std::int32_t* local, std::size_t n_queries,
+                             double* out, T* scratch) {
+    const Finish finish(spec);
+    const std::size_t R = c.n_outputs, run = 256;
+    for (std::size_t first = 0; first < c.n_rows; first += run) {
+      const std::size_t last = std::min(first + run, c.n_rows);
+      std::fill_n(scratch, R * sparse_lanes, T(0));
+      for (std::size_t j = first; j < last; ++j) {
+        V acc[SV];
+        row_block(finish, c, j, queries, stat, local, acc);
+        for (std::size_t r = 0; r < R; ++r) {
+          const T* a = c.coef + j * R + r;
+          T* sums = scratch + r * sparse_lanes;
+          GRAPHKM_UNROLL
+          for (std::size_t v = 0; v < SV; ++v)
+            O::store(sums + v * W, O::fma_scalar(a, acc[v], O::load(sums + v * W)));
+        }
+      }
+      for (std::size_t q = 0; q < n_queries; ++q)
+        for (std::size_t r = 0; r < R; ++r) out[q * R + r] += double(scratch[r * sparse_lanes + q]);
+    }
+  }
+
+  static void sparse_values(const KernelSpec& spec, const SparseView<T>& c, const T* queries,
+                            const T* stat, const std::int32_t* local, std::size_t n_queries, T* out,
+                            std::size_t stride) {
+    const Finish finish(spec);
+    for (std::size_t j = 0; j < c.n_rows; ++j) {
+      V acc[SV];
+      row_block(finish, c, j, queries, stat, local, acc);
+      T column[sparse_lanes];
+      GRAPHKM_UNROLL
+      for (std::size_t v = 0; v < SV; ++v) O::store(column + v * W, acc[v]);
+      for (std::size_t q = 0; q < n_queries; ++q) out[q * stride + j] = column[q];
+    }
+  }
+};
+
+// Calls loop<Loops<...>>() with the loops of this kernel.
+template <class T, class F>
+void with_loops(const KernelSpec& spec, F&& call) {
+  switch (spec.code) {
+    case KernelCode::rbf:
+      return call(Loops<T, Dot<T>, Exponential<T>>{});
+    case KernelCode::laplacian:
+      return call(Loops<T, Manhattan<T>, Exponential<T>>{});
+    case KernelCode::polynomial:
+      return call(Loops<T, Dot<T>, Power<T>>{});
+    case KernelCode::linear:
+    case KernelCode::cosine:
+      return call(Loops<T, Dot<T>, Identity<T>>{});
+  }
+}
+
+template <class T>
+const Isa<T>& table(const char* name) {
+  using Any = Loops<T, Dot<T>, Identity<T>>;
+  static const Isa<T> functions = {
+      name,
+      Any::lanes,
+      Any::MQ,
+      Any::sparse_lanes,
+      [](const KernelSpec& spec, const PanelView<T>& c, const T* queries, const T* stat,
+         std::size_t n, double* out, T* scratch) {
+        with_loops<T>(spec, [&](auto loops) {
+          loops.dense_product(spec, c, queries, stat, n, out, scratch);
+        });
+      },
+      [](const KernelSpec& spec, const PanelView<T>& c, const T* queries, const T* stat,
+         std::size_t n, T* out, std::size_t stride) {
+        with_loops<T>(spec, [&](auto loops) {
+          loops.dense_values(spec, c, queries, stat, n, out, stride);
+        });
+      },
+      [](const KernelSpec& spec, const SparseView<T>& c, const T* queries, const T* stat,
+         const std::int32_t* local, std::size_t n, double* out, T* scratch) {
+        with_loops<T>(spec, [&](auto loops) {
+          loops.sparse_product(spec, c, queries, stat, local, n, out, scratch);
+        });
+      },
+      [](const KernelSpec& spec, const SparseView<T>& c, const T* queries, const T* stat,
+         const std::int32_t* local, std::size_t n, T* out, std::size_t stride) {
+        with_loops<T>(spec, [&](auto loops) {
+          loops.sparse_values(spec, c, queries, stat, local, n, out, stride);
+        });
+      },
+  };
+  return functions;
+}
+
+}  // namespace
+
+#define GRAPHKM_TEXT(x) #x
+#define GRAPHKM_NAME(x) GRAPHKM_TEXT(x)
+const Isa<float>& single_precision() { return table<float>(GRAPHKM_NAME(GRAPHKM_ISA)); }
+const Isa<double>& double_precision() { return table<double>(GRAPHKM_NAME(GRAPHKM_ISA)); }
+#undef GRAPHKM_TEXT
+#undef GRAPHKM_NAME
+
+}  // namespace graphkm::GRAPHKM_ISA

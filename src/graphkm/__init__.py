@@ -1,0 +1,20 @@
+"""Kernel machines smoothed over a graph: learning from few labels and many unlabelled points.
+
+A map of the package, from the ground up; every layer imports only from those above it.
+
+=======================================  =====================================================
+losses, smoothness, kernels, theory      formulas: what is minimised, and what is guaranteed
+graphs                                   edges between rows: drawn, listed, weighted
+backends, expansion                      sums of kernels over centres, in compiled code
+objective                                J(w): the parts put together
+solvers                                  stochastic gradient descent in exact blocks
+estimators                               `GKMClassifier`, `GKMRegressor`
+=======================================  =====================================================
+"""
+
+from importlib.metadata import version
+
+from .estimators import GKMClassifier, GKMRegressor
+
+__version__ = version("graphkm")
+__all__ = ["GKMClassifier", "GKMRegressor", "__version__"]

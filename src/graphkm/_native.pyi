@@ -1,0 +1,81 @@
+"""The compiled loops: kernel products over centres, and blocks of stochastic steps."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+def instruction_set() -> str: ...
+
+class DenseCentres32:
+    def __init__(
+        self,
+        code: int,
+        gamma: float,
+        coef0: float,
+        degree: int,
+        shift: list[float],
+        n_outputs: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def append(self, rows: NDArray[Any]) -> None: ...
+    def set(self, rows: NDArray[Any], values: NDArray[Any]) -> None: ...
+    def product(self, queries: NDArray[Any], out: NDArray[Any], n_threads: int) -> None: ...
+    def values(self, queries: NDArray[Any], out: NDArray[Any], n_threads: int) -> None: ...
+
+class DenseCentres64(DenseCentres32): ...
+
+class SparseCentres32:
+    def __init__(
+        self,
+        code: int,
+        gamma: float,
+        coef0: float,
+        degree: int,
+        n_features: int,
+        n_outputs: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def append(self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]) -> None: ...
+    def set(self, rows: NDArray[Any], values: NDArray[Any]) -> None: ...
+    def product(
+        self,
+        indptr: NDArray[Any],
+        indices: NDArray[Any],
+        values: NDArray[Any],
+        out: NDArray[Any],
+        n_threads: int,
+    ) -> None: ...
+    def values(
+        self,
+        indptr: NDArray[Any],
+        indices: NDArray[Any],
+        values: NDArray[Any],
+        out: NDArray[Any],
+        n_threads: int,
+    ) -> None: ...
+
+class SparseCentres64(SparseCentres32): ...
+
+def run_block(
+    gram: NDArray[Any],
+    scores: NDArray[Any],
+    change: NDArray[Any],
+    weighted: NDArray[Any],
+    norm: NDArray[Any],
+    objective: NDArray[Any],
+    first_step: int,
+    harmonic: float,
+    label: NDArray[Any],
+    target: NDArray[Any],
+    label_weight: NDArray[Any],
+    u: NDArray[Any],
+    v: NDArray[Any],
+    edge_weight: NDArray[Any],
+    C: NDArray[Any],
+    C_graph: NDArray[Any],
+    loss: int,
+    parameter: float,
+    p: float,
+    implicit: bool,
+    n_threads: int,
+) -> bool: ...

@@ -1,0 +1,15 @@
+"""Where kernel sums are computed: one store of centres per kind of rows.
+
+=========  =====================================================================
+base       `CentreStore`: what a store does
+native     dense and CSR rows, in compiled code
+tiles      any kernel in Python: precomputed values, the user's functions
+select     which store serves which kernel, and how rows are handed to it
+=========  =====================================================================
+"""
+
+from .base import CentreStore
+from .native import instruction_set, run_block
+from .select import centre_rows, make_store, query_rows
+
+__all__ = ["CentreStore", "centre_rows", "instruction_set", "make_store", "query_rows", "run_block"]

@@ -1,0 +1,112 @@
+"""Stores over compiled code: dense and CSR rows in single or double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._native import (
+    DenseCentres32,
+    DenseCentres64,
+    SparseCentres32,
+    SparseCentres64,
+    run_block,
+)
+from .._native import instruction_set as _instruction_set
+from ..kernels import Kernel
+from .base import CentreStore
+
+__all__ = ["NativeStore", "instruction_set", "run_block"]
+
+_DENSE = {"f": DenseCentres32, "d": DenseCentres64}
+_SPARSE = {"f": SparseCentres32, "d": SparseCentres64}
+
+
+def instruction_set() -> str:
+    """Return the instruction set in use: avx512, avx2, neon or portable.
+
+    The environment variable ``GRAPHKM_ISA`` names another one, if the machine has it.
+
+    Examples
+    --------
+    >>> instruction_set() in {"avx512", "avx2", "neon", "portable"}
+    True
+    """
+    return _instruction_set()
+
+
+class NativeStore(CentreStore):
+    """Centres in compiled code.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One with a native code.
+    n_features, n_outputs : int
+        Sizes of a row and of a coefficient.
+    sparse : bool
+        Whether rows are CSR.
+    dtype : dtype
+        float32 or float64: the precision of rows and kernel values; sums are in float64.
+    shift : ndarray of shape (n_features,), optional
+        Subtracted from dense rows. A stationary kernel does not change, but its distances,
+        computed from norms and products, keep more digits when rows are centred.
+    n_threads : int
+        Threads used; the result is the same, bit for bit, for any number.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        n_features: int,
+        n_outputs: int,
+        *,
+        sparse: bool,
+        dtype: np.dtype[Any],
+        shift: NDArray[np.float64] | None,
+        n_threads: int,
+    ) -> None:
+        assert kernel.native_code is not None
+        gamma = getattr(kernel, "gamma", None)
+        parameters = (
+            kernel.native_code,
+            1.0 if gamma is None else float(gamma),
+            float(getattr(kernel, "coef0", 0.0)),
+            int(getattr(kernel, "degree", 1)),
+        )
+        self._centres: Any
+        if sparse:
+            self._centres = _SPARSE[dtype.char](*parameters, n_features, n_outputs)
+        else:
+            origin = np.zeros(n_features) if shift is None else shift
+            self._centres = _DENSE[dtype.char](*parameters, origin.tolist(), n_outputs)
+        self._sparse = sparse
+        self._dtype = dtype
+        self._n_outputs = n_outputs
+        self._n_threads = n_threads
+        # The amplitude multiplies sums and values; compiled code knows only its square 1.
+        self._amplitude = float(getattr(kernel, "sigma_f", 1.0)) ** 2
+
+    def __len__(self) -> int:
+        return len(self._centres)
+
+    def append(self, rows: Any) -> None:
+        self._centres.append(*self._arrays(rows))
+
+    def set(self, index: NDArray[np.int64], coefficients: NDArray[np.float64]) -> None:
+        self._centres.set(index, coefficients)
+
+    def product(self, queries: Any) -> NDArray[np.float64]:
+        out = np.empty((queries.shape[0], self._n_outputs))
+        self._centres.product(*self._arrays(queries), out, self._n_threads)
+        return out if self._amplitude == 1.0 else np.multiply(out, self._amplitude, out=out)
+
+    def values(self, queries: Any) -> NDArray[Any]:
+        out = np.empty((queries.shape[0], len(self)), self._dtype)
+        self._centres.values(*self._arrays(queries), out, self._n_threads)
+        return out if self._amplitude == 1.0 else np.multiply(out, self._amplitude, out=out)
+
+    def _arrays(self, rows: Any) -> tuple[Any, ...]:
+        return (rows.indptr, rows.indices, rows.data) if self._sparse else (rows,)

@@ -1,0 +1,80 @@
+"""Which store serves which kernel and rows, and how rows are handed to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from ..kernels import Kernel, Precomputed
+from .base import CentreStore
+from .native import NativeStore
+from .tiles import TileStore
+
+
+def make_store(
+    kernel: Kernel,
+    n_features: int,
+    n_outputs: int,
+    *,
+    sparse: bool,
+    dtype: Any = np.float32,
+    shift: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+) -> CentreStore:
+    """Return an empty store: compiled if the kernel has a native code, else in Python tiles.
+
+    Examples
+    --------
+    >>> from graphkm.kernels import SquaredExponential
+    >>> store = make_store(SquaredExponential(gamma=0.5), 2, 1, sparse=False, dtype=np.float64)
+    >>> store.append(np.array([[0.0, 0.0], [1.0, 1.0]]))
+    >>> store.set(np.array([0, 1]), np.array([[1.0], [2.0]]))
+    >>> store.product(np.array([[0.0, 0.0]])).round(6)
+    array([[1.735759]])
+    """
+    precision = np.dtype(dtype)
+    if kernel.native_code is None:
+        return TileStore(kernel, n_outputs, precision)
+    return NativeStore(
+        kernel,
+        n_features,
+        n_outputs,
+        sparse=sparse,
+        dtype=precision,
+        shift=shift,
+        n_threads=n_threads,
+    )
+
+
+def query_rows(kernel: Kernel, X: Any, rows: Any, dtype: Any) -> Any:
+    """Return some rows of X, an index array or a slice, as the store wants its queries.
+
+    Examples
+    --------
+    >>> from graphkm.kernels import Linear
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> query_rows(Linear(), X, np.array([1]), np.float32)
+    array([[3., 4.]], dtype=float32)
+    """
+    taken = X[rows]
+    # Python's kernels see the data as they are; compiled code wants its own precision.
+    if kernel.native_code is None:
+        return taken
+    if issparse(taken):
+        return taken.astype(dtype, copy=False)
+    return np.ascontiguousarray(taken, dtype=dtype)
+
+
+def centre_rows(kernel: Kernel, X: Any, rows: NDArray[np.int64], dtype: Any) -> Any:
+    """Return some rows of X as centres: the rows, or a precomputed kernel's column numbers.
+
+    Examples
+    --------
+    >>> from graphkm.kernels import Precomputed
+    >>> centre_rows(Precomputed(), np.eye(3), np.array([1]), np.float32)
+    array([1])
+    """
+    return rows if isinstance(kernel, Precomputed) else query_rows(kernel, X, rows, dtype)

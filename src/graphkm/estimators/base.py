@@ -1,0 +1,340 @@
+"""What the classifier and the regressor share: validation, fit and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..expansion import KernelExpansion, default_threads
+from ..graphs import Graph, build_graph
+from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma, resolve_kernel
+from ..losses import Loss
+from ..objective import Objective
+from ..smoothness import Smoothness
+from ..solvers import Progress, Solution, StochasticSolver, solve
+from ..theory import Guarantee, largest_C_graph
+from .checks import (
+    check_kernel_reaches,
+    require_memory_for_centres,
+    warn_of_rounding,
+    warn_of_unlabeled_components,
+)
+from .parameters import check_choice, check_count, check_number
+
+_GUARANTEED = 0.99  # of the limit, which at p = 2 is itself not allowed
+
+
+class BaseGKM(BaseEstimator):
+    """Fit of a kernel machine smoothed over a graph; subclasses code the labels."""
+
+    def __init__(
+        self,
+        C: float,
+        C_graph: float | str,
+        *,
+        loss: str | Loss,
+        p: float,
+        kernel: str | Kernel | Callable[[Any, Any], Any],
+        gamma: float | str,
+        graph: str,
+        n_neighbors: int,
+        radius: float | None,
+        graph_gamma: float | None,
+        edge_sampling: str,
+        step: str,
+        max_iter: int | str,
+        fit_intercept: bool,
+        unlabeled: Any,
+        precision: str,
+        random_state: Any,
+        n_jobs: int | None,
+        verbose: int,
+        callback: Callable[[Progress], Any] | None,
+    ) -> None:
+        self.C = C
+        self.C_graph = C_graph
+        self.loss = loss
+        self.p = p
+        self.kernel = kernel
+        self.gamma = gamma
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.graph_gamma = graph_gamma
+        self.edge_sampling = edge_sampling
+        self.step = step
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.unlabeled = unlabeled
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    # ------------------------------------------------------------------ fit
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, least=0, strictly=True)
+        if self.C_graph != "guaranteed":
+            check_number("C_graph", self.C_graph, least=0)
+        check_number("p", self.p, least=1)
+        check_count("n_neighbors", self.n_neighbors)
+        if self.radius is not None:
+            check_number("radius", self.radius, least=0, strictly=True)
+        if self.graph_gamma is not None:
+            check_number("graph_gamma", self.graph_gamma, least=0)
+        check_choice("graph", self.graph, ("full", "bipartite", "knn", "epsilon", "precomputed"))
+        check_choice("edge_sampling", self.edge_sampling, ("uniform", "weight"))
+        check_choice("step", self.step, ("explicit", "implicit"))
+        check_choice("precision", self.precision, ("single", "double"))
+        if self.max_iter != "auto":
+            check_count("max_iter", self.max_iter)
+
+    def _fit(
+        self,
+        X: Any,
+        labeled: NDArray[np.bool_],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        loss: Loss,
+        affinity: Any,
+    ) -> None:
+        """Solve for targets of shape (n_labeled, n_outputs) and set the fitted attributes."""
+        kernel = self._resolve_kernel(X)
+        graph = self._build_graph(X, labeled, kernel, affinity)
+        guarantee = self._guarantee(X, kernel, loss, weights, graph)
+        C_graph = guarantee.C_graph / len(weights) / _weight_scale(graph)
+        dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
+        if dtype == np.float32:
+            warn_of_rounding(kernel, X)
+        max_iter = self._max_iter(X.shape[0])
+        require_memory_for_centres(X, targets.shape[1], max_iter, dtype)
+        objective = Objective(
+            X=X,
+            labeled=np.flatnonzero(labeled),
+            targets=targets,
+            weights=weights,
+            kernel=kernel,
+            offset=float(self.fit_intercept),
+            loss=loss,
+            smoothness=Smoothness(float(self.p)),
+            C=np.full(targets.shape[1], float(self.C)),
+            C_graph=np.full(targets.shape[1], C_graph),
+            graph=graph,
+        )
+        random = check_random_state(self.random_state)
+        solver = StochasticSolver(
+            max_iter=max_iter,
+            step=self.step,  # type: ignore[arg-type]  # checked
+            edge_sampling=self.edge_sampling,  # type: ignore[arg-type]  # checked
+            seed=np.random.SeedSequence(random.randint(2**31 - 1, size=4).tolist()),
+            guarantee=guarantee,
+            dtype=dtype,
+            n_threads=self._n_threads(),
+        )
+        solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
+        self._set_attributes(objective, guarantee, solution, dtype)
+
+    def _resolve_kernel(self, X: Any) -> Kernel:
+        kernel = resolve_kernel(self.kernel)
+        if isinstance(kernel, Precomputed):
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"With kernel='precomputed' X must be the square matrix of kernel values "
+                    f"between all training rows, got shape {X.shape}."
+                )
+            return kernel
+        kernel = kernel.with_gamma(resolve_gamma(self.gamma, X))  # type: ignore[arg-type]
+        check_kernel_reaches(kernel, X)
+        return kernel
+
+    def _build_graph(
+        self, X: Any, labeled: NDArray[np.bool_], kernel: Kernel, affinity: Any
+    ) -> Graph | None:
+        if affinity is not None and self.graph != "precomputed":
+            raise ValueError(
+                f"An affinity was passed, but graph={self.graph!r}; pass graph='precomputed'."
+            )
+        if labeled.all() or self.C_graph == 0:
+            return None
+        if isinstance(kernel, Precomputed) and self.graph != "precomputed":
+            raise ValueError(
+                f"kernel='precomputed' leaves no rows between which graph={self.graph!r} could "
+                "measure distances; pass graph='precomputed' and fit(X, y, affinity=W), or "
+                "C_graph=0 to leave the graph out."
+            )
+        gamma = self.graph_gamma
+        if gamma is None and self.graph != "precomputed":
+            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
+            gamma = resolve_gamma("scale", X) if own is None else own
+        graph = build_graph(
+            self.graph,
+            X,
+            labeled,
+            gamma=0.0 if gamma is None else gamma,
+            n_neighbors=self.n_neighbors,
+            radius=self.radius,
+            affinity=affinity,
+            n_jobs=self._n_threads(),
+        )
+        warn_of_unlabeled_components(graph, labeled)
+        return graph
+
+    def _guarantee(
+        self, X: Any, kernel: Kernel, loss: Loss, weights: NDArray[np.float64], graph: Graph | None
+    ) -> Guarantee:
+        """Return the theorem's constants, with C_graph='guaranteed' filled in."""
+        square = kernel.bounded
+        if square is None:
+            square = float(kernel.diagonal(X).max())
+        R = float(np.sqrt(max(square, 0.0)))
+        A = loss.lipschitz * float(np.sqrt(R**2 + float(self.fit_intercept)) * weights.max())
+        n_labeled, C_graph = len(weights), self.C_graph
+        if graph is None:
+            C_graph = 0.0
+        elif isinstance(C_graph, str):
+            limit = largest_C_graph(n_labeled * self.C, self.p, R, A)
+            limit = _GUARANTEED * limit / n_labeled / _weight_scale(graph)
+            # Below p = 2 every value is guaranteed: then the paper's choice, C_graph = C.
+            C_graph = limit if np.isfinite(limit) else self.C
+        return Guarantee.for_estimator(
+            self.C, float(C_graph), n_labeled, self.p, R, A, _weight_scale(graph)
+        )
+
+    def _max_iter(self, n: int) -> int:
+        return default_iterations(n) if self.max_iter == "auto" else int(self.max_iter)
+
+    def _n_threads(self) -> int:
+        if self.n_jobs is None:
+            return default_threads()
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must not be 0; pass None to use every core, or a number.")
+        # As in joblib, -1 is every core and -2 every core but one.
+        return self.n_jobs if self.n_jobs > 0 else max(1, default_threads() + 1 + self.n_jobs)
+
+    def _set_attributes(
+        self, objective: Objective, guarantee: Guarantee, solution: Solution, dtype: Any
+    ) -> None:
+        X, support = objective.X, solution.rows
+        self.kernel_ = objective.kernel
+        self.guarantee_ = guarantee
+        self.n_iter_ = solution.n_iter
+        self.objective_ = float(solution.objective.sum())
+        self.support_ = support
+        self.dual_coef_ = np.ascontiguousarray(solution.coefficients.T)
+        precomputed = isinstance(objective.kernel, Precomputed)
+        # A precomputed kernel's centres are columns, of which only the numbers are kept.
+        rows = np.empty((X.shape[0], 0)) if precomputed else X[support]
+        self.support_vectors_ = rows[support] if precomputed else rows
+        self._f = KernelExpansion(
+            objective.kernel,
+            rows,
+            objective.n_outputs,
+            offset=objective.offset,
+            dtype=dtype,
+            n_threads=self._n_threads(),
+        )
+        self._f.set(support if precomputed else np.arange(len(support)), solution.coefficients)
+        self.intercept_ = self._f.intercept
+        self._training_rows = X
+
+    # ------------------------------------------------------------------ input
+
+    def _validate_rows(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        if not issparse(X):
+            return X
+        return _canonical_csr(X)
+
+    def _validate_weights(
+        self, sample_weight: Any, X: Any, labeled: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return the weights of the labelled rows; those of the others have no meaning."""
+        weights: NDArray[np.float64] = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )[labeled]
+        if not weights.any():
+            raise ValueError(
+                "sample_weight is 0 for every labelled row; at least one must be positive."
+            )
+        return weights
+
+    def _check_labels(self, X: Any, labeled: NDArray[np.bool_]) -> None:
+        check_consistent_length(X, labeled)
+        if not labeled.any():
+            raise ValueError(
+                f"None of the {len(labeled)} rows is labelled: y holds only missing values or the "
+                f"marker unlabeled={self.unlabeled!r}. Label some rows of every class, or name "
+                "the right marker."
+            )
+
+    # ------------------------------------------------------------------ scores
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        return self._f.scores(self._validate_rows(X, reset=False))
+
+    def _kept_rows(self) -> Any:
+        check_is_fitted(self)
+        if self._training_rows is None:
+            raise AttributeError(
+                "transduction_ is computed from the training rows, which are not kept in a "
+                "saved or copied model; call predict on them instead."
+            )
+        return self._training_rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the training rows out of what is saved."""
+        state = dict(super().__getstate__())
+        if "_training_rows" in state:
+            state["_training_rows"] = None
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or (
+            isinstance(self.kernel, str) and self.kernel == "precomputed"
+        )
+        tags.target_tags.required = True
+        return tags
+
+
+def default_iterations(n: int) -> int:
+    """Return the number of steps that ``max_iter="auto"`` takes for n rows.
+
+    Examples
+    --------
+    >>> default_iterations(100), default_iterations(5000), default_iterations(500000)
+    (2000, 10000, 100000)
+    """
+    return max(2000, min(2 * n, 20000), n // 5)
+
+
+def _weight_scale(graph: Graph | None) -> float:
+    return 1.0 if graph is None else max(1.0, graph.max_weight)
+
+
+def _canonical_csr(X: Any) -> Any:
+    """Return CSR rows without duplicates and with the 32-bit indices that compiled code takes."""
+    if X.nnz >= 2**31 or max(X.shape) >= 2**31:
+        raise ValueError(
+            f"X has {X.nnz:,} non-zeros in {X.shape[0]:,} rows, more than 32-bit indices count; "
+            "fit on fewer rows at a time."
+        )
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
+        narrow = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        X = type(X)(narrow, shape=X.shape)
+    return X

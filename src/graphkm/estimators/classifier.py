@@ -1,0 +1,279 @@
+"""Classification from few labels and many unlabelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit, logsumexp
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..kernels import Kernel
+from ..losses import Logistic, Loss, resolve_loss
+from ..solvers import Progress
+from .base import BaseGKM
+from .labels import as_label_array, labeled_mask, refuse_ambiguous
+
+
+def _has_probabilities(self: GKMClassifier) -> bool:
+    if self.loss == "logistic" or isinstance(self.loss, Logistic):
+        return True
+    raise AttributeError(
+        f"predict_proba needs loss='logistic', and loss={self.loss!r}. Fit with that loss, or "
+        "wrap the estimator in sklearn.calibration.CalibratedClassifierCV."
+    )
+
+
+class GKMClassifier(ClassifierMixin, BaseGKM):
+    """Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
+
+    It minimises
+
+        1/2 ||w||^2 + C sum_i loss(y_i, f(x_i))
+        + C_graph (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p
+
+    over f(x) = <w, Phi(x)>: a kernel machine's margin loss on the l labelled rows, and a
+    penalty on differences along the edges of a graph of all rows. Several classes are
+    learnt one against the rest, all of them from the same kernel values.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the labelled rows' losses, as in `sklearn.svm.SVC`.
+    C_graph : float or "guaranteed", default=1.0
+        Weight of the graph term; 0 ignores the unlabelled rows. "guaranteed" is the largest
+        value for which the convergence theorem holds (for p < 2, where all do, C).
+    loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
+        Loss of the labelled rows; "logistic" gives `predict_proba`.
+    p : float, default=2
+        Exponent of the smoothness, at least 1.
+    kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
+        A name, an object of `graphkm.kernels`, or a function of two sets of rows; "rbf" by
+        default.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, as in `sklearn.svm.SVC`.
+    graph : {"knn", "epsilon", "full", "bipartite", "precomputed"}, default="knn"
+        k nearest neighbours; rows within `radius`; all pairs; labelled-unlabelled pairs; or
+        the matrix passed to ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
+    n_neighbors : int, default=10
+        For graph="knn".
+    radius : float, optional
+        For graph="epsilon".
+    graph_gamma : float, optional
+        Bandwidth of the edge weights exp(-graph_gamma ||x_u - x_v||^2); by default the rbf
+        kernel's gamma, for other kernels that of "scale".
+    edge_sampling : {"uniform", "weight"}, default="uniform"
+        Draw edges alike or in proportion to their weight; both minimise the same objective.
+    step : {"explicit", "implicit"}, default="implicit"
+        The paper's stochastic step, or its proximal form, which is stable for every C_graph.
+    max_iter : int or "auto", default="auto"
+        Stochastic steps: for n rows, "auto" is 2n up to 20,000 steps, at least 2,000 and at
+        least n / 5.
+    fit_intercept : bool, default=True
+        Add 1 to the kernel, which gives f a (regularised) constant.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C per class, as in `sklearn.svm.SVC`.
+    unlabeled : default=-1
+        The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
+        means that nothing else does.
+    precision : {"single", "double"}, default="single"
+        Of the kernel values; sums are in double precision.
+    random_state : int, RandomState or None, default=None
+        Decides all draws. The same number gives the same model, bit for bit, for any
+        `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads; None is every core of the process.
+    verbose : int, default=0
+        1 shows a progress bar.
+    callback : callable, optional
+        Called between blocks of steps with a `Progress`; a true result stops the fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    support_, support_vectors_ : ndarray
+        Rows of X with a coefficient, and their features.
+    dual_coef_ : ndarray of shape (1 or n_classes, n_support)
+        Coefficients: one row for two classes, one per class for more.
+    intercept_ : ndarray of shape (1 or n_classes,)
+        Constants.
+    transduction_ : ndarray of shape (n_samples,)
+        Labels of the training rows, predicted at first use; given labels are kept.
+    objective_ : float
+        The average of the objective over the run that bounds the model's own from above, in
+        expectation; summed over one-vs-rest problems.
+    guarantee_ : Guarantee
+        What the convergence theorem says of the parameters, in the paper's units.
+    kernel_ : Kernel
+        The kernel with its gamma.
+    n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm import GKMClassifier
+    >>> X, truth = make_moons(200, noise=0.1, random_state=0)
+    >>> y = np.full(200, -1)
+    >>> y[:10] = truth[:10]
+    >>> clf = GKMClassifier(random_state=0).fit(X, y)
+    >>> clf.predict([[-1.0, 0.5], [2.0, 0.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        C_graph: float | str = 1.0,
+        *,
+        loss: str | Loss = "hinge",
+        p: float = 2,
+        kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
+        gamma: float | str = "scale",
+        graph: str = "knn",
+        n_neighbors: int = 10,
+        radius: float | None = None,
+        graph_gamma: float | None = None,
+        edge_sampling: str = "uniform",
+        step: str = "implicit",
+        max_iter: int | str = "auto",
+        fit_intercept: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        unlabeled: Any = -1,
+        precision: str = "single",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        super().__init__(
+            C,
+            C_graph,
+            loss=loss,
+            p=p,
+            kernel=kernel,
+            gamma=gamma,
+            graph=graph,
+            n_neighbors=n_neighbors,
+            radius=radius,
+            graph_gamma=graph_gamma,
+            edge_sampling=edge_sampling,
+            step=step,
+            max_iter=max_iter,
+            fit_intercept=fit_intercept,
+            unlabeled=unlabeled,
+            precision=precision,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            callback=callback,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
+        """Learn from labelled and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n_samples, n_features)
+            All rows; kernel values between them for kernel="precomputed".
+        y : array-like of shape (n_samples,)
+            Labels; `unlabeled`, NaN, None or NA where unknown.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of C per row; those of unlabelled rows have no effect.
+        affinity : sparse matrix of shape (n_samples, n_samples), optional
+            Edge weights for graph="precomputed".
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        loss = resolve_loss(self.loss, "classification")
+        X = self._validate_rows(X, reset=True)
+        values = as_label_array(y)
+        labeled = labeled_mask(values, self.unlabeled)
+        self._check_labels(X, labeled)
+        refuse_ambiguous(values, self.unlabeled)
+        known = values[labeled]
+        check_classification_targets(known)
+        self.classes_, codes = np.unique(_plain(known), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"The labelled rows hold a single class, {self.classes_.tolist()[0]!r}; at least "
+                "two classes are needed. Label rows of another class too."
+            )
+        weights = self._validate_weights(sample_weight, X, labeled)
+        if self.class_weight is not None:
+            weights = (
+                weights
+                * compute_class_weight(
+                    self.class_weight, classes=self.classes_, y=self.classes_[codes]
+                )[codes]
+            )
+        first = 1 if len(self.classes_) == 2 else 0
+        targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
+        self._fit(X, labeled, targets, weights, loss, affinity)
+        self._given = (np.flatnonzero(labeled), codes)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return f(x): of shape (n,) for two classes, (n, n_classes) for more."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of every row of X."""
+        return np.asarray(self.classes_[_decide(self._scores(X))])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the classes' probabilities, of shape (n, n_classes); for loss="logistic"."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the classes' probabilities; for loss="logistic"."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return np.hstack([log_expit(-scores), log_expit(scores)])
+        # Normalised in logarithms, so that they sum to one however far off a row is.
+        logs = log_expit(scores)
+        return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the labelled rows of (X, y)."""
+        values = as_label_array(y)
+        labeled = labeled_mask(values, self.unlabeled)
+        if not labeled.any():
+            raise ValueError("None of the rows to score is labelled.")
+        hits = self.predict(X)[labeled] == values[labeled]
+        weights = None if sample_weight is None else np.asarray(sample_weight)[labeled]
+        return float(np.average(hits, weights=weights))
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Labels of the training rows."""
+        codes = _decide(self._f.scores(self._kept_rows()))
+        rows, given = self._given
+        codes[rows] = given
+        return np.asarray(self.classes_[codes])
+
+
+def _decide(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the number of the winning class; a tie of two goes to the second, as f >= 0."""
+    if scores.shape[1] == 1:
+        return (scores[:, 0] >= 0).astype(np.int64)
+    return scores.argmax(axis=1)
+
+
+def _plain(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels of one type as an array of that type, which np.unique can sort."""
+    return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels

@@ -1,0 +1,183 @@
+"""f(x) = sum_j a_j (k(x, s_j) + offset): centres, coefficients, scores."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from .backends import centre_rows, make_store, query_rows
+from .kernels import Kernel, Laplacian, SquaredExponential
+
+_ROWS = 8192  # rows of a large X converted at once
+
+
+def default_threads() -> int:
+    """Return the threads to use when nobody says: the cores of this process.
+
+    ``OMP_NUM_THREADS``, which joblib sets in its workers, is respected.
+
+    Examples
+    --------
+    >>> default_threads() >= 1
+    True
+    """
+    wish = os.environ.get("OMP_NUM_THREADS", "")
+    if wish.isdigit() and int(wish) > 0:
+        return int(wish)
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+class KernelExpansion:
+    """A growing sum of kernels over rows of one data set.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With its gamma filled in.
+    X : ndarray or CSR of shape (n, n_features)
+        The data whose rows become centres.
+    n_outputs : int, default=1
+        Number of functions that share the centres.
+    offset : float, default=0.0
+        Added to every kernel value; 1 gives the functions an intercept.
+    dtype : dtype, default=float32
+        Precision of kernel values; sums over centres are in float64.
+    n_threads : int, default=1
+        Threads used; the result is the same, bit for bit, for any number.
+
+    Examples
+    --------
+    >>> from graphkm.kernels import SquaredExponential
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> f = KernelExpansion(SquaredExponential(gamma=1.0), X, dtype=np.float64)
+    >>> f.set(np.array([0, 2]), np.array([[1.0], [-1.0]]))
+    >>> f.scores(X).ravel().round(4).tolist()
+    [0.9817, 0.0, -0.9817]
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        n_outputs: int = 1,
+        *,
+        offset: float = 0.0,
+        dtype: Any = np.float32,
+        n_threads: int = 1,
+    ) -> None:
+        self.kernel = kernel
+        self.offset = offset
+        self.dtype = np.dtype(dtype)
+        self.n_threads = n_threads
+        self.n_outputs = n_outputs
+        self._X = X
+        self._sparse = issparse(X)
+        self._shift = _centre(kernel, X)
+        self._store = self._new_store()
+        self._slot = np.full(X.shape[0], -1, np.int64)
+        self._rows = np.empty(64, np.int64)
+        self._coefficients = np.empty((64, n_outputs))
+
+    def __len__(self) -> int:
+        """Return the number of centres."""
+        return len(self._store)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows of X that are centres, in the order they came."""
+        return self._rows[: len(self)]
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        """The centres' coefficients, of shape (n_centres, n_outputs)."""
+        return self._coefficients[: len(self)]
+
+    def slots(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where rows of X stand among the centres, -1 for those that do not."""
+        return self._slot[rows]
+
+    def set(self, rows: NDArray[np.int64], coefficients: NDArray[np.float64]) -> None:
+        """Give distinct rows of X these coefficients; rows that are not centres become ones."""
+        new = rows[self._slot[rows] < 0]
+        if len(new):
+            first, size = len(self), len(self) + len(new)
+            if size > len(self._rows):
+                more = max(size, 2 * len(self._rows)) - len(self._rows)
+                self._rows = np.concatenate([self._rows, np.empty(more, np.int64)])
+                empty = np.empty((more, self.n_outputs))
+                self._coefficients = np.concatenate([self._coefficients, empty])
+            self._store.append(centre_rows(self.kernel, self._X, new, self.dtype))
+            self._slot[new] = np.arange(first, size)
+            self._rows[first:size] = new
+        slots = self._slot[rows]
+        self._coefficients[slots] = coefficients
+        self._store.set(slots, np.ascontiguousarray(coefficients, np.float64))
+
+    def add(self, rows: NDArray[np.int64], change: NDArray[np.float64]) -> None:
+        """Add to the coefficients of distinct rows of X."""
+        slots = self._slot[rows]
+        old = np.where(slots[:, None] >= 0, self._coefficients[slots], 0.0)
+        self.set(rows, old + change)
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """Return f at the rows of X, of shape (n, n_outputs)."""
+        if self._sparse and not issparse(X):
+            X = csr_array(X)
+        out = np.empty((X.shape[0], self.n_outputs))
+        for start in range(0, X.shape[0], _ROWS):
+            part = slice(start, min(start + _ROWS, X.shape[0]))
+            block = X[part].toarray() if issparse(X) and not self._sparse else X[part]
+            out[part] = self._store.product(query_rows(self.kernel, block, slice(None), self.dtype))
+        return out + self.intercept
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """The constant part of f, of shape (n_outputs,)."""
+        return self.offset * self.coefficients.sum(axis=0)
+
+    def scores_and_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return f at some rows of the data, (len(rows), n_outputs), and their kernel matrix."""
+        queries = query_rows(self.kernel, self._X, rows, self.dtype)
+        small = self._new_store()
+        small.append(centre_rows(self.kernel, self._X, rows, self.dtype))
+        gram = small.values(queries)
+        if self.offset:
+            gram += gram.dtype.type(self.offset)
+        return self._store.product(queries) + self.intercept, gram
+
+    def _new_store(self) -> Any:
+        return make_store(
+            self.kernel,
+            self._X.shape[1],
+            self.n_outputs,
+            sparse=self._sparse,
+            dtype=self.dtype,
+            shift=self._shift,
+            n_threads=self.n_threads,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is rebuilt: the compiled store and the slots."""
+        state = self.__dict__.copy()
+        del state["_store"], state["_slot"]
+        return state | {"_rows": self.rows.copy(), "_coefficients": self.coefficients.copy()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Rebuild the store from the centres."""
+        self.__dict__.update(state)
+        self._store = self._new_store()
+        self._slot = np.full(self._X.shape[0], -1, np.int64)
+        self.set(self._rows, self._coefficients)
+
+
+def _centre(kernel: Kernel, X: Any) -> NDArray[np.float64] | None:
+    """Return the mean row where centring keeps digits: dense rows of a stationary kernel."""
+    if issparse(X) or not isinstance(kernel, SquaredExponential | Laplacian):
+        return None
+    return np.asarray(X.mean(axis=0, dtype=np.float64))

@@ -1,0 +1,70 @@
+"""Checks of the arguments that several graphs share."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+
+def check_rows(X: Any) -> Any:
+    """Return X itself where possible: a float ndarray or a canonical CSR matrix."""
+    if sp.issparse(X):
+        rows = X.tocsr()
+        if rows.dtype not in (np.float32, np.float64):
+            rows = rows.astype(np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()  # the caller's matrix stays as it is
+            rows.sum_duplicates()
+        return rows
+    rows = np.asarray(X)
+    if rows.ndim != 2:
+        raise ValueError(
+            f"X has shape {rows.shape}; pass a 2-dimensional array (n_samples, n_features)"
+        )
+    return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+
+
+def check_labeled(labeled: ArrayLike, n_vertices: int) -> NDArray[np.bool_]:
+    """Return the boolean mask of the labelled rows."""
+    mask = np.asarray(labeled)
+    if mask.dtype != np.bool_:
+        raise TypeError(
+            f"labeled has dtype {mask.dtype}; pass a boolean mask, True where a row has a label"
+        )
+    if mask.shape != (n_vertices,):
+        raise ValueError(
+            f"labeled has shape {mask.shape}; pass one boolean for each of the {n_vertices} rows"
+        )
+    return mask
+
+
+def check_gamma(gamma: float) -> float:
+    """Return gamma as a float, if it is finite and not negative."""
+    if not _is_real(gamma) or not 0 <= gamma < math.inf:
+        raise ValueError(f"gamma={gamma!r} is no bandwidth; pass a finite number >= 0")
+    return float(gamma)
+
+
+def check_radius(radius: float | None) -> float:
+    """Return radius as a float, if it is finite and positive."""
+    if not _is_real(radius) or not 0 < radius < math.inf:  # type: ignore[operator]
+        raise ValueError(
+            f"radius={radius!r} is no distance for an epsilon graph; pass a finite number > 0"
+        )
+    return float(radius)  # type: ignore[arg-type]
+
+
+def check_neighbors(n_neighbors: int) -> int:
+    """Return n_neighbors as an int, if it is a whole number of at least 1."""
+    if not isinstance(n_neighbors, numbers.Integral) or n_neighbors < 1:
+        raise ValueError(f"n_neighbors={n_neighbors!r} is not valid; pass a whole number >= 1")
+    return int(n_neighbors)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

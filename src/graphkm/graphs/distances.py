@@ -1,0 +1,95 @@
+"""Squared distances and Gaussian weights of given pairs of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SLICE = 2**18  # numbers per temporary array: 2 MiB, about a core's cache
+_COLUMNS = 4096
+
+
+def gaussian_weights(
+    X: Any, u: NDArray[np.int64], v: NDArray[np.int64], gamma: float
+) -> NDArray[np.float64]:
+    """Return mu_uv = exp(-gamma ||x_u - x_v||^2) for each pair (u_k, v_k) of rows of X.
+
+    Examples
+    --------
+    >>> gaussian_weights(np.array([[0.0], [2.0]]), np.array([0, 0]), np.array([0, 1]), 0.25)
+    array([1.        , 0.36787944])
+    """
+    d2 = squared_distances(X, u, v)
+    with np.errstate(over="ignore", under="ignore"):
+        np.multiply(d2, -gamma, out=d2)
+        return np.exp(d2, out=d2)
+
+
+def squared_distances(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return ||x_u - x_v||^2 for each pair (u_k, v_k) of rows of X, in float64.
+
+    Summed from the differences of the rows, hence without the cancellation of
+    ||x_u||^2 - 2 <x_u, x_v> + ||x_v||^2, in slices of bounded memory. Overflow gives the largest
+    float.
+
+    Parameters
+    ----------
+    X : ndarray or canonical CSR matrix
+        The rows; wide sparse ones stay sparse.
+    u, v : ndarray of int64
+        Row numbers.
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([0]), np.array([1]))
+    array([25.])
+    """
+    dense = isinstance(X, np.ndarray)
+    measure, slices = (_dense, _equal_slices) if dense else (_sparse, _sparse_slices)
+    out = np.empty(len(u), dtype=np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        for part in slices(X, u, v):
+            out[part] = measure(X, u[part], v[part])
+    # An infinite distance times gamma = 0 would be NaN.
+    return np.minimum(out, np.finfo(np.float64).max, out=out)
+
+
+def _dense(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.float64]:
+    difference = np.subtract(X[u], X[v], dtype=np.float64)
+    squares = np.zeros(len(u), dtype=np.float64)
+    # einsum cuts longer rows where its buffer ends, so a sum would depend on the other rows.
+    for start in range(0, X.shape[1], _COLUMNS):
+        part = difference[:, start : start + _COLUMNS]
+        squares += np.einsum("ij,ij->i", part, part)
+    return squares
+
+
+def _sparse(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.float64]:
+    difference = X[u].astype(np.float64) - X[v].astype(np.float64)
+    row = np.repeat(np.arange(len(u)), np.diff(difference.indptr))
+    squares: NDArray[np.float64] = np.bincount(
+        row, weights=difference.data**2, minlength=len(u)
+    ).astype(np.float64, copy=False)
+    return squares
+
+
+def _equal_slices(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> Iterator[slice]:
+    step = max(1, _SLICE // max(1, X.shape[1]))
+    for start in range(0, len(u), step):
+        yield slice(start, start + step)
+
+
+def _sparse_slices(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> Iterator[slice]:
+    """Cut by the numbers really stored, since rows may differ widely in length."""
+    stored = np.diff(X.indptr).astype(np.int64)
+    cost = np.cumsum(stored[u] + stored[v] + 1)
+    if len(cost) == 0:
+        return
+    cuts = np.unique(np.searchsorted(cost, np.arange(_SLICE, cost[-1], _SLICE), side="right"))
+    bounds = [0, *(int(c) for c in cuts if 0 < c < len(cost)), len(cost)]
+    for start, stop in pairwise(bounds):
+        yield slice(start, stop)

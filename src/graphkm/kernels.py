@@ -1,0 +1,338 @@
+"""Kernels: one small frozen class each.
+
+A kernel takes rows, dense or CSR, and returns float64 values whatever the input,
+because differences of squares do not survive in single precision. These classes are
+the definition; large sums of kernel values go through compiled code, which knows each
+kernel by its `native_code`.
+
+Examples
+--------
+>>> import numpy as np
+>>> X, Y = np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[3.0, 4.0]])
+>>> Polynomial(degree=2, gamma=1.0, coef0=1.0)(X, Y).tolist()
+[[144.0], [1.0]]
+>>> SquaredExponential(gamma=0.125)(X, Y).round(4).tolist()
+[[0.3679], [0.0439]]
+>>> Cosine()(X, Y).round(4).tolist()
+[[0.9839], [0.0]]
+>>> FunctionKernel(lambda X, Y: (X @ Y.T) ** 2)(X, Y).tolist()
+[[121.0], [0.0]]
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import manhattan_distances
+
+Array: TypeAlias = NDArray[Any]
+Rows: TypeAlias = Any  # two-dimensional: an ndarray, a csr_matrix or a csr_array
+
+_TILE = 64  # rows a user's function sees at once when only the diagonal is wanted
+_BLOCK = 1 << 20  # entries converted to float64 at once
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel k(x, y); calling it gives the matrix between two sets of rows.
+
+    To add a kernel, subclass it, name it and write `_matrix` and `_diagonal` for rows in
+    float64. `native_code` stays None unless compiled code knows the kernel.
+    """
+
+    name: ClassVar[str]
+    native_code: ClassVar[int | None] = None
+    _bound: ClassVar[float | None] = None
+
+    @property
+    def bounded(self) -> float | None:
+        """The supremum of k(x, x) over all x, None if there is none or it is unknown."""
+        return self._bound
+
+    def __call__(self, X: Rows, Y: Rows) -> Array:
+        """Return the (n, m) matrix of k between the rows of X and the rows of Y."""
+        rows = _float64(X)
+        # The same array twice makes X @ X.T exactly symmetric.
+        return self._matrix(rows, rows if Y is X else _float64(Y))
+
+    def diagonal(self, X: Rows) -> Array:
+        """Return k(x, x) for each row of X."""
+        return self._diagonal(_float64(X))
+
+    def with_gamma(self, gamma: float) -> Self:
+        """Return a copy with this gamma if the kernel's own was left open, else itself."""
+        return self
+
+    @abstractmethod
+    def _matrix(self, X: Rows, Y: Rows) -> Array: ...
+
+    @abstractmethod
+    def _diagonal(self, X: Rows) -> Array: ...
+
+
+class _GammaKernel(Kernel):
+    """A kernel with a gamma, which may be left open until the data are known."""
+
+    gamma: float | None
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            _check_positive("gamma", self.gamma)
+
+    def with_gamma(self, gamma: float) -> Self:
+        return replace(self, **{"gamma": gamma}) if self.gamma is None else self
+
+    @property
+    def _gamma(self) -> float:
+        if self.gamma is None:
+            raise ValueError(
+                f"The {self.name!r} kernel has no gamma yet; pass gamma=... or use "
+                "with_gamma(resolve_gamma('scale', X))."
+            )
+        return float(self.gamma)
+
+
+@dataclass(frozen=True)
+class SquaredExponential(_GammaKernel):
+    """Squared exponential, sigma_f^2 exp(-gamma ||x - y||^2); gamma = 1 / (2 sigma_l^2)."""
+
+    gamma: float | None = None
+    sigma_f: float = 1.0
+    name: ClassVar[str] = "rbf"
+    native_code: ClassVar[int | None] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse scales that are not positive."""
+        super().__post_init__()
+        _check_positive("sigma_f", self.sigma_f)
+
+    @property
+    def bounded(self) -> float:
+        """The constant diagonal, sigma_f^2."""
+        return float(self.sigma_f) ** 2
+
+    def _matrix(self, X: Rows, Y: Rows) -> Array:
+        return self.bounded * np.exp(-self._gamma * _squared_distances(X, Y))
+
+    def _diagonal(self, X: Rows) -> Array:
+        return np.full(X.shape[0], self.bounded)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """Linear kernel, <x, y>."""
+
+    name: ClassVar[str] = "linear"
+    native_code: ClassVar[int | None] = 1
+
+    def _matrix(self, X: Rows, Y: Rows) -> Array:
+        return _dense(X @ Y.T)
+
+    def _diagonal(self, X: Rows) -> Array:
+        return _squared_norms(X)
+
+
+@dataclass(frozen=True)
+class Polynomial(_GammaKernel):
+    """Polynomial kernel, (gamma <x, y> + coef0)^degree."""
+
+    degree: int = 3
+    gamma: float | None = None
+    coef0: float = 0.0
+    name: ClassVar[str] = "poly"
+    native_code: ClassVar[int | None] = 2
+
+    def __post_init__(self) -> None:
+        """Refuse parameters for which the kernel is not positive semi-definite."""
+        super().__post_init__()
+        if not isinstance(self.degree, Integral) or self.degree < 1:
+            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}.")
+        if not 0 <= self.coef0 < math.inf:
+            raise ValueError(f"coef0 must be a finite number of at least 0, got {self.coef0!r}.")
+
+    def _matrix(self, X: Rows, Y: Rows) -> Array:
+        return (self._gamma * _dense(X @ Y.T) + self.coef0) ** self.degree
+
+    def _diagonal(self, X: Rows) -> Array:
+        return (self._gamma * _squared_norms(X) + self.coef0) ** self.degree
+
+
+@dataclass(frozen=True)
+class Laplacian(_GammaKernel):
+    """Laplacian kernel, exp(-gamma ||x - y||_1)."""
+
+    gamma: float | None = None
+    name: ClassVar[str] = "laplacian"
+    native_code: ClassVar[int | None] = 3
+    _bound: ClassVar[float | None] = 1.0
+
+    def _matrix(self, X: Rows, Y: Rows) -> Array:
+        sparse = issparse(X) or issparse(Y)
+        distances = manhattan_distances(X, Y) if sparse else cdist(X, Y, "cityblock")
+        return np.exp(-self._gamma * distances)
+
+    def _diagonal(self, X: Rows) -> Array:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Cosine(Kernel):
+    """Cosine kernel, <x, y> / (||x|| ||y||), 0 where a row is zero."""
+
+    name: ClassVar[str] = "cosine"
+    native_code: ClassVar[int | None] = 4
+    _bound: ClassVar[float | None] = 1.0
+
+    def _matrix(self, X: Rows, Y: Rows) -> Array:
+        x, y = np.sqrt(_squared_norms(X)), np.sqrt(_squared_norms(Y))
+        # A zero row has only zero products; dividing them by 1 keeps them so.
+        return _dense(X @ Y.T) / np.multiply.outer(np.where(x > 0, x, 1), np.where(y > 0, y, 1))
+
+    def _diagonal(self, X: Rows) -> Array:
+        return (_squared_norms(X) > 0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Values the user brings: X holds rows of them, Y the indices of the columns wanted."""
+
+    name: ClassVar[str] = "precomputed"
+
+    def __call__(self, X: Rows, Y: Rows) -> Array:
+        """Return the columns Y of X."""
+        return self._matrix(X, np.asarray(Y))  # not as floats: Y holds indices, X may be large
+
+    def _matrix(self, X: Rows, Y: Rows) -> Array:
+        if Y.ndim != 1 or not np.issubdtype(Y.dtype, np.integer):
+            raise ValueError(
+                "With a precomputed kernel Y must be a one-dimensional array of integer column "
+                f"indices, got shape {Y.shape} of {Y.dtype}."
+            )
+        return _dense(X[:, Y])
+
+    def _diagonal(self, X: Rows) -> Array:
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"A precomputed kernel of shape {X.shape} is not square: pass all rows."
+            )
+        return np.array(X.diagonal())
+
+
+@dataclass(frozen=True)
+class FunctionKernel(Kernel):
+    """A kernel given as function(X, Y), which returns the (n, m) matrix between rows."""
+
+    function: Callable[[Any, Any], Any]
+    name: ClassVar[str] = "callable"
+
+    def _matrix(self, X: Rows, Y: Rows) -> Array:
+        K, expected = _dense(self.function(X, Y)), (X.shape[0], Y.shape[0])
+        if K.shape != expected:
+            raise ValueError(
+                f"The kernel function returned shape {K.shape} for {expected[0]} and "
+                f"{expected[1]} rows; it must return a matrix of shape {expected}."
+            )
+        if not np.isfinite(K).all():
+            raise ValueError("The kernel function returned NaN or inf; it must return numbers.")
+        return K
+
+    def _diagonal(self, X: Rows) -> Array:
+        tiles = (X[start : start + _TILE] for start in range(0, X.shape[0], _TILE))
+        return np.concatenate([np.empty(0), *(self(tile, tile).diagonal() for tile in tiles)])
+
+
+_BY_NAME: dict[str, type[Kernel]] = {
+    cls.name: cls
+    for cls in (SquaredExponential, Linear, Polynomial, Laplacian, Cosine, Precomputed)
+}
+
+
+def resolve_kernel(kernel: str | Kernel | Callable[[Any, Any], Any]) -> Kernel:
+    """Turn a name, an object or a function into a kernel.
+
+    Examples
+    --------
+    >>> resolve_kernel("rbf")
+    SquaredExponential(gamma=None, sigma_f=1.0)
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str) and kernel in _BY_NAME:
+        return _BY_NAME[kernel]()
+    # A class is callable too, but calling it with rows is never meant.
+    if callable(kernel) and not isinstance(kernel, type):
+        return FunctionKernel(kernel)
+    raise ValueError(
+        f"kernel={kernel!r} is not a kernel; pass one of {', '.join(map(repr, _BY_NAME))}, "
+        "a Kernel object, or a function of two sets of rows."
+    )
+
+
+def resolve_gamma(gamma: Literal["scale", "auto"] | float, X: Rows) -> float:
+    """Turn a gamma as `sklearn.svm.SVC` takes it into a number.
+
+    "scale" is 1 / (d Var(X)), or 1 if X is constant; "auto" is 1 / d.
+
+    Examples
+    --------
+    >>> resolve_gamma("scale", np.array([[0.0, 0.0], [4.0, 4.0]]))
+    0.125
+    """
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}.")
+        variance = _variance(X) if gamma == "scale" else 1.0
+        return 1.0 / (X.shape[1] * variance) if variance else 1.0
+    _check_positive("gamma", gamma)
+    return float(gamma)
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
+
+
+def _variance(X: Rows) -> float:
+    """Return the variance of all entries, without a float64 copy of X."""
+    if issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    stored = X.data if issparse(X) else X
+    size = math.prod(X.shape)
+    mean = float(stored.sum(dtype=np.float64)) / size
+    step = max(1, _BLOCK * len(stored) // max(1, stored.size))
+    blocks = (stored[i : i + step].astype(np.float64) for i in range(0, len(stored), step))
+    total = math.fsum(np.square(block - mean).sum() for block in blocks)
+    variance = (total + (size - stored.size) * mean**2) / size
+    # A constant X leaves only the rounding of its mean.
+    return variance if variance > (1e-14 * mean) ** 2 else 0.0
+
+
+def _float64(X: Rows) -> Rows:
+    return X.astype(np.float64, copy=False)
+
+
+def _dense(K: Any) -> Array:
+    return np.asarray(K.toarray() if issparse(K) else K, dtype=np.float64)
+
+
+def _squared_norms(X: Rows) -> Array:
+    if issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def _squared_distances(X: Rows, Y: Rows) -> Array:
+    if not (issparse(X) or issparse(Y)):
+        # Distances do not see a shift, but ||x||^2 - 2<x, y> + ||y||^2 loses digits to it.
+        centre = Y.sum(axis=0) / max(1, len(Y))
+        X, Y = (X - centre, Y - centre) if X is not Y else (X - centre,) * 2
+    distances = np.add.outer(_squared_norms(X), _squared_norms(Y)) - 2 * _dense(X @ Y.T)
+    return np.maximum(distances, 0, out=distances)

@@ -1,0 +1,208 @@
+r"""The paper's Algorithm 1, step by step the same iterates, computed in blocks.
+
+Three facts make it fast without changing an iterate. With W_t = t (t-1) w_t the step
+w_{t+1} = (t-1)/(t+1) w_t - 2/(t+1) h_t is a pure addition, W_{t+1} = W_t + delta_t with
+delta_t = -2 t h_t. The lemma's average needs two sums per coefficient,
+
+    wbar_{T+1} = 2/(T(T+1)) (H_{T-1} A - B),  A = sum_s delta_s,  B = sum_s delta_s H_{s-1},
+
+with H_k the harmonic numbers, and A is W itself. And the draws do not depend on w, so a
+block of them is scored against all centres in one product; its steps then run one after
+another on the block's own small kernel matrix, which keeps the scores current.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..backends import run_block
+from ..graphs import Edges
+from ..graphs.base import generators
+from ..objective import Objective
+from ..theory import Guarantee
+from .base import DivergenceError, Progress, Solution
+
+_BLOCK = 128  # steps: larger ones spend more on the block's own kernel matrix
+_TOLERANCE = 10.0  # how far above its bound the objective must be to be called divergent
+
+
+class _ObjectiveSum(NamedTuple):
+    """One block's share of sum_t t J_t(w_t), which bounds J of the average from above."""
+
+    last_step: int
+    weight: float  # sum of t
+    total: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StochasticSolver:
+    """Stochastic gradient descent on single labelled points and edges.
+
+    Parameters
+    ----------
+    max_iter : int
+        Steps T.
+    step : {"explicit", "implicit"}
+        The paper's step, or the proximal one: every sampled term is minimised exactly, which
+        is stable for every C, C_graph and p.
+    edge_sampling : {"uniform", "weight"}
+        How edges are drawn.
+    seed : numpy.random.SeedSequence
+        Decides all draws; they do not depend on block size, threads or precision.
+    guarantee : Guarantee
+        What the theorem promises, for the divergence check and its message.
+    dtype : dtype
+        Precision of the kernel values.
+    n_threads : int
+        Threads; the result is the same, bit for bit, for any number.
+    block_size : int
+        Steps per block; only rounding depends on it.
+    """
+
+    max_iter: int
+    step: Literal["explicit", "implicit"]
+    edge_sampling: Literal["uniform", "weight"]
+    seed: np.random.SeedSequence
+    guarantee: Guarantee
+    dtype: Any = np.float32
+    n_threads: int = 1
+    block_size: int = _BLOCK
+
+    def start(self, objective: Objective) -> StochasticState:
+        """Return the state before the first step, w_1 = 0."""
+        return StochasticState(self, objective)
+
+
+class StochasticState:
+    """The learning state: W, the sums of its average, and the streams of draws."""
+
+    def __init__(self, solver: StochasticSolver, objective: Objective) -> None:
+        self._solver = solver
+        self._objective = objective
+        self._n_iter = 0
+        self._harmonic = 0.0  # H_{t-1} for the next step t
+        self._W = objective.expansion(solver.dtype, solver.n_threads)
+        self._B = np.zeros((0, objective.n_outputs))
+        self._norm = np.zeros(objective.n_outputs)  # ||W||^2
+        self._sums: list[_ObjectiveSum] = []
+        (self._labels,) = generators(solver.seed, 1)
+        self._edges = None
+        if objective.has_edges:
+            assert objective.graph is not None
+            self._edges = objective.graph.sampler(solver.edge_sampling, solver.seed)
+
+    @property
+    def progress(self) -> Progress:
+        """Steps done, steps in all, centres so far."""
+        return Progress(self._n_iter, self._solver.max_iter, len(self._W))
+
+    def advance(self) -> None:
+        """Take one block of steps."""
+        solver, problem = self._solver, self._objective
+        size = min(solver.block_size, solver.max_iter - self._n_iter)
+        label = self._labels.integers(problem.n_labeled, size=size)
+        u, v, weight = self._draw_edges(size)
+        live = np.flatnonzero(u >= 0)
+        rows, points = np.unique(
+            np.concatenate([problem.labeled[label], u[live], v[live]]), return_inverse=True
+        )
+        points = points.astype(np.int32)
+        local_u, local_v = np.full((2, size), -1, np.int32)
+        local_u[live] = points[size : size + len(live)]
+        local_v[live] = points[size + len(live) :]
+        scores, gram = self._W.scores_and_gram(rows)
+        change, weighted = np.zeros((2, problem.n_outputs, len(rows)))
+        objective = np.zeros(problem.n_outputs)
+        finite = run_block(
+            gram=gram,
+            scores=np.ascontiguousarray(scores.T),
+            change=change,
+            weighted=weighted,
+            norm=self._norm,
+            objective=objective,
+            first_step=self._n_iter + 1,
+            harmonic=self._harmonic,
+            label=points[:size],
+            target=problem.targets[label],
+            label_weight=problem.weights[label],
+            u=local_u,
+            v=local_v,
+            edge_weight=weight,
+            C=problem.n_labeled * problem.C,
+            C_graph=problem.n_labeled * problem.C_graph,
+            loss=problem.loss.native_code,
+            parameter=problem.loss.parameter,
+            p=problem.smoothness.p,
+            implicit=solver.step == "implicit",
+            n_threads=solver.n_threads,
+        )
+        if not finite:
+            self._fail("the scores overflowed")
+        self._keep(rows, change, weighted)
+        for t in range(self._n_iter + 1, self._n_iter + size + 1):
+            self._harmonic += 1.0 / t
+        self._n_iter += size
+        steps = np.arange(self._n_iter - size, self._n_iter) + 1.0
+        self._sums.append(_ObjectiveSum(self._n_iter, steps.sum(), objective))
+
+    def solution(self) -> Solution:
+        """Return the lemma's average; an error if the run has diverged."""
+        T = self._n_iter
+        self._check_bounds()
+        harmonic = self._harmonic - 1.0 / T  # H_{T-1}
+        average = (
+            2.0 / (T * (T + 1.0)) * (harmonic * self._W.coefficients - self._B[: len(self._W)])
+        )
+        used = average.any(axis=1)
+        order = np.argsort(self._W.rows[used])
+        total = np.sum([part.total for part in self._sums], axis=0)
+        return Solution(
+            rows=self._W.rows[used][order],
+            coefficients=average[used][order],
+            n_iter=T,
+            objective=2.0 / (T * (T + 1.0)) * total,
+        )
+
+    def _draw_edges(self, size: int) -> Edges:
+        """Return the next edges; those too light to show in the result have u = -1."""
+        if self._edges is None:
+            nowhere = np.full(size, -1, np.int64)
+            return Edges(nowhere, nowhere, np.zeros(size))
+        assert self._objective.graph is not None
+        edges = self._edges.draw(size)
+        negligible = np.finfo(self._solver.dtype).eps * self._objective.graph.max_weight
+        return edges._replace(u=np.where(edges.weight > negligible, edges.u, -1))
+
+    def _keep(self, rows: NDArray[np.int64], change: Any, weighted: Any) -> None:
+        moved = np.flatnonzero(change.any(axis=0) | weighted.any(axis=0))
+        self._W.add(rows[moved], change.T[moved])
+        if len(self._W) > len(self._B):
+            more = max(len(self._W), 2 * len(self._B)) - len(self._B)
+            self._B = np.concatenate([self._B, np.zeros((more, self._B.shape[1]))])
+        self._B[self._W.slots(rows[moved])] += weighted.T[moved]
+
+    def _check_bounds(self) -> None:
+        """Refuse a run whose second half stayed far above what J should be at most.
+
+        That is J(0), plus the theorem's 2 G^2 / T: with the G of this problem where the
+        theorem holds, else with that of the same problem without the graph.
+        """
+        T, guarantee = self._n_iter, self._solver.guarantee
+        late = [part for part in self._sums if part.last_step > T / 2]
+        mean = np.sum([part.total for part in late], axis=0) / sum(part.weight for part in late)
+        G = guarantee.G if guarantee.holds else 2.0 * guarantee.b
+        limit = _TOLERANCE * (self._objective.value_at_zero() + 2.0 * G * G / T)
+        if (mean > limit).any():
+            worst = int(np.argmax(mean / limit))
+            self._fail(f"the objective stayed near {mean[worst]:.3g}, far above {limit[worst]:.3g}")
+
+    def _fail(self, what: str) -> None:
+        raise DivergenceError(
+            f"The stochastic solver diverged within {max(self._n_iter, 1)} steps: {what}. "
+            f"{self._solver.guarantee} Or pass step='implicit', which is stable for every "
+            "C_graph and p; C_graph='guaranteed' is the largest value the theorem allows."
+        )
