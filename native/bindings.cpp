@@ -3,11 +3,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "block.hpp"
 #include "dense_centres.hpp"
@@ -86,11 +86,11 @@ void bind_dense(nb::module_& m, const char* name) {
       .def(
           "__init__",
           [](Store* self, int code, double gamma, double coef0, int degree,
-             std::vector<double> shift, std::size_t n_outputs) {
-            new (self) Store(kernel_spec(code, gamma, coef0, degree), std::move(shift), n_outputs);
+             std::size_t n_features, std::size_t n_outputs) {
+            new (self) Store(kernel_spec(code, gamma, coef0, degree), n_features, n_outputs);
           },
-          nb::arg("code"), nb::arg("gamma"), nb::arg("coef0"), nb::arg("degree"), nb::arg("shift"),
-          nb::arg("n_outputs"))
+          nb::arg("code"), nb::arg("gamma"), nb::arg("coef0"), nb::arg("degree"),
+          nb::arg("n_features"), nb::arg("n_outputs"))
       .def("__len__", &Store::size)
       .def(
           "append",
@@ -206,7 +206,7 @@ bool run_with_loss(const Block<T>& block, std::size_t r, int code, double parame
 
 template <class T>
 bool run(In<T, 2> gram, Out<double, 2> scores, Out<double, 2> change, Out<double, 2> weighted,
-         Out<double, 1> norm, Out<double, 1> objective, std::int64_t first_step, double harmonic,
+         Out<double, 1> norm, Out<double, 2> objective, std::int64_t first_step, double harmonic,
          In<std::int32_t, 1> label, In<double, 2> target, In<double, 1> label_weight,
          In<std::int32_t, 1> u, In<std::int32_t, 1> v, In<double, 1> edge_weight, In<double, 1> C,
          In<double, 1> C_graph, int loss, double parameter, double p, bool implicit,
@@ -217,7 +217,7 @@ bool run(In<T, 2> gram, Out<double, 2> scores, Out<double, 2> change, Out<double
   require_shape(change, "change", {R, n});
   require_shape(weighted, "weighted", {R, n});
   require_shape(norm, "norm", {R});
-  require_shape(objective, "objective", {R});
+  require_shape(objective, "objective", {R, B});
   require_shape(target, "target", {B, R});
   require_shape(label_weight, "label_weight", {B});
   require_shape(u, "u", {B});
@@ -242,7 +242,7 @@ bool run(In<T, 2> gram, Out<double, 2> scores, Out<double, 2> change, Out<double
   unlocked([&](const Interrupted& interrupted) {
     parallel_for(R, B * R > 2048 ? n_threads : 1, interrupted, [&](std::size_t r) {
       const OutputState state{scores.data() + r * n, change.data() + r * n,
-                              weighted.data() + r * n, norm.data() + r, objective.data() + r};
+                              weighted.data() + r * n, norm.data() + r, objective.data() + r * B};
       finite[r] = implicit ? run_with_loss<true>(block, r, loss, parameter, smooth, state)
                            : run_with_loss<false>(block, r, loss, parameter, smooth, state);
     });

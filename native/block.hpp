@@ -1,6 +1,7 @@
 // A block of steps of the stochastic solver, one after another on the block's own small kernel
 // matrix. In W_t = t(t-1) w_t a step is a pure addition:  W_{t+1} = W_t + delta_t.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,7 @@ struct OutputState {
   double* change;      // [point] sum of delta
   double* weighted;    // [point] sum of delta_s H_{s-1}
   double* norm;        // ||W_t||^2
-  double* objective;   // sum over the block of  t J_t(w_t)
+  double* objective;   // [step] J_t(w_t)
 };
 
 // Runs output r through the block; false if a score stops being finite.
@@ -58,8 +59,8 @@ bool run_block(const Block<T>& b, std::size_t r, const Loss& loss, const Smoothn
     const double f = s.score[i] * now;
     const double gap = u < 0 ? 0.0 : (s.score[u] - s.score[v]) * now;
     if (!std::isfinite(f) || !std::isfinite(gap)) return false;
-    *s.objective += t * (0.5 * *s.norm * now * now + c * loss.value(y, f) +
-                         (e > 0.0 ? e * smooth.value(gap) : 0.0));
+    s.objective[step] = 0.5 * *s.norm * now * now + c * loss.value(y, f) +
+                        (e > 0.0 ? e * smooth.value(gap) : 0.0);
     if constexpr (implicit) {
       const double rate = 2.0 / (t + 1.0);
       if (c > 0.0) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "flush_denormals.hpp"
 #include "isa.hpp"
 #include "parallel.hpp"
 
@@ -13,11 +14,11 @@ namespace graphkm {
 template <class T>
 class DenseCentres {
  public:
-  DenseCentres(KernelSpec spec, std::vector<double> shift, std::size_t n_outputs)
-      : spec_(spec), shift_(std::move(shift)), n_outputs_(n_outputs) {}
+  DenseCentres(KernelSpec spec, std::size_t n_features, std::size_t n_outputs)
+      : spec_(spec), n_features_(n_features), n_outputs_(n_outputs) {}
 
   std::size_t size() const { return n_rows_; }
-  std::size_t n_features() const { return shift_.size(); }
+  std::size_t n_features() const { return n_features_; }
   std::size_t n_outputs() const { return n_outputs_; }
 
   void append(const T* rows, std::size_t n) {
@@ -50,7 +51,7 @@ class DenseCentres {
     std::fill_n(out, n * n_outputs_, 0.0);
     each_chunk(queries, n, n_threads, interrupted,
                [&](std::size_t first, std::size_t count, const T* packed, const T* stat) {
-                 std::vector<T> scratch(isa_.tile * n_outputs_ * isa_.lanes);
+                 std::vector<T> scratch(chunk() * isa_.lanes * (1 + n_outputs_));
                  isa_.dense_product(spec_, view(), packed, stat, count, out + first * n_outputs_,
                                     scratch.data());
                });
@@ -61,13 +62,15 @@ class DenseCentres {
               const Interrupted& interrupted) const {
     each_chunk(queries, n, n_threads, interrupted,
                [&](std::size_t first, std::size_t count, const T* packed, const T* stat) {
+                 std::vector<T> scratch(chunk() * isa_.lanes);
                  isa_.dense_values(spec_, view(), packed, stat, count, out + first * n_rows_,
-                                   n_rows_);
+                                   n_rows_, scratch.data());
                });
   }
 
  private:
-  static constexpr std::size_t chunk_target = 64;
+  // Queries packed and worked on together: whole tiles, about 64.
+  std::size_t chunk() const { return (64 + isa_.tile - 1) / isa_.tile * isa_.tile; }
 
   PanelView<T> view() const {
     const std::size_t lanes = isa_.lanes;
@@ -75,17 +78,13 @@ class DenseCentres {
             (n_rows_ + lanes - 1) / lanes, n_features(), n_outputs_};
   }
 
-  // Writes one row, shifted and scaled, with `stride` between features; returns its stat.
+  // Writes one row, scaled, with `stride` between features; returns its stat.
   T place(const T* row, Side side, T* to, std::size_t stride) const {
     const std::size_t d = n_features();
     double squares = 0.0;
-    for (std::size_t k = 0; k < d; ++k) {
-      const double x = double(T(double(row[k]) - shift_[k]));
-      squares += x * x;
-    }
+    for (std::size_t k = 0; k < d; ++k) squares += double(row[k]) * double(row[k]);
     const RowForm form = spec_.row_form(side, squares);
-    for (std::size_t k = 0; k < d; ++k)
-      to[k * stride] = T(form.scale * double(T(double(row[k]) - shift_[k])));
+    for (std::size_t k = 0; k < d; ++k) to[k * stride] = T(form.scale * double(row[k]));
     return T(form.stat);
   }
 
@@ -93,11 +92,11 @@ class DenseCentres {
   void each_chunk(const T* queries, std::size_t n, std::size_t n_threads,
                   const Interrupted& interrupted, Work&& work) const {
     if (n_rows_ == 0 || n == 0) return;
-    const std::size_t d = n_features(), tile = isa_.tile;
-    const std::size_t chunk = (chunk_target + tile - 1) / tile * tile;
+    const std::size_t d = n_features(), tile = isa_.tile, chunk = this->chunk();
     // A few hundred microseconds of work are not worth a second thread.
     if (double(n) * double(n_rows_) * double(d + 24) < 4e6) n_threads = 1;
     parallel_for((n + chunk - 1) / chunk, n_threads, interrupted, [&](std::size_t c) {
+      const FlushDenormals flush;
       const std::size_t first = c * chunk, count = std::min(chunk, n - first);
       std::vector<T> packed(chunk * d, T(0)), stat(chunk, T(0));
       for (std::size_t i = 0; i < count; ++i)
@@ -109,8 +108,7 @@ class DenseCentres {
 
   const Isa<T>& isa_ = isa<T>();
   KernelSpec spec_;
-  std::vector<double> shift_;
-  std::size_t n_outputs_, n_rows_ = 0;
+  std::size_t n_features_, n_outputs_, n_rows_ = 0;
   std::vector<T> data_, stat_, coef_;
 };
 

@@ -36,12 +36,12 @@ struct Isa {
   std::size_t sparse_lanes;  // columns of a block of queries in the sparse loops
 
   // queries[tile][feature][tile lane]; out[query][output] += sum_j coef[j] k(query, s_j).
-  // scratch holds tile * n_outputs * lanes values.
+  // scratch holds lanes * (1 + n_outputs) values per query, queries rounded up to whole tiles.
   void (*dense_product)(const KernelSpec&, const PanelView<T>&, const T* queries, const T* stat,
                         std::size_t n_queries, double* out, T* scratch);
-  // out[query * stride + j] = k(query, s_j)
+  // out[query * stride + j] = k(query, s_j); scratch holds lanes values per query.
   void (*dense_values)(const KernelSpec&, const PanelView<T>&, const T* queries, const T* stat,
-                       std::size_t n_queries, T* out, std::size_t stride);
+                       std::size_t n_queries, T* out, std::size_t stride, T* scratch);
   // queries[local feature][sparse lane], local 0 a row of zeros; local[feature] maps to it.
   // out[lane][output] += sum over rows; scratch holds n_outputs * sparse_lanes values.
   void (*sparse_product)(const KernelSpec&, const SparseView<T>&, const T* queries, const T* stat,

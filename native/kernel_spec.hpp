@@ -9,7 +9,7 @@ enum class KernelCode : int { rbf = 0, linear = 1, polynomial = 2, laplacian = 3
 
 enum class Side { query, centre };
 
-// What packing does to one row: entries become scale * (x - shift), and stat enters the sum.
+// What packing does to one row: entries become scale * x, and stat enters the sum.
 struct RowForm {
   double scale, stat;
 };

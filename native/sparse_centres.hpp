@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "flush_denormals.hpp"
 #include "isa.hpp"
 #include "parallel.hpp"
 
@@ -96,6 +97,7 @@ class SparseCentres {
     // Several blocks to a chunk, so that the table of features is cleared once a chunk.
     const std::size_t per_chunk = 4, n_chunks = (n_blocks + per_chunk - 1) / per_chunk;
     parallel_for(n_chunks, n_threads, interrupted, [&](std::size_t chunk) {
+      const FlushDenormals flush;
       std::vector<std::int32_t> local(n_features_, 0);
       std::vector<T> lanes, stat(width);
       for (std::size_t b = chunk * per_chunk; b < std::min(n_blocks, (chunk + 1) * per_chunk); ++b) {

@@ -125,6 +125,9 @@ struct Loops {
   static constexpr std::size_t W = O::width, NV = O::panel_vectors, MQ = O::tile_queries;
   static constexpr std::size_t lanes = W * NV;
   static constexpr std::size_t SV = 12, sparse_lanes = W * SV;
+  // Features whose share of a panel takes half of a first-level cache of 48 KB.
+  static constexpr std::size_t slice = (24u << 10) / (lanes * sizeof(T));
+  static constexpr std::size_t run = 32;  // panels, or rows times 8, summed in T before doubles
 
   // One feature of a group of queries against one panel's lanes.
   template <int... lane>
@@ -135,17 +138,20 @@ struct Loops {
       ((acc[lane][v] = Step::template step<lane>(q, b[v], acc[lane][v])), ...);
   }
 
-  // The sums of one tile of queries and one panel of centres. They go to a buffer in the first
-  // cache so that the loop over features and the exponentials each have all the registers.
+  // Adds `depth` features to the sums of one tile of queries and one panel of centres, which
+  // start from the stats. The sums live in the first cache, so that this loop and the
+  // exponentials each have all registers.
+  template <bool starts>
   GRAPHKM_NOINLINE static void tile(const T* q, const T* q_stat, const T* s, const T* s_stat,
-                                    std::size_t d, T* sums) {
+                                    std::size_t depth, T* sums) {
     V acc[MQ][NV];
     GRAPHKM_UNROLL
     for (std::size_t m = 0; m < MQ; ++m)
       GRAPHKM_UNROLL
       for (std::size_t v = 0; v < NV; ++v)
-        acc[m][v] = O::add(O::set1(q_stat[m]), O::load(s_stat + v * W));
-    for (std::size_t k = 0; k < d; ++k, q += MQ, s += lanes) {
+        acc[m][v] = starts ? O::add(O::set1(q_stat[m]), O::load(s_stat + v * W))
+                           : O::load(sums + m * lanes + v * W);
+    for (std::size_t k = 0; k < depth; ++k, q += MQ, s += lanes) {
       V b[NV];
       GRAPHKM_UNROLL
       for (std::size_t v = 0; v < NV; ++v) b[v] = O::load(s + v * W);
@@ -159,38 +165,49 @@ struct Loops {
       for (std::size_t v = 0; v < NV; ++v) O::store(sums + m * lanes + v * W, acc[m][v]);
   }
 
-  static void dense_product(const KernelSpec& spec, const PanelView<T>& c, const T* queries,
-                            const T* stat, std::size_t n_queries, double* out, T* scratch) {
-    const Finish finish(spec);
-    const std::size_t d = c.n_features, R = c.n_outputs;
-    // A run of panels that stays in the second-level cache while the tiles pass over it; its
-    // length is also how far sums run in T before they are added to the doubles in `out`.
-    const std::size_t panel_bytes = std::max<std::size_t>(1, d * lanes * sizeof(T));
-    const std::size_t run = std::clamp<std::size_t>((192u << 10) / panel_bytes, 4, 32);
-    T sums[MQ * lanes];
-    for (std::size_t first = 0; first < c.n_panels; first += run) {
-      const std::size_t last = std::min(first + run, c.n_panels);
+  // The sums of all queries of a chunk and one panel, sums[query][lane], each tile handed to
+  // use(first query) when it is complete. A slice of the panel's features stays in the first
+  // cache while the tiles pass over it.
+  template <class Use>
+  static inline void panel_sums(const PanelView<T>& c, std::size_t p, const T* queries,
+                                const T* stat, std::size_t n_queries, T* sums, Use&& use) {
+    const std::size_t d = c.n_features;
+    const T* s = c.data + p * d * lanes;
+    for (std::size_t k = 0, next; k == 0 || k < d; k = next) {
+      next = k + slice;
       for (std::size_t q = 0; q < n_queries; q += MQ) {
-        std::fill_n(scratch, MQ * R * W, T(0));
-        for (std::size_t p = first; p < last; ++p) {
-          tile(queries + q * d, stat + q, c.data + p * d * lanes, c.stat + p * lanes, d, sums);
-          add_products(finish, sums, c.coef + p * R * lanes, R, scratch);
-        }
-        const std::size_t live = std::min(MQ, n_queries - q);
-        for (std::size_t m = 0; m < live; ++m)
-          for (std::size_t r = 0; r < R; ++r)
-            out[(q + m) * R + r] += double(O::sum(O::load(scratch + (m * R + r) * W)));
+        const auto add = k == 0 ? &tile<true> : &tile<false>;
+        add(queries + q * d + k * MQ, stat + q, s + k * lanes, c.stat + p * lanes,
+            std::min(slice, d - k), sums + q * lanes);
+        if (next >= d) use(q);
       }
     }
   }
 
-  // totals[query][output] += sum over the panel's lanes of coef[output] * finish(sums[query])
+  static void dense_product(const KernelSpec& spec, const PanelView<T>& c, const T* queries,
+                            const T* stat, std::size_t n_queries, double* out, T* scratch) {
+    const Finish finish(spec);
+    const std::size_t R = c.n_outputs, padded = (n_queries + MQ - 1) / MQ * MQ;
+    T* sums = scratch;
+    T* totals = scratch + padded * lanes;
+    for (std::size_t first = 0; first < c.n_panels; first += run) {
+      std::fill_n(totals, padded * R * W, T(0));
+      for (std::size_t p = first; p < std::min(first + run, c.n_panels); ++p)
+        panel_sums(c, p, queries, stat, n_queries, sums, [&](std::size_t q) {
+          add_products(finish, sums + q * lanes, c.coef + p * R * lanes, R, totals + q * R * W);
+        });
+      for (std::size_t i = 0; i < n_queries * R; ++i)
+        out[i] += double(O::sum(O::load(totals + i * W)));
+    }
+  }
+
+  // totals[query][output] += coef[output] * finish(sums[query]), lane by lane, for one tile
   static inline void add_products(const Finish& finish, const T* sums, const T* coef, std::size_t R,
                                   T* totals) {
-    for (std::size_t m = 0; m < MQ; ++m) {
+    for (std::size_t m = 0; m < MQ; ++m, sums += lanes) {
       V k[NV];
       GRAPHKM_UNROLL
-      for (std::size_t v = 0; v < NV; ++v) k[v] = finish(O::load(sums + m * lanes + v * W));
+      for (std::size_t v = 0; v < NV; ++v) k[v] = finish(O::load(sums + v * W));
       for (std::size_t r = 0; r < R; ++r, totals += W) {
         V total = O::load(totals);
         GRAPHKM_UNROLL
@@ -202,19 +219,19 @@ struct Loops {
   }
 
   static void dense_values(const KernelSpec& spec, const PanelView<T>& c, const T* queries,
-                           const T* stat, std::size_t n_queries, T* out, std::size_t stride) {
+                           const T* stat, std::size_t n_queries, T* out, std::size_t stride,
+                           T* scratch) {
     const Finish finish(spec);
-    const std::size_t d = c.n_features;
-    T sums[MQ * lanes];
     for (std::size_t p = 0; p < c.n_panels; ++p) {
       const std::size_t columns = std::min(lanes, c.n_rows - p * lanes);
-      for (std::size_t q = 0; q < n_queries; q += MQ) {
-        tile(queries + q * d, stat + q, c.data + p * d * lanes, c.stat + p * lanes, d, sums);
-        for (std::size_t i = 0; i < MQ * lanes; i += W) O::store(sums + i, finish(O::load(sums + i)));
-        const std::size_t live = std::min(MQ, n_queries - q);
-        for (std::size_t m = 0; m < live; ++m)
-          std::copy_n(sums + m * lanes, columns, out + (q + m) * stride + p * lanes);
-      }
+      panel_sums(c, p, queries, stat, n_queries, scratch, [&](std::size_t q) {
+        for (std::size_t m = q; m < std::min(q + MQ, n_queries); ++m) {
+          T* row = scratch + m * lanes;
+          GRAPHKM_UNROLL
+          for (std::size_t v = 0; v < NV; ++v) O::store(row + v * W, finish(O::load(row + v * W)));
+          std::copy_n(row, columns, out + m * stride + p * lanes);
+        }
+      });
     }
   }
 
@@ -239,9 +256,9 @@ struct Loops {
                              const T* stat, const std::int32_t* local, std::size_t n_queries,
                              double* out, T* scratch) {
     const Finish finish(spec);
-    const std::size_t R = c.n_outputs, run = 256;
-    for (std::size_t first = 0; first < c.n_rows; first += run) {
-      const std::size_t last = std::min(first + run, c.n_rows);
+    const std::size_t R = c.n_outputs;
+    for (std::size_t first = 0; first < c.n_rows; first += 8 * run) {
+      const std::size_t last = std::min(first + 8 * run, c.n_rows);
       std::fill_n(scratch, R * sparse_lanes, T(0));
       for (std::size_t j = first; j < last; ++j) {
         V acc[SV];
@@ -305,9 +322,9 @@ const Isa<T>& table(const char* name) {
         });
       },
       [](const KernelSpec& spec, const PanelView<T>& c, const T* queries, const T* stat,
-         std::size_t n, T* out, std::size_t stride) {
+         std::size_t n, T* out, std::size_t stride, T* scratch) {
         with_loops<T>(spec, [&](auto loops) {
-          loops.dense_values(spec, c, queries, stat, n, out, stride);
+          loops.dense_values(spec, c, queries, stat, n, out, stride, scratch);
         });
       },
       [](const KernelSpec& spec, const SparseView<T>& c, const T* queries, const T* stat,

@@ -856,12 +856,14 @@ def test_enough_or_unknown_memory_is_no_error(monkeypatch):
     for free in (24 * graph.n_edges, None):
         monkeypatch.setattr(memory, "available_memory", lambda free=free: free)
         assert len(graph.edges().u) == graph.n_edges
+    monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 24 * graph.n_edges - 1)
     with pytest.raises(MemoryError, match="MiB"):
         graph.edges()
 
 
 def test_blocks_need_no_memory_check(monkeypatch):
+    monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 0)
     graph = FullGraph(*make_data(), GAMMA)
     assert sum(len(block.u) for block in graph.edge_blocks(50)) == graph.n_edges
@@ -869,6 +871,7 @@ def test_blocks_need_no_memory_check(monkeypatch):
 
 def test_neighbour_graphs_ask_for_memory_first(monkeypatch):
     X, labeled = make_data(500, 2, 20)
+    monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"500 rows with 7 neighbours.*smaller n_neighbors"):
         knn_graph(X, labeled, 7, 1.0)
@@ -883,6 +886,7 @@ def test_epsilon_estimate_from_a_sample(monkeypatch):
     X, labeled = make_data(500, 2, 20)
     n_edges = epsilon_graph(X, labeled, 1.0, 1.0).n_edges
     monkeypatch.setattr("graphkm.graphs.neighbors._SAMPLE", 20_000)
+    monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 1000)
     with pytest.raises(MemoryError) as caught:
         epsilon_graph(X, labeled, 1.0, 1.0)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
+_NEGLIGIBLE = 2**25  # bytes not worth the look at the system's files
 
 
 def available_memory() -> int | None:
@@ -26,7 +27,7 @@ def available_memory() -> int | None:
 
 
 def require_memory(n_bytes: int, what: str, advice: str) -> None:
-    """Raise MemoryError if `n_bytes` exceed the available memory.
+    """Raise MemoryError if `n_bytes`, from 32 MiB on, exceed the available memory.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ def require_memory(n_bytes: int, what: str, advice: str) -> None:
     --------
     >>> require_memory(8, "a number", "Forget it.")
     """
+    if n_bytes < _NEGLIGIBLE:
+        return
     free = available_memory()
     if free is not None and n_bytes > free:
         raise MemoryError(

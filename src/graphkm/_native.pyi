@@ -13,7 +13,7 @@ class DenseCentres32:
         gamma: float,
         coef0: float,
         degree: int,
-        shift: list[float],
+        n_features: int,
         n_outputs: int,
     ) -> None: ...
     def __len__(self) -> int: ...

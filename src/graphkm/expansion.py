@@ -112,7 +112,7 @@ class KernelExpansion:
                 self._rows = np.concatenate([self._rows, np.empty(more, np.int64)])
                 empty = np.empty((more, self.n_outputs))
                 self._coefficients = np.concatenate([self._coefficients, empty])
-            self._store.append(centre_rows(self.kernel, self._X, new, self.dtype))
+            self._store.append(self._centres(new))
             self._slot[new] = np.arange(first, size)
             self._rows[first:size] = new
         slots = self._slot[rows]
@@ -122,8 +122,10 @@ class KernelExpansion:
     def add(self, rows: NDArray[np.int64], change: NDArray[np.float64]) -> None:
         """Add to the coefficients of distinct rows of X."""
         slots = self._slot[rows]
-        old = np.where(slots[:, None] >= 0, self._coefficients[slots], 0.0)
-        self.set(rows, old + change)
+        known = slots >= 0
+        total = change.copy()
+        total[known] += self._coefficients[slots[known]]
+        self.set(rows, total)
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return f at the rows of X, of shape (n, n_outputs)."""
@@ -133,7 +135,7 @@ class KernelExpansion:
         for start in range(0, X.shape[0], _ROWS):
             part = slice(start, min(start + _ROWS, X.shape[0]))
             block = X[part].toarray() if issparse(X) and not self._sparse else X[part]
-            out[part] = self._store.product(query_rows(self.kernel, block, slice(None), self.dtype))
+            out[part] = self._store.product(self._queries(block, slice(None)))
         return out + self.intercept
 
     @property
@@ -143,13 +145,19 @@ class KernelExpansion:
 
     def scores_and_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return f at some rows of the data, (len(rows), n_outputs), and their kernel matrix."""
-        queries = query_rows(self.kernel, self._X, rows, self.dtype)
+        queries = self._queries(self._X, rows)
         small = self._new_store()
-        small.append(centre_rows(self.kernel, self._X, rows, self.dtype))
+        small.append(self._centres(rows))
         gram = small.values(queries)
         if self.offset:
             gram += gram.dtype.type(self.offset)
         return self._store.product(queries) + self.intercept, gram
+
+    def _queries(self, X: Any, rows: Any) -> Any:
+        return query_rows(self.kernel, X, rows, self.dtype, self._shift)
+
+    def _centres(self, rows: NDArray[np.int64]) -> Any:
+        return centre_rows(self.kernel, self._X, rows, self.dtype, self._shift)
 
     def _new_store(self) -> Any:
         return make_store(
@@ -158,7 +166,6 @@ class KernelExpansion:
             self.n_outputs,
             sparse=self._sparse,
             dtype=self.dtype,
-            shift=self._shift,
             n_threads=self.n_threads,
         )
 
@@ -171,13 +178,15 @@ class KernelExpansion:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Rebuild the store from the centres."""
         self.__dict__.update(state)
+        # Arrays loaded from a memory map cannot be written to.
+        self._rows, self._coefficients = np.array(self._rows), np.array(self._coefficients)
         self._store = self._new_store()
         self._slot = np.full(self._X.shape[0], -1, np.int64)
         self.set(self._rows, self._coefficients)
 
 
-def _centre(kernel: Kernel, X: Any) -> NDArray[np.float64] | None:
+def _centre(kernel: Kernel, X: Any) -> NDArray[Any] | None:
     """Return the mean row where centring keeps digits: dense rows of a stationary kernel."""
-    if issparse(X) or not isinstance(kernel, SquaredExponential | Laplacian):
+    if issparse(X) or X.shape[0] == 0 or not isinstance(kernel, SquaredExponential | Laplacian):
         return None
-    return np.asarray(X.mean(axis=0, dtype=np.float64))
+    return np.asarray(X.mean(axis=0, dtype=np.float64)).astype(X.dtype)

@@ -50,9 +50,6 @@ class NativeStore(CentreStore):
         Whether rows are CSR.
     dtype : dtype
         float32 or float64: the precision of rows and kernel values; sums are in float64.
-    shift : ndarray of shape (n_features,), optional
-        Subtracted from dense rows. A stationary kernel does not change, but its distances,
-        computed from norms and products, keep more digits when rows are centred.
     n_threads : int
         Threads used; the result is the same, bit for bit, for any number.
     """
@@ -65,7 +62,6 @@ class NativeStore(CentreStore):
         *,
         sparse: bool,
         dtype: np.dtype[Any],
-        shift: NDArray[np.float64] | None,
         n_threads: int,
     ) -> None:
         assert kernel.native_code is not None
@@ -76,12 +72,8 @@ class NativeStore(CentreStore):
             float(getattr(kernel, "coef0", 0.0)),
             int(getattr(kernel, "degree", 1)),
         )
-        self._centres: Any
-        if sparse:
-            self._centres = _SPARSE[dtype.char](*parameters, n_features, n_outputs)
-        else:
-            origin = np.zeros(n_features) if shift is None else shift
-            self._centres = _DENSE[dtype.char](*parameters, origin.tolist(), n_outputs)
+        store: Any = (_SPARSE if sparse else _DENSE)[dtype.char]
+        self._centres = store(*parameters, n_features, n_outputs)
         self._sparse = sparse
         self._dtype = dtype
         self._n_outputs = n_outputs

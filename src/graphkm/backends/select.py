@@ -21,7 +21,6 @@ def make_store(
     *,
     sparse: bool,
     dtype: Any = np.float32,
-    shift: NDArray[np.float64] | None = None,
     n_threads: int = 1,
 ) -> CentreStore:
     """Return an empty store: compiled if the kernel has a native code, else in Python tiles.
@@ -44,13 +43,18 @@ def make_store(
         n_outputs,
         sparse=sparse,
         dtype=precision,
-        shift=shift,
         n_threads=n_threads,
     )
 
 
-def query_rows(kernel: Kernel, X: Any, rows: Any, dtype: Any) -> Any:
+def query_rows(
+    kernel: Kernel, X: Any, rows: Any, dtype: Any, shift: NDArray[Any] | None = None
+) -> Any:
     """Return some rows of X, an index array or a slice, as the store wants its queries.
+
+    Compiled code wants its own precision, and dense rows less the shift: a stationary kernel
+    does not change, but its distances keep more digits. Python's kernels see the rows as they
+    are.
 
     Examples
     --------
@@ -60,15 +64,20 @@ def query_rows(kernel: Kernel, X: Any, rows: Any, dtype: Any) -> Any:
     array([[3., 4.]], dtype=float32)
     """
     taken = X[rows]
-    # Python's kernels see the data as they are; compiled code wants its own precision.
     if kernel.native_code is None:
         return taken
     if issparse(taken):
         return taken.astype(dtype, copy=False)
-    return np.ascontiguousarray(taken, dtype=dtype)
+    return np.ascontiguousarray(taken if shift is None else taken - shift, dtype=dtype)
 
 
-def centre_rows(kernel: Kernel, X: Any, rows: NDArray[np.int64], dtype: Any) -> Any:
+def centre_rows(
+    kernel: Kernel,
+    X: Any,
+    rows: NDArray[np.int64],
+    dtype: Any,
+    shift: NDArray[Any] | None = None,
+) -> Any:
     """Return some rows of X as centres: the rows, or a precomputed kernel's column numbers.
 
     Examples
@@ -77,4 +86,4 @@ def centre_rows(kernel: Kernel, X: Any, rows: NDArray[np.int64], dtype: Any) -> 
     >>> centre_rows(Precomputed(), np.eye(3), np.array([1]), np.float32)
     array([1])
     """
-    return rows if isinstance(kernel, Precomputed) else query_rows(kernel, X, rows, dtype)
+    return rows if isinstance(kernel, Precomputed) else query_rows(kernel, X, rows, dtype, shift)

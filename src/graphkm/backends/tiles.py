@@ -59,4 +59,5 @@ class TileStore(CentreStore):
         return out
 
     def values(self, queries: Any) -> NDArray[Any]:
-        return self._kernel(queries, self._centres).astype(self._dtype, copy=False)
+        # A copy: the kernel's own result may be in any order, or kept by the user's function.
+        return np.array(self._kernel(queries, self._centres), dtype=self._dtype, order="C")

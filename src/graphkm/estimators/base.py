@@ -21,12 +21,16 @@ from ..smoothness import Smoothness
 from ..solvers import Progress, Solution, StochasticSolver, solve
 from ..theory import Guarantee, largest_C_graph
 from .checks import (
+    canonical_csr,
+    check_graph_reaches,
     check_kernel_reaches,
+    check_range,
+    largest_kernel_value,
     require_memory_for_centres,
     warn_of_rounding,
     warn_of_unlabeled_components,
 )
-from .parameters import check_choice, check_count, check_number
+from .parameters import check_choice, check_count, check_flag, check_number, count_threads
 
 _GUARANTEED = 0.99  # of the limit, which at p = 2 is itself not allowed
 
@@ -83,9 +87,9 @@ class BaseGKM(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, least=0, strictly=True)
-        if self.C_graph != "guaranteed":
-            check_number("C_graph", self.C_graph, least=0)
+        check_number("C_graph", self.C_graph, least=0, words=("guaranteed",))
         check_number("p", self.p, least=1)
+        check_number("gamma", self.gamma, least=0, strictly=True, words=("scale", "auto"))
         check_count("n_neighbors", self.n_neighbors)
         if self.radius is not None:
             check_number("radius", self.radius, least=0, strictly=True)
@@ -95,8 +99,11 @@ class BaseGKM(BaseEstimator):
         check_choice("edge_sampling", self.edge_sampling, ("uniform", "weight"))
         check_choice("step", self.step, ("explicit", "implicit"))
         check_choice("precision", self.precision, ("single", "double"))
-        if self.max_iter != "auto":
-            check_count("max_iter", self.max_iter)
+        check_count("max_iter", self.max_iter, words=("auto",))
+        check_flag("fit_intercept", self.fit_intercept)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(f"callback must be a function or None, got {self.callback!r}.")
+        self._n_threads()
 
     def _fit(
         self,
@@ -108,15 +115,21 @@ class BaseGKM(BaseEstimator):
         affinity: Any,
     ) -> None:
         """Solve for targets of shape (n_labeled, n_outputs) and set the fitted attributes."""
-        kernel = self._resolve_kernel(X)
-        graph = self._build_graph(X, labeled, kernel, affinity)
-        guarantee = self._guarantee(X, kernel, loss, weights, graph)
-        C_graph = guarantee.C_graph / len(weights) / _weight_scale(graph)
+        if not weights.any():
+            raise ValueError(
+                "sample_weight (or class_weight) is 0 for every labelled row; at least one must "
+                "be positive."
+            )
         dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
-        if dtype == np.float32:
-            warn_of_rounding(kernel, X)
         max_iter = self._max_iter(X.shape[0])
         require_memory_for_centres(X, targets.shape[1], max_iter, dtype)
+        kernel = self._resolve_kernel(X, dtype)
+        graph = self._build_graph(X, labeled, kernel, affinity)
+        R = float(np.sqrt(largest_kernel_value(kernel, X, dtype)))
+        guarantee = self._guarantee(R, loss, weights, graph)
+        C_graph = guarantee.C_graph / len(weights) / _weight_scale(graph)
+        if dtype == np.float32:
+            warn_of_rounding(kernel, X)
         objective = Objective(
             X=X,
             labeled=np.flatnonzero(labeled),
@@ -130,8 +143,13 @@ class BaseGKM(BaseEstimator):
             C_graph=np.full(targets.shape[1], C_graph),
             graph=graph,
         )
+        solver = self._solver(max_iter, guarantee, dtype)
+        solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
+        self._set_attributes(objective, guarantee, solution, dtype)
+
+    def _solver(self, max_iter: int, guarantee: Guarantee, dtype: Any) -> StochasticSolver:
         random = check_random_state(self.random_state)
-        solver = StochasticSolver(
+        return StochasticSolver(
             max_iter=max_iter,
             step=self.step,  # type: ignore[arg-type]  # checked
             edge_sampling=self.edge_sampling,  # type: ignore[arg-type]  # checked
@@ -140,10 +158,8 @@ class BaseGKM(BaseEstimator):
             dtype=dtype,
             n_threads=self._n_threads(),
         )
-        solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
-        self._set_attributes(objective, guarantee, solution, dtype)
 
-    def _resolve_kernel(self, X: Any) -> Kernel:
+    def _resolve_kernel(self, X: Any, dtype: np.dtype[Any]) -> Kernel:
         kernel = resolve_kernel(self.kernel)
         if isinstance(kernel, Precomputed):
             if X.shape[0] != X.shape[1]:
@@ -152,6 +168,8 @@ class BaseGKM(BaseEstimator):
                     f"between all training rows, got shape {X.shape}."
                 )
             return kernel
+        if kernel.native_code is not None:
+            check_range(X, dtype)
         kernel = kernel.with_gamma(resolve_gamma(self.gamma, X))  # type: ignore[arg-type]
         check_kernel_reaches(kernel, X)
         return kernel
@@ -185,17 +203,15 @@ class BaseGKM(BaseEstimator):
             affinity=affinity,
             n_jobs=self._n_threads(),
         )
+        if self.graph_gamma is not None:
+            check_graph_reaches(graph, self.graph_gamma)
         warn_of_unlabeled_components(graph, labeled)
         return graph
 
     def _guarantee(
-        self, X: Any, kernel: Kernel, loss: Loss, weights: NDArray[np.float64], graph: Graph | None
+        self, R: float, loss: Loss, weights: NDArray[np.float64], graph: Graph | None
     ) -> Guarantee:
         """Return the theorem's constants, with C_graph='guaranteed' filled in."""
-        square = kernel.bounded
-        if square is None:
-            square = float(kernel.diagonal(X).max())
-        R = float(np.sqrt(max(square, 0.0)))
         A = loss.lipschitz * float(np.sqrt(R**2 + float(self.fit_intercept)) * weights.max())
         n_labeled, C_graph = len(weights), self.C_graph
         if graph is None:
@@ -213,12 +229,7 @@ class BaseGKM(BaseEstimator):
         return default_iterations(n) if self.max_iter == "auto" else int(self.max_iter)
 
     def _n_threads(self) -> int:
-        if self.n_jobs is None:
-            return default_threads()
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs must not be 0; pass None to use every core, or a number.")
-        # As in joblib, -1 is every core and -2 every core but one.
-        return self.n_jobs if self.n_jobs > 0 else max(1, default_threads() + 1 + self.n_jobs)
+        return count_threads(self.n_jobs, default_threads())
 
     def _set_attributes(
         self, objective: Objective, guarantee: Guarantee, solution: Solution, dtype: Any
@@ -250,22 +261,15 @@ class BaseGKM(BaseEstimator):
 
     def _validate_rows(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
-        if not issparse(X):
-            return X
-        return _canonical_csr(X)
+        return canonical_csr(X) if issparse(X) else X
 
     def _validate_weights(
         self, sample_weight: Any, X: Any, labeled: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Return the weights of the labelled rows; those of the others have no meaning."""
-        weights: NDArray[np.float64] = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        return np.asarray(
+            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         )[labeled]
-        if not weights.any():
-            raise ValueError(
-                "sample_weight is 0 for every labelled row; at least one must be positive."
-            )
-        return weights
 
     def _check_labels(self, X: Any, labeled: NDArray[np.bool_]) -> None:
         check_consistent_length(X, labeled)
@@ -280,7 +284,19 @@ class BaseGKM(BaseEstimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return self._f.scores(self._validate_rows(X, reset=False))
+        X = self._validate_rows(X, reset=False)
+        if self.kernel_.native_code is not None:
+            check_range(X, self._f.dtype)
+        return self._f.scores(X)
+
+    def _weights_to_score(
+        self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
+    ) -> NDArray[Any] | None:
+        """Return the weights of the labelled rows of a score; None counts all alike."""
+        check_consistent_length(X, labeled, sample_weight)
+        if not labeled.any():
+            raise ValueError("None of the rows to score is labelled; pass some with a label.")
+        return None if sample_weight is None else np.asarray(sample_weight)[labeled]
 
     def _kept_rows(self) -> Any:
         check_is_fitted(self)
@@ -315,26 +331,10 @@ def default_iterations(n: int) -> int:
     Examples
     --------
     >>> default_iterations(100), default_iterations(5000), default_iterations(500000)
-    (2000, 10000, 100000)
+    (1000, 10000, 100000)
     """
-    return max(2000, min(2 * n, 20000), n // 5)
+    return max(1000, min(2 * n, 20000), n // 5)
 
 
 def _weight_scale(graph: Graph | None) -> float:
     return 1.0 if graph is None else max(1.0, graph.max_weight)
-
-
-def _canonical_csr(X: Any) -> Any:
-    """Return CSR rows without duplicates and with the 32-bit indices that compiled code takes."""
-    if X.nnz >= 2**31 or max(X.shape) >= 2**31:
-        raise ValueError(
-            f"X has {X.nnz:,} non-zeros in {X.shape[0]:,} rows, more than 32-bit indices count; "
-            "fit on fewer rows at a time."
-        )
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
-        narrow = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
-        X = type(X)(narrow, shape=X.shape)
-    return X

@@ -10,11 +10,58 @@ from scipy.sparse import issparse
 
 from .._memory import require_memory
 from ..graphs import Graph, ListedGraph
-from ..kernels import Kernel, Laplacian, SquaredExponential, resolve_gamma
+from ..graphs.distances import squared_distances
+from ..kernels import Kernel, Laplacian, Precomputed, SquaredExponential, resolve_gamma
 
 _PROBE, _OTHERS = 32, 4096  # rows between which kernel values are looked at
+_PAIRS = 1024  # of them, pairs whose distance is computed exactly
 _ROWS = 8192  # rows whose norms are computed together
 _ROUNDING = 0.01  # error of a kernel value's exponent from which single precision misleads
+
+
+def canonical_csr(X: Any) -> Any:
+    """Return CSR rows without duplicates and with the 32-bit indices that compiled code takes."""
+    if max(X.nnz, *X.shape) >= 2**31:
+        raise ValueError(
+            f"X has {X.nnz:,} non-zeros in {X.shape[0]:,} rows and {X.shape[1]:,} columns, more "
+            "than 32-bit indices count; fit on fewer rows, or hash the features into fewer columns."
+        )
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
+        narrow = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        X = type(X)(narrow, shape=X.shape)
+    return X
+
+
+def check_range(X: Any, dtype: Any) -> None:
+    """Raise if sums of squares of the features overflow."""
+    largest = max(abs(float(X.max())), abs(float(X.min())))
+    if largest >= np.sqrt(float(np.finfo(dtype).max) / (4 * X.shape[1])):
+        raise ValueError(
+            f"X holds values as large as {largest:.3g}, whose squares overflow in {dtype} "
+            "arithmetic. Scale the features, for example with StandardScaler"
+            + (", or pass precision='double'." if dtype == np.float32 else ".")
+        )
+
+
+def largest_kernel_value(kernel: Kernel, X: Any, dtype: Any) -> float:
+    """Return the largest k(x, x), at least 0; an error if it overflows."""
+    if kernel.bounded is not None:
+        largest = kernel.bounded
+    elif isinstance(kernel, Precomputed):
+        largest = float(kernel.diagonal(X).max())
+    else:
+        starts = range(0, X.shape[0], _ROWS)
+        with np.errstate(over="ignore"):
+            largest = max(float(kernel.diagonal(X[i : i + _ROWS]).max()) for i in starts)
+    if not largest < float(np.finfo(dtype).max):
+        raise ValueError(
+            f"The kernel {kernel!r} has values as large as {largest:.3g}, which overflow in "
+            f"{dtype} arithmetic. Scale the features, or the kernel's own parameters down."
+        )
+    return max(largest, 0.0)
 
 
 def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
@@ -23,12 +70,27 @@ def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
         return
     chosen = np.random.default_rng(0).permutation(X.shape[0])[:_OTHERS]
     values = kernel(X[chosen[:_PROBE]], X[chosen]) / kernel.bounded
-    between = values[values < 1.0]
-    if between.size and between.max() < np.finfo(np.float32).tiny:
+    reached = values >= np.finfo(np.float32).tiny
+    if reached.all():
+        return
+    u, v = np.nonzero(reached)
+    farthest = np.argsort(values[u, v])[:_PAIRS]
+    # Rounding puts rows at some distance from themselves; here they are at none.
+    if not squared_distances(X, chosen[u[farthest]], chosen[v[farthest]]).any():
         raise ValueError(
             f"gamma={kernel.gamma:.3g} makes every kernel value between different rows underflow "
             "to 0, so that no point tells anything about another. Pass a smaller gamma (the "
             f"choice gamma='scale' is {resolve_gamma('scale', X):.3g} here) or scale the features."
+        )
+
+
+def check_graph_reaches(graph: Graph, gamma: float) -> None:
+    """Raise if the weights of all edges looked at are 0."""
+    index = np.random.default_rng(0).integers(graph.n_edges, size=_OTHERS)
+    if not graph.take(index).weight.any():
+        raise ValueError(
+            f"graph_gamma={gamma:.3g} makes every edge weight underflow to 0, so that the graph "
+            "joins nothing. Pass a smaller graph_gamma, or None for that of the kernel."
         )
 
 

@@ -17,7 +17,7 @@ from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
 from ..solvers import Progress
 from .base import BaseGKM
-from .labels import as_label_array, labeled_mask, refuse_ambiguous
+from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 
 
 def _has_probabilities(self: GKMClassifier) -> bool:
@@ -45,7 +45,7 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
     ----------
     C : float, default=1.0
         Weight of the labelled rows' losses, as in `sklearn.svm.SVC`.
-    C_graph : float or "guaranteed", default=1.0
+    C_graph : float or "guaranteed", default=0.1
         Weight of the graph term; 0 ignores the unlabelled rows. "guaranteed" is the largest
         value for which the convergence theorem holds (for p < 2, where all do, C).
     loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
@@ -72,9 +72,9 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
     step : {"explicit", "implicit"}, default="implicit"
         The paper's stochastic step, or its proximal form, which is stable for every C_graph.
     max_iter : int or "auto", default="auto"
-        Stochastic steps: for n rows, "auto" is 2n up to 20,000 steps, at least 2,000 and at
+        Stochastic steps: for n rows, "auto" is 2n up to 20,000 steps, at least 1,000 and at
         least n / 5.
-    fit_intercept : bool, default=True
+    fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class, as in `sklearn.svm.SVC`.
@@ -131,7 +131,7 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
     def __init__(
         self,
         C: float = 1.0,
-        C_graph: float | str = 1.0,
+        C_graph: float | str = 0.1,
         *,
         loss: str | Loss = "hinge",
         p: float = 2,
@@ -144,7 +144,7 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         edge_sampling: str = "uniform",
         step: str = "implicit",
         max_iter: int | str = "auto",
-        fit_intercept: bool = True,
+        fit_intercept: bool = False,
         class_weight: dict[Any, float] | str | None = None,
         unlabeled: Any = -1,
         precision: str = "single",
@@ -202,22 +202,17 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         labeled = labeled_mask(values, self.unlabeled)
         self._check_labels(X, labeled)
         refuse_ambiguous(values, self.unlabeled)
-        known = values[labeled]
+        known = plain_labels(values[labeled])
+        if known.dtype.kind == "f" and not np.isfinite(known).all():
+            raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
         check_classification_targets(known)
-        self.classes_, codes = np.unique(_plain(known), return_inverse=True)
+        self.classes_, codes = np.unique(known, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"The labelled rows hold a single class, {self.classes_.tolist()[0]!r}; at least "
+                f"The labelled rows hold only one class, {self.classes_.tolist()[0]!r}; at least "
                 "two classes are needed. Label rows of another class too."
             )
-        weights = self._validate_weights(sample_weight, X, labeled)
-        if self.class_weight is not None:
-            weights = (
-                weights
-                * compute_class_weight(
-                    self.class_weight, classes=self.classes_, y=self.classes_[codes]
-                )[codes]
-            )
+        weights = self._validate_weights(sample_weight, X, labeled) * self._class_factors(codes)
         first = 1 if len(self.classes_) == 2 else 0
         targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
         self._fit(X, labeled, targets, weights, loss, affinity)
@@ -231,7 +226,8 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
-        return np.asarray(self.classes_[_decide(self._scores(X))])
+        codes = _decide(self._scores(X))
+        return np.asarray(self.classes_[codes])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -252,19 +248,29 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         """Return the accuracy on the labelled rows of (X, y)."""
         values = as_label_array(y)
         labeled = labeled_mask(values, self.unlabeled)
-        if not labeled.any():
-            raise ValueError("None of the rows to score is labelled.")
+        weights = self._weights_to_score(X, labeled, sample_weight)
         hits = self.predict(X)[labeled] == values[labeled]
-        weights = None if sample_weight is None else np.asarray(sample_weight)[labeled]
         return float(np.average(hits, weights=weights))
 
     @property
     def transduction_(self) -> NDArray[Any]:
         """Labels of the training rows."""
-        codes = _decide(self._f.scores(self._kept_rows()))
+        X = self._kept_rows()
+        codes = _decide(self._f.scores(X))
         rows, given = self._given
         codes[rows] = given
         return np.asarray(self.classes_[codes])
+
+    def _class_factors(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the factor of C that class_weight gives each labelled row."""
+        factors = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_[codes]
+        )
+        if not (np.isfinite(factors) & (factors >= 0)).all():
+            raise ValueError(
+                f"class_weight must hold finite numbers >= 0, got {self.class_weight!r}."
+            )
+        return np.asarray(factors[codes], dtype=np.float64)
 
 
 def _decide(scores: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -272,8 +278,3 @@ def _decide(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     if scores.shape[1] == 1:
         return (scores[:, 0] >= 0).astype(np.int64)
     return scores.argmax(axis=1)
-
-
-def _plain(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels of one type as an array of that type, which np.unique can sort."""
-    return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels

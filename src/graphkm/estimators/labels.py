@@ -25,17 +25,30 @@ def as_label_array(y: Any) -> NDArray[Any]:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if not isinstance(y, np.ndarray):
         # np.asarray(["a", nan]) would turn the NaN into the string "nan".
-        values = y.to_list() if hasattr(y, "to_list") else y
-        objects = np.asarray(values, dtype=object)
-        plain = np.asarray(objects.tolist()) if not _missing(objects).any() else objects
-        y = plain if plain.dtype.kind in "biuf" or plain.dtype.kind == "U" else objects
-    flat = column_or_1d(y, warn=True)
-    if flat.dtype.kind == "O":
-        missing = _missing(flat)
-        kinds = {type(value) for value in flat[~missing]}
-        if kinds and all(issubclass(kind, (int, float, np.number)) for kind in kinds):
-            return np.where(missing, np.nan, flat).astype(np.float64)
-    return np.asarray(flat)
+        y = np.asarray(y.to_list() if hasattr(y, "to_list") else y, dtype=object)
+    flat = np.asarray(column_or_1d(y, warn=True))
+    # Text beside another marker is told apart from it later.
+    return flat if missing_mask(flat).any() or _mixes_text(flat) else plain_labels(flat)
+
+
+def plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels, none of them missing, as an array of their own type where there is one.
+
+    Examples
+    --------
+    >>> plain_labels(np.array([3, 2**60], dtype=object))
+    array([                  3, 1152921504606846976])
+    """
+    if _mixes_text(labels):
+        names = ", ".join(sorted({type(value).__name__ for value in labels}))
+        raise ValueError(
+            f"y mixes text with other labels (types {names}), which have no common order. Pass "
+            "all labels as text, or all as numbers; None, NaN and NA mark unlabelled rows."
+        )
+    if labels.dtype.kind != "O":
+        return labels
+    plain = np.asarray(labels.tolist())
+    return plain if plain.ndim == 1 and plain.dtype.kind in "biufU" else labels
 
 
 def labeled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
@@ -48,20 +61,21 @@ def labeled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
     >>> labeled_mask(np.array([1.0, -1.0, np.nan]), unlabeled=None)
     array([ True,  True, False])
     """
-    labeled = ~_missing(y)
-    if unlabeled is None or unlabeled != unlabeled:
+    labeled = ~missing_mask(y)
+    if _is_missing(unlabeled):
         return labeled
     numbers = y.dtype.kind in "biuf"
     if numbers == isinstance(unlabeled, str) and y.dtype.kind != "O":
         return labeled  # numbers never equal a word, nor words a number
-    return labeled & np.array([value != unlabeled for value in y.tolist()], dtype=bool)
+    labeled[labeled] = [value != unlabeled for value in y[labeled].tolist()]
+    return labeled
 
 
 def refuse_ambiguous(y: NDArray[Any], unlabeled: Any) -> None:
     """Raise if y holds exactly -1 and +1, so that -1 may be a class and not the marker."""
-    if isinstance(unlabeled, str) or unlabeled != DEFAULT_MARKER or y.dtype.kind not in "if":
+    if _is_missing(unlabeled) or unlabeled != DEFAULT_MARKER or y.dtype.kind not in "ifO":
         return
-    if set(np.unique(y[~_missing(y)]).tolist()) == {-1, 1}:
+    if set(y[~missing_mask(y)].tolist()) == {-1, 1}:
         raise ValueError(
             "y holds only the labels -1 and 1, and -1 marks unlabelled rows, which leaves a "
             "single class. If -1 is a class, pass unlabeled=None and mark unlabelled rows with "
@@ -70,7 +84,14 @@ def refuse_ambiguous(y: NDArray[Any], unlabeled: Any) -> None:
         )
 
 
-def _missing(y: NDArray[Any]) -> NDArray[np.bool_]:
+def missing_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where y holds None, NaN or NA.
+
+    Examples
+    --------
+    >>> missing_mask(np.array(["a", None, float("nan")], dtype=object))
+    array([False,  True,  True])
+    """
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype.kind != "O":
@@ -81,3 +102,7 @@ def _missing(y: NDArray[Any]) -> NDArray[np.bool_]:
 def _is_missing(value: Any) -> bool:
     # pandas.NA is neither true nor false when compared, so it is known by its type.
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _mixes_text(y: NDArray[Any]) -> bool:
+    return y.dtype.kind == "O" and len({isinstance(value, str) for value in y}) == 2

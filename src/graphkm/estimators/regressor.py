@@ -14,7 +14,7 @@ from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
 from ..solvers import Progress
 from .base import BaseGKM
-from .labels import as_label_array, labeled_mask
+from .labels import as_label_array, labeled_mask, missing_mask
 
 
 class GKMRegressor(RegressorMixin, BaseGKM):
@@ -140,13 +140,14 @@ class GKMRegressor(RegressorMixin, BaseGKM):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination on the rows of (X, y) with a target."""
         labeled, known = self._known_targets(y)
-        weights = None if sample_weight is None else np.asarray(sample_weight)[labeled]
+        weights = self._weights_to_score(X, labeled, sample_weight)
         return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
 
     @property
     def transduction_(self) -> NDArray[np.float64]:
         """Targets of the training rows."""
-        targets = self._f.scores(self._kept_rows())[:, 0] + self._origin
+        X = self._kept_rows()
+        targets = self._f.scores(X)[:, 0] + self._origin
         rows, given = self._given
         targets[rows] = given
         return targets
@@ -155,7 +156,8 @@ class GKMRegressor(RegressorMixin, BaseGKM):
         values = as_label_array(y)
         if values.dtype.kind not in "biuf":
             try:
-                values = values.astype(np.float64)
+                known = np.where(missing_mask(values), np.nan, values.astype(object))
+                values = known.astype(np.float64)
             except (TypeError, ValueError) as error:
                 raise ValueError(f"y must hold numbers for regression: {error}") from None
         labeled = labeled_mask(values, self.unlabeled)

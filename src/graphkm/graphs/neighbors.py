@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .._memory import require_memory
 from ._checks import check_gamma, check_labeled, check_neighbors, check_radius, check_rows
@@ -65,7 +66,7 @@ def knn_graph(
         "Pass a smaller n_neighbors, or use the graph 'full', which stores nothing.",
     )
     search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(_centred(rows))
-    with threadpool_limits(limits=_search_threads(n), user_api="openmp"):
+    with _thread_pools().limit(limits=_search_threads(n), user_api="openmp"):
         near = search.kneighbors(return_distance=False)  # without X a row is not its own
     u = np.repeat(np.arange(n, dtype=np.int64), k)
     v = near.ravel().astype(np.int64)
@@ -179,8 +180,14 @@ def _search_threads(n: int) -> int:
     scikit-learn cuts the queries among threads only if each gets more than 1024; else it cuts
     the neighbours, and then a tie goes to whichever thread comes first.
     """
-    pools = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"]
-    return max(1, min([n // 1025, *(int(threads) for threads in pools)]))
+    pools = _thread_pools().select(user_api="openmp").info()
+    return max(1, min([n // 1025, *(int(pool["num_threads"]) for pool in pools)]))
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return the handle of the loaded thread pools, which takes milliseconds to find."""
+    return ThreadpoolController()
 
 
 def _no_edges(n_vertices: int) -> ListedGraph:

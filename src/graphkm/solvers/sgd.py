@@ -14,7 +14,7 @@ another on the block's own small kernel matrix, which keeps the scores current.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,11 @@ from ..objective import Objective
 from ..theory import Guarantee
 from .base import DivergenceError, Progress, Solution
 
-_BLOCK = 128  # steps: larger ones spend more on the block's own kernel matrix
+_BLOCK = 128  # steps: larger blocks spend more on their own kernel matrix
+_SMALL = 1024  # rows: a long block meets each of so few again and again, and its kernel once
+_LONG_BLOCK = 2048
+_BIN = 32  # steps whose objectives are summed together
 _TOLERANCE = 10.0  # how far above its bound the objective must be to be called divergent
-
-
-class _ObjectiveSum(NamedTuple):
-    """One block's share of sum_t t J_t(w_t), which bounds J of the average from above."""
-
-    last_step: int
-    weight: float  # sum of t
-    total: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ class StochasticSolver:
         Precision of the kernel values.
     n_threads : int
         Threads; the result is the same, bit for bit, for any number.
-    block_size : int
+    block_size : int, optional
         Steps per block; only rounding depends on it.
     """
 
@@ -70,7 +65,7 @@ class StochasticSolver:
     guarantee: Guarantee
     dtype: Any = np.float32
     n_threads: int = 1
-    block_size: int = _BLOCK
+    block_size: int | None = None
 
     def start(self, objective: Objective) -> StochasticState:
         """Return the state before the first step, w_1 = 0."""
@@ -84,11 +79,14 @@ class StochasticState:
         self._solver = solver
         self._objective = objective
         self._n_iter = 0
+        small = objective.X.shape[0] <= _SMALL
+        self._block_size = solver.block_size or (_LONG_BLOCK if small else _BLOCK)
         self._harmonic = 0.0  # H_{t-1} for the next step t
         self._W = objective.expansion(solver.dtype, solver.n_threads)
         self._B = np.zeros((0, objective.n_outputs))
         self._norm = np.zeros(objective.n_outputs)  # ||W||^2
-        self._sums: list[_ObjectiveSum] = []
+        bins = self._bins(np.array([solver.max_iter]))[0] + 1
+        self._objectives = np.zeros((bins, objective.n_outputs))  # sums of t J_t(w_t)
         (self._labels,) = generators(solver.seed, 1)
         self._edges = None
         if objective.has_edges:
@@ -103,7 +101,7 @@ class StochasticState:
     def advance(self) -> None:
         """Take one block of steps."""
         solver, problem = self._solver, self._objective
-        size = min(solver.block_size, solver.max_iter - self._n_iter)
+        size = min(self._block_size, solver.max_iter - self._n_iter)
         label = self._labels.integers(problem.n_labeled, size=size)
         u, v, weight = self._draw_edges(size)
         live = np.flatnonzero(u >= 0)
@@ -116,7 +114,7 @@ class StochasticState:
         local_v[live] = points[size + len(live) :]
         scores, gram = self._W.scores_and_gram(rows)
         change, weighted = np.zeros((2, problem.n_outputs, len(rows)))
-        objective = np.zeros(problem.n_outputs)
+        objective = np.zeros((problem.n_outputs, size))
         finite = run_block(
             gram=gram,
             scores=np.ascontiguousarray(scores.T),
@@ -143,11 +141,10 @@ class StochasticState:
         if not finite:
             self._fail("the scores overflowed")
         self._keep(rows, change, weighted)
-        for t in range(self._n_iter + 1, self._n_iter + size + 1):
-            self._harmonic += 1.0 / t
+        steps = np.arange(self._n_iter, self._n_iter + size) + 1.0
+        self._harmonic = float(np.add.accumulate(np.append(self._harmonic, 1.0 / steps))[-1])
+        np.add.at(self._objectives, self._bins(steps), (objective * steps).T)
         self._n_iter += size
-        steps = np.arange(self._n_iter - size, self._n_iter) + 1.0
-        self._sums.append(_ObjectiveSum(self._n_iter, steps.sum(), objective))
 
     def solution(self) -> Solution:
         """Return the lemma's average; an error if the run has diverged."""
@@ -159,7 +156,7 @@ class StochasticState:
         )
         used = average.any(axis=1)
         order = np.argsort(self._W.rows[used])
-        total = np.sum([part.total for part in self._sums], axis=0)
+        total = self._objectives.sum(axis=0)
         return Solution(
             rows=self._W.rows[used][order],
             coefficients=average[used][order],
@@ -185,15 +182,24 @@ class StochasticState:
             self._B = np.concatenate([self._B, np.zeros((more, self._B.shape[1]))])
         self._B[self._W.slots(rows[moved])] += weighted.T[moved]
 
+    @staticmethod
+    def _bins(steps: NDArray[Any]) -> NDArray[np.int64]:
+        """Return which sum of objectives a step t belongs to, whatever its block."""
+        return (steps.astype(np.int64) - 1) // _BIN
+
     def _check_bounds(self) -> None:
-        """Refuse a run whose second half stayed far above what J should be at most.
+        """Refuse an explicit run whose second half stayed far above what J should be at most.
 
         That is J(0), plus the theorem's 2 G^2 / T: with the G of this problem where the
         theorem holds, else with that of the same problem without the graph.
         """
+        if self._solver.step == "implicit":
+            return
         T, guarantee = self._n_iter, self._solver.guarantee
-        late = [part for part in self._sums if part.last_step > T / 2]
-        mean = np.sum([part.total for part in late], axis=0) / sum(part.weight for part in late)
+        steps = np.arange(1, T + 1)
+        weight = np.bincount(self._bins(steps), weights=steps)
+        late = len(weight) // 2
+        mean = self._objectives[late : len(weight)].sum(axis=0) / weight[late:].sum()
         G = guarantee.G if guarantee.holds else 2.0 * guarantee.b
         limit = _TOLERANCE * (self._objective.value_at_zero() + 2.0 * G * G / T)
         if (mean > limit).any():

@@ -1,0 +1,54 @@
+# `make demo` and `make test` set up everything they need in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/simd/*)
+
+.PHONY: demo test test-slow lint bench sanitize clean
+
+demo: $(VENV)/demo.stamp
+	$(BIN)/python examples/two_moons.py
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/demo.stamp
+	$(BIN)/python benchmarks/run_all.py
+
+# The compiled code under AddressSanitizer and UndefinedBehaviorSanitizer (GCC, Linux).
+sanitize: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DGRAPHKM_SANITIZE=ON \
+		-DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	$(BIN)/cmake --build build/sanitize
+	rm -rf build/sanitize-package && mkdir -p build/sanitize-package
+	cp -r src/graphkm build/sanitize-package/graphkm
+	cp build/sanitize/_native*.so build/sanitize-package/graphkm/
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+		PYTHONPATH=build/sanitize-package $(BIN)/python -m pytest -p no:cacheprovider \
+		tests/test_native.py tests/test_expansion.py tests/test_solver.py tests/test_implicit_step.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/demo.stamp: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable ".[plot]"
+	touch $@
+
+$(VENV)/test.stamp: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	touch $@ $(VENV)/demo.stamp
+
+clean:
+	rm -rf $(VENV) build out dist

@@ -1,0 +1,80 @@
+"""What it costs to begin: importing the package, and a small fit.
+
+Measured: `import graphkm` in fresh processes that have imported scikit-learn's `sklearn.svm` just
+before (and, for comparison, no more than `sklearn`), wall time, minimum of several processes; and
+`GKMClassifier().fit` with its defaults on G50C (550 x 50, the first official split's 50 labels;
+synthetic data of the same shape where the set is absent), wall time, minimum of many.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from _common import Figure, SkipError, data_file, script, seconds
+from graphkm import GKMClassifier
+
+IMPORT_TARGET, FIT_TARGET = 50.0, 20.0  # milliseconds
+
+_PROGRAM = """
+import time
+start = time.perf_counter()
+import {first}
+middle, cpu = time.perf_counter(), time.process_time()
+import graphkm
+print(middle - start, time.perf_counter() - middle, time.process_time() - cpu)
+"""
+
+
+def import_milliseconds(first: str, repeats: int) -> list[float]:
+    """Return the wall time of importing `first`, that of graphkm after it, and its CPU time."""
+    command = [sys.executable, "-c", _PROGRAM.format(first=first)]
+    times = []
+    for _ in range(repeats):
+        answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        times.append([1e3 * float(number) for number in answer.split()])
+    return np.min(times, axis=0).tolist()
+
+
+def g50c() -> tuple[np.ndarray, np.ndarray, str]:
+    """Return rows, labels with all but 50 hidden, and the name."""
+    from scipy.io import loadmat
+
+    try:
+        with lzma.open(data_file("g50c_lds.mat.xz")) as file:
+            data = loadmat(file)
+    except SkipError:
+        rng = np.random.default_rng(0)
+        truth = rng.integers(2, size=550)
+        X = rng.standard_normal((550, 50)) + 0.23 * (2 * truth[:, None] - 1)
+        y = np.where(np.arange(550) < 50, truth, -1)
+        return X, y, "synthetic G50C"
+    known = data["idxLabs"][0].ravel().astype(int) - 1
+    y = np.full(550, -1)
+    y[known] = (data["y"].ravel()[known] > 0).astype(int)
+    return np.ascontiguousarray(data["X"], np.float64), y, "G50C"
+
+
+def run(arguments: argparse.Namespace) -> list[Figure]:
+    repeats = 3 if arguments.quick else 15
+    figures = []
+    for first, target in (("sklearn.svm", IMPORT_TARGET), ("sklearn", None)):
+        before, added, cpu = import_milliseconds(first, repeats)
+        print(f"import {first}: {before:.0f} ms; graphkm after it: {added:.1f} ms, CPU {cpu:.1f}")
+        name = f"import graphkm after {first}"
+        figures.append(Figure(name, added, "ms", target, at_least=False))
+    X, y, name = g50c()
+    model = GKMClassifier(random_state=0)
+    times = [seconds(lambda: model.fit(X, y), time.perf_counter) for _ in range(10 * repeats)]
+    print(f"fit of {name}: median {1e3 * np.median(times):.1f} ms, {model.n_iter_} steps")
+    fit = 1e3 * min(times)
+    return [*figures, Figure(f"fit of {name}", fit, "ms", FIT_TARGET, at_least=False)]
+
+
+if __name__ == "__main__":
+    script(run)
