@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._memory import require_memory
+from ..backends import make_store, query_rows
 from ..graphs import Graph, ListedGraph
 from ..graphs.distances import squared_distances
 from ..kernels import Kernel, Laplacian, Precomputed, SquaredExponential, resolve_gamma
@@ -69,7 +70,9 @@ def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
     if not isinstance(kernel, SquaredExponential | Laplacian) or X.shape[0] < 2:
         return
     chosen = np.random.default_rng(0).permutation(X.shape[0])[:_OTHERS]
-    values = kernel(X[chosen[:_PROBE]], X[chosen]) / kernel.bounded
+    store = make_store(kernel, X.shape[1], 1, sparse=issparse(X), dtype=np.float64)
+    store.append(query_rows(kernel, X, chosen, np.float64))
+    values = store.values(query_rows(kernel, X, chosen[:_PROBE], np.float64)) / kernel.bounded
     reached = values >= np.finfo(np.float32).tiny
     if reached.all():
         return
