@@ -24,19 +24,16 @@ lint: $(VENV)/test.stamp
 bench: $(VENV)/demo.stamp
 	$(BIN)/python benchmarks/run_all.py
 
-# The compiled code under AddressSanitizer and UndefinedBehaviorSanitizer (GCC, Linux).
+# The compiled code under AddressSanitizer and UndefinedBehaviorSanitizer (GCC, Linux). It takes
+# the place of the usual build in .venv; without the stamps, the next target builds that again.
 sanitize: $(VENV)/test.stamp
-	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
-	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DGRAPHKM_SANITIZE=ON \
-		-DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCMAKE_BUILD_TYPE=RelWithDebInfo
-	$(BIN)/cmake --build build/sanitize
-	rm -rf build/sanitize-package && mkdir -p build/sanitize-package
-	cp -r src/graphkm build/sanitize-package/graphkm
-	cp build/sanitize/_native*.so build/sanitize-package/graphkm/
+	rm -f $(VENV)/*.stamp
+	$(BIN)/python -m pip install --quiet --editable . \
+		--config-settings=cmake.define.GRAPHKM_SANITIZE=ON --config-settings=build-dir=build/sanitize
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
-		PYTHONPATH=build/sanitize-package $(BIN)/python -m pytest -p no:cacheprovider \
-		tests/test_native.py tests/test_expansion.py tests/test_solver.py tests/test_implicit_step.py
+		$(BIN)/python -m pytest tests/test_native.py tests/test_expansion.py tests/test_solver.py \
+		tests/test_implicit_step.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,4 +1,4 @@
-"""Which defaults serve untuned: accuracy of GKMClassifier over development sets.
+"""Which defaults serve untuned, by accuracy over development sets.
 
 Every candidate changes one thing of the defaults. Sets with official splits use them; the
 others hide labels at random. Features are standardised. Accuracy is measured on the

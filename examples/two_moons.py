@@ -1,4 +1,4 @@
-"""Two moons with three labels each: what do a thousand unlabelled points add?
+"""Two moons with three labels each, and what a thousand unlabelled points add.
 
 Trains the same kernel machine with and without the unlabelled points, prints accuracy, time
 and memory, and draws both decision boundaries to out/two_moons.png.
@@ -50,7 +50,9 @@ def draw(ax, model, X, y, title):
     ax.scatter(*X[y < 0].T, s=4, color="0.35", label=f"{(y < 0).sum()} unlabelled")
     for label, color, marker in ((0, "tab:blue", "o"), (1, "tab:red", "s")):
         points = X[y == label].T
-        ax.scatter(*points, s=90, c=color, marker=marker, edgecolors="white", label=f"class {label}")
+        ax.scatter(
+            *points, s=90, c=color, marker=marker, edgecolors="white", label=f"class {label}"
+        )
     ax.set(title=title, xticks=[], yticks=[], aspect="equal", xlim=(-1.6, 2.6), ylim=(-1.1, 1.6))
 
 

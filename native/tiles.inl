@@ -55,18 +55,44 @@ struct Exp2<double> {
                                  4.43528094461033616e-10};
 };
 
+// The polynomial's coefficients, each over a whole register.
 template <class T>
-inline typename Vec<T>::V exp2_of(typename Vec<T>::V t) {
+struct Exp2Table {
+  static constexpr int degree = sizeof(Exp2<T>::c) / sizeof(T) - 1;
+  alignas(64) T wide[degree + 1][Vec<T>::width];
+  constexpr Exp2Table() : wide() {
+    for (int k = 0; k <= degree; ++k)
+      for (int i = 0; i < Vec<T>::width; ++i) wide[k][i] = Exp2<T>::c[k];
+  }
+};
+
+template <class T>
+inline constexpr Exp2Table<T> exp2_table{};
+
+// Stage by stage over n registers, because one register's chain is long and issue queues short.
+template <class T, int n>
+inline void exp2_all(typename Vec<T>::V (&t)[n]) {
   using O = Vec<T>;
   using E = Exp2<T>;
   constexpr int degree = sizeof(E::c) / sizeof(T) - 1;
-  t = O::max(t, O::set1(E::lowest));
-  const auto shifted = O::add(t, O::set1(E::magic));
-  const auto f = O::sub(t, O::sub(shifted, O::set1(E::magic)));
-  auto y = O::set1(E::c[degree]);
+  typename O::V shifted[n], y[n];
   GRAPHKM_UNROLL
-  for (int k = degree - 1; k >= 0; --k) y = O::fma(y, f, O::set1(E::c[k]));
-  return O::mul(y, O::shift_left_bits(shifted));
+  for (int i = 0; i < n; ++i) t[i] = O::max(t[i], O::set1(E::lowest));
+  GRAPHKM_UNROLL
+  for (int i = 0; i < n; ++i) shifted[i] = O::add(t[i], O::set1(E::magic));
+  GRAPHKM_UNROLL
+  for (int i = 0; i < n; ++i) y[i] = O::sub(shifted[i], O::set1(E::magic));
+  GRAPHKM_UNROLL
+  for (int i = 0; i < n; ++i) t[i] = O::sub(t[i], y[i]);
+  const auto leading = O::set1(E::c[degree]);
+  GRAPHKM_UNROLL
+  for (int i = 0; i < n; ++i) y[i] = O::fma(leading, t[i], O::addend(exp2_table<T>.wide[degree - 1]));
+  GRAPHKM_UNROLL
+  for (int k = degree - 2; k >= 0; --k)
+    GRAPHKM_UNROLL
+    for (int i = 0; i < n; ++i) y[i] = O::fma(y[i], t[i], O::addend(exp2_table<T>.wide[k]));
+  GRAPHKM_UNROLL
+  for (int i = 0; i < n; ++i) t[i] = O::mul(y[i], O::shift_left_bits(shifted[i]));
 }
 
 // How one feature enters the sum. `on_row` is the sparse form: only the row's non-zeros are
@@ -98,23 +124,31 @@ struct Manhattan {
 template <class T>
 struct Exponential {
   explicit Exponential(const KernelSpec&) {}
-  typename Vec<T>::V operator()(typename Vec<T>::V t) const { return exp2_of<T>(t); }
+  template <int n>
+  void operator()(typename Vec<T>::V (&t)[n]) const {
+    exp2_all<T, n>(t);
+  }
 };
 
 template <class T>
 struct Identity {
   explicit Identity(const KernelSpec&) {}
-  typename Vec<T>::V operator()(typename Vec<T>::V t) const { return t; }
+  template <int n>
+  void operator()(typename Vec<T>::V (&)[n]) const {}
 };
 
 template <class T>
 struct Power {
   int degree;
   explicit Power(const KernelSpec& spec) : degree(spec.degree) {}
-  typename Vec<T>::V operator()(typename Vec<T>::V t) const {
-    auto y = t;
-    for (int k = 1; k < degree; ++k) y = Vec<T>::mul(y, t);
-    return y;
+  template <int n>
+  void operator()(typename Vec<T>::V (&t)[n]) const {
+    GRAPHKM_UNROLL
+    for (int i = 0; i < n; ++i) {
+      auto y = t[i];
+      for (int k = 1; k < degree; ++k) y = Vec<T>::mul(y, t[i]);
+      t[i] = y;
+    }
   }
 };
 
@@ -201,19 +235,26 @@ struct Loops {
     }
   }
 
-  // totals[query][output] += coef[output] * finish(sums[query]), lane by lane, for one tile
+  // totals[query][output] += coef[output] * finish(sums[query]), lane by lane, for one tile. Two
+  // queries at a time, so that the long chains of the exponential overlap.
   static inline void add_products(const Finish& finish, const T* sums, const T* coef, std::size_t R,
                                   T* totals) {
-    for (std::size_t m = 0; m < MQ; ++m, sums += lanes) {
-      V k[NV];
+    static_assert(MQ % 2 == 0, "queries go in pairs");
+    for (std::size_t m = 0; m < MQ; m += 2, sums += 2 * lanes, totals += 2 * R * W) {
+      V k[2 * NV];
       GRAPHKM_UNROLL
-      for (std::size_t v = 0; v < NV; ++v) k[v] = finish(O::load(sums + v * W));
-      for (std::size_t r = 0; r < R; ++r, totals += W) {
-        V total = O::load(totals);
+      for (std::size_t v = 0; v < 2 * NV; ++v) k[v] = O::load(sums + v * W);
+      finish(k);
+      for (std::size_t r = 0; r < R; ++r) {
+        V first = O::load(totals + r * W), second = O::load(totals + (R + r) * W);
         GRAPHKM_UNROLL
-        for (std::size_t v = 0; v < NV; ++v)
-          total = O::fma(k[v], O::load(coef + r * lanes + v * W), total);
-        O::store(totals, total);
+        for (std::size_t v = 0; v < NV; ++v) {
+          const V a = O::load(coef + r * lanes + v * W);
+          first = O::fma(k[v], a, first);
+          second = O::fma(k[NV + v], a, second);
+        }
+        O::store(totals + r * W, first);
+        O::store(totals + (R + r) * W, second);
       }
     }
   }
@@ -227,8 +268,12 @@ struct Loops {
       panel_sums(c, p, queries, stat, n_queries, scratch, [&](std::size_t q) {
         for (std::size_t m = q; m < std::min(q + MQ, n_queries); ++m) {
           T* row = scratch + m * lanes;
+          V k[NV];
           GRAPHKM_UNROLL
-          for (std::size_t v = 0; v < NV; ++v) O::store(row + v * W, finish(O::load(row + v * W)));
+          for (std::size_t v = 0; v < NV; ++v) k[v] = O::load(row + v * W);
+          finish(k);
+          GRAPHKM_UNROLL
+          for (std::size_t v = 0; v < NV; ++v) O::store(row + v * W, k[v]);
           std::copy_n(row, columns, out + m * stride + p * lanes);
         }
       });
@@ -248,8 +293,7 @@ struct Loops {
       for (std::size_t v = 0; v < SV; ++v)
         acc[v] = Step::on_row(c.values + e, O::load(x + v * W), acc[v]);
     }
-    GRAPHKM_UNROLL
-    for (std::size_t v = 0; v < SV; ++v) acc[v] = finish(acc[v]);
+    finish(acc);
   }
 
   static void sparse_product(const KernelSpec& spec, const SparseView<T>& c, const T* queries,

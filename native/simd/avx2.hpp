@@ -16,6 +16,7 @@ struct Vec<float> {
   static V zero() { return _mm256_setzero_ps(); }
   static V set1(float x) { return _mm256_set1_ps(x); }
   static V load(const float* p) { return _mm256_loadu_ps(p); }
+  static V addend(const float* p) { return load(p); }
   static void store(float* p, V a) { _mm256_storeu_ps(p, a); }
   static V add(V a, V b) { return _mm256_add_ps(a, b); }
   static V sub(V a, V b) { return _mm256_sub_ps(a, b); }
@@ -54,6 +55,7 @@ struct Vec<double> {
   static V zero() { return _mm256_setzero_pd(); }
   static V set1(double x) { return _mm256_set1_pd(x); }
   static V load(const double* p) { return _mm256_loadu_pd(p); }
+  static V addend(const double* p) { return load(p); }
   static void store(double* p, V a) { _mm256_storeu_pd(p, a); }
   static V add(V a, V b) { return _mm256_add_pd(a, b); }
   static V sub(V a, V b) { return _mm256_sub_pd(a, b); }

@@ -12,6 +12,19 @@ namespace graphkm::GRAPHKM_ISA {
 template <class T>
 struct Vec;
 
+// A load the compiler must repeat. The multiply-add overwrites its addend, so an addend kept in a
+// register costs a copy in the arithmetic pipes each time; a load costs nothing there.
+template <class V, class T>
+inline V fresh_load(const T* p) {
+#if defined(__GNUC__)
+  V a;
+  __asm__ volatile("ldr %q0, %1" : "=w"(a) : "m"(*reinterpret_cast<const V*>(p)));
+  return a;
+#else
+  return *reinterpret_cast<const V*>(p);
+#endif
+}
+
 template <>
 struct Vec<float> {
   using V = float32x4_t;
@@ -20,6 +33,7 @@ struct Vec<float> {
   static V set1(float x) { return vdupq_n_f32(x); }
   static V load(const float* p) { return vld1q_f32(p); }
   static void store(float* p, V a) { vst1q_f32(p, a); }
+  static V addend(const float* p) { return fresh_load<V>(p); }
   static V add(V a, V b) { return vaddq_f32(a, b); }
   static V sub(V a, V b) { return vsubq_f32(a, b); }
   static V mul(V a, V b) { return vmulq_f32(a, b); }
@@ -52,6 +66,7 @@ struct Vec<double> {
   static V set1(double x) { return vdupq_n_f64(x); }
   static V load(const double* p) { return vld1q_f64(p); }
   static void store(double* p, V a) { vst1q_f64(p, a); }
+  static V addend(const double* p) { return fresh_load<V>(p); }
   static V add(V a, V b) { return vaddq_f64(a, b); }
   static V sub(V a, V b) { return vsubq_f64(a, b); }
   static V mul(V a, V b) { return vmulq_f64(a, b); }

@@ -94,6 +94,7 @@ struct Vec {
   }
 #endif
 
+  static V addend(const T* p) { return load(p); }
   static V fma_scalar(const T* a, V b, V c) { return fma(set1(*a), b, c); }
   using Group = V;
   static constexpr int group = 1;

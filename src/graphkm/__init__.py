@@ -12,9 +12,17 @@ estimators                               `GKMClassifier`, `GKMRegressor`
 =======================================  =====================================================
 """
 
-from importlib.metadata import version
+from typing import Any
 
 from .estimators import GKMClassifier, GKMRegressor
 
-__version__ = version("graphkm")
 __all__ = ["GKMClassifier", "GKMRegressor", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Look the version up when it is asked for: the look-up takes milliseconds."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("graphkm")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -141,6 +141,8 @@ class KernelExpansion:
     @property
     def intercept(self) -> NDArray[np.float64]:
         """The constant part of f, of shape (n_outputs,)."""
+        if not self.offset:
+            return np.zeros(self.n_outputs)
         return self.offset * self.coefficients.sum(axis=0)
 
     def scores_and_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:

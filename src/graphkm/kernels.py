@@ -125,7 +125,6 @@ class SquaredExponential(_GammaKernel):
         return np.full(X.shape[0], self.bounded)
 
 
-@dataclass(frozen=True)
 class Linear(Kernel):
     """Linear kernel, <x, y>."""
 
@@ -182,7 +181,6 @@ class Laplacian(_GammaKernel):
         return np.ones(X.shape[0])
 
 
-@dataclass(frozen=True)
 class Cosine(Kernel):
     """Cosine kernel, <x, y> / (||x|| ||y||), 0 where a row is zero."""
 
@@ -199,7 +197,6 @@ class Cosine(Kernel):
         return (_squared_norms(X) > 0).astype(np.float64)
 
 
-@dataclass(frozen=True)
 class Precomputed(Kernel):
     """Values the user brings: X holds rows of them, Y the indices of the columns wanted."""
 

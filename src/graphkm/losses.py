@@ -43,7 +43,6 @@ class Loss(ABC):
         """Return the derivative of the loss in each score."""
 
 
-@dataclass(frozen=True)
 class Hinge(Loss):
     """Hinge loss, max(0, 1 - y f).
 
@@ -121,7 +120,6 @@ class SmoothHinge(Loss):
         return -y * (np.clip(1 - y * f, 0, self.tau) / self.tau)
 
 
-@dataclass(frozen=True)
 class Logistic(Loss):
     """Logistic loss, log(1 + exp(-y f)).
 
@@ -148,7 +146,6 @@ class Logistic(Loss):
         return -y * expit(-y * f)
 
 
-@dataclass(frozen=True)
 class L1(Loss):
     """Absolute error, |y - f|.
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import ThreadpoolController
 
 from .._memory import require_memory
@@ -65,7 +64,7 @@ def knn_graph(
         f"a graph of {n:,} rows with {k} neighbours each",
         "Pass a smaller n_neighbors, or use the graph 'full', which stores nothing.",
     )
-    search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(_centred(rows))
+    search = _neighbours(n_neighbors=k, n_jobs=n_jobs).fit(_centred(rows))
     with _thread_pools().limit(limits=_search_threads(n), user_api="openmp"):
         near = search.kneighbors(return_distance=False)  # without X a row is not its own
     u = np.repeat(np.arange(n, dtype=np.int64), k)
@@ -146,7 +145,7 @@ def _pairs_within(
     n = rows.shape[0]
     centred = _centred(rows)
     # The search rounds: take a little more, then decide by the exact distance.
-    search = NearestNeighbors(radius=radius * (1 + 1e-6), n_jobs=n_jobs).fit(centred)
+    search = _neighbours(radius=radius * (1 + 1e-6), n_jobs=n_jobs).fit(centred)
     step = max(256, 2**22 // (2 * expected // n + 1))
     keys = []
     for start in range(0, n, step):
@@ -159,6 +158,13 @@ def _pairs_within(
         keys.append(np.sort(u[exact] * n + v[exact]))
     u, v = np.divmod(np.concatenate(keys), n)
     return u, v
+
+
+def _neighbours(**parameters: Any) -> Any:
+    """Return scikit-learn's exact search; importing it takes longer than all of this package."""
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors(**parameters)
 
 
 def _centred(rows: Any) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from ..objective import Objective
 
@@ -81,11 +81,18 @@ def solve(
 ) -> Solution:
     """Run a solver to its end, or until the callback stops it."""
     state = solver.start(objective)
-    with tqdm(total=state.progress.max_iter, unit="step", disable=not verbose) as bar:
-        while (progress := state.progress).n_iter < progress.max_iter:
+    with _progress_bar(state.progress.max_iter) if verbose else nullcontext() as bar:
+        while (before := state.progress).n_iter < before.max_iter:
             state.advance()
-            bar.update(state.progress.n_iter - progress.n_iter)
-            bar.set_postfix(centres=state.progress.n_centres, refresh=False)
+            if bar is not None:
+                bar.update(state.progress.n_iter - before.n_iter)
+                bar.set_postfix(centres=state.progress.n_centres, refresh=False)
             if callback is not None and callback(state.progress):
                 break
     return state.solution()
+
+
+def _progress_bar(max_iter: int) -> Any:
+    from tqdm.auto import tqdm  # only those who want to see it wait for its import
+
+    return tqdm(total=max_iter, unit="step")
