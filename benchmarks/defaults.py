@@ -49,7 +49,7 @@ def mat(name):
 
 
 def official(name, splits=None):
-    """A set whose file (or a second one) holds index lists of labelled rows, from 1."""
+    """Return a set whose file (or a second one) holds index lists of labelled rows, from 1."""
     data = mat(name)
     lists = mat(splits) if splits else data
     X = np.asarray(data["X"].todense() if hasattr(data["X"], "todense") else data["X"], float)

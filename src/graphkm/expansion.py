@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from .backends import centre_rows, make_store, query_rows
-from .kernels import Kernel, Laplacian, SquaredExponential
+from .backends import as_centres, make_store, query_rows
+from .kernels import Kernel, Laplacian, Precomputed, SquaredExponential
 
 _ROWS = 8192  # rows of a large X converted at once
 
@@ -112,7 +112,7 @@ class KernelExpansion:
                 self._rows = np.concatenate([self._rows, np.empty(more, np.int64)])
                 empty = np.empty((more, self.n_outputs))
                 self._coefficients = np.concatenate([self._coefficients, empty])
-            self._store.append(self._centres(new))
+            self._append(new)
             self._slot[new] = np.arange(first, size)
             self._rows[first:size] = new
         slots = self._slot[rows]
@@ -149,7 +149,7 @@ class KernelExpansion:
         """Return f at some rows of the data, (len(rows), n_outputs), and their kernel matrix."""
         queries = self._queries(self._X, rows)
         small = self._new_store()
-        small.append(self._centres(rows))
+        small.append(as_centres(self.kernel, rows, queries))
         gram = small.values(queries)
         if self.offset:
             gram += gram.dtype.type(self.offset)
@@ -158,8 +158,11 @@ class KernelExpansion:
     def _queries(self, X: Any, rows: Any) -> Any:
         return query_rows(self.kernel, X, rows, self.dtype, self._shift)
 
-    def _centres(self, rows: NDArray[np.int64]) -> Any:
-        return centre_rows(self.kernel, self._X, rows, self.dtype, self._shift)
+    def _append(self, rows: NDArray[np.int64]) -> None:
+        # A precomputed kernel's rows need not be there any more: their numbers are the centres.
+        precomputed = isinstance(self.kernel, Precomputed)
+        queries = None if precomputed else self._queries(self._X, rows)
+        self._store.append(as_centres(self.kernel, rows, queries))
 
     def _new_store(self) -> Any:
         return make_store(

@@ -10,6 +10,6 @@ select     which store serves which kernel, and how rows are handed to it
 
 from .base import CentreStore
 from .native import instruction_set, run_block
-from .select import centre_rows, make_store, query_rows
+from .select import as_centres, make_store, query_rows
 
-__all__ = ["CentreStore", "centre_rows", "instruction_set", "make_store", "query_rows", "run_block"]
+__all__ = ["CentreStore", "as_centres", "instruction_set", "make_store", "query_rows", "run_block"]

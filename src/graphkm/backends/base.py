@@ -13,7 +13,7 @@ class CentreStore(ABC):
     """Centres s_j with coefficients a_j, which grow, change and are summed over.
 
     Queries are what `query_rows` returns for the same kernel and data, centres what
-    `centre_rows` returns.
+    `as_centres` makes of them.
     """
 
     @abstractmethod

@@ -71,19 +71,13 @@ def query_rows(
     return np.ascontiguousarray(taken if shift is None else taken - shift, dtype=dtype)
 
 
-def centre_rows(
-    kernel: Kernel,
-    X: Any,
-    rows: NDArray[np.int64],
-    dtype: Any,
-    shift: NDArray[Any] | None = None,
-) -> Any:
-    """Return some rows of X as centres: the rows, or a precomputed kernel's column numbers.
+def as_centres(kernel: Kernel, rows: NDArray[np.int64], queries: Any) -> Any:
+    """Return queries as the centres they become: a precomputed kernel's are column numbers.
 
     Examples
     --------
     >>> from graphkm.kernels import Precomputed
-    >>> centre_rows(Precomputed(), np.eye(3), np.array([1]), np.float32)
+    >>> as_centres(Precomputed(), np.array([1]), np.eye(3)[[1]])
     array([1])
     """
-    return rows if isinstance(kernel, Precomputed) else query_rows(kernel, X, rows, dtype, shift)
+    return rows if isinstance(kernel, Precomputed) else queries

@@ -14,13 +14,12 @@ another on the block's own small kernel matrix, which keeps the scores current.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..backends import run_block
-from ..graphs import Edges
 from ..graphs.base import generators
 from ..objective import Objective
 from ..theory import Guarantee
@@ -29,8 +28,27 @@ from .base import DivergenceError, Progress, Solution
 _BLOCK = 128  # steps: larger blocks spend more on their own kernel matrix
 _SMALL = 1024  # rows: a long block meets each of so few again and again, and its kernel once
 _LONG_BLOCK = 2048
+_AHEAD = 2048  # steps drawn together
 _BIN = 32  # steps whose objectives are summed together
 _TOLERANCE = 10.0  # how far above its bound the objective must be to be called divergent
+
+
+class Draws(NamedTuple):
+    """Labelled points, and edges with their factors; u = -1 where that is too small to show."""
+
+    label: NDArray[np.int64]
+    u: NDArray[np.int64]
+    v: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+    def join(self, more: Draws) -> Draws:
+        """Return these draws and then more."""
+        return Draws._make(np.concatenate(pair) for pair in zip(self, more, strict=True))
+
+    def split(self, size: int) -> tuple[Draws, Draws]:
+        """Return the first draws, and the rest."""
+        parts = [(values[:size], values[size:]) for values in self]
+        return Draws._make(first for first, _ in parts), Draws._make(rest for _, rest in parts)
 
 
 @dataclass(frozen=True)
@@ -92,6 +110,7 @@ class StochasticState:
         if objective.has_edges:
             assert objective.graph is not None
             self._edges = objective.graph.sampler(solver.edge_sampling, solver.seed)
+        self._drawn = self._draw_ahead(0)
 
     @property
     def progress(self) -> Progress:
@@ -102,8 +121,7 @@ class StochasticState:
         """Take one block of steps."""
         solver, problem = self._solver, self._objective
         size = min(self._block_size, solver.max_iter - self._n_iter)
-        label = self._labels.integers(problem.n_labeled, size=size)
-        u, v, weight = self._draw_edges(size)
+        label, u, v, weight = self._draw(size)
         live = np.flatnonzero(u >= 0)
         rows, points = np.unique(
             np.concatenate([problem.labeled[label], u[live], v[live]]), return_inverse=True
@@ -164,15 +182,23 @@ class StochasticState:
             objective=2.0 / (T * (T + 1.0)) * total,
         )
 
-    def _draw_edges(self, size: int) -> Edges:
-        """Return the next edges; those too light to show in the result have u = -1."""
+    def _draw(self, size: int) -> Draws:
+        """Return the next draws: how they are cut into blocks does not matter."""
+        if len(self._drawn.label) < size:
+            more = self._draw_ahead(max(size, _AHEAD))
+            self._drawn = self._drawn.join(more)
+        now, self._drawn = self._drawn.split(size)
+        return now
+
+    def _draw_ahead(self, size: int) -> Draws:
+        label = self._labels.integers(self._objective.n_labeled, size=size)
         if self._edges is None:
             nowhere = np.full(size, -1, np.int64)
-            return Edges(nowhere, nowhere, np.zeros(size))
+            return Draws(label, nowhere, nowhere, np.zeros(size))
         assert self._objective.graph is not None
-        edges = self._edges.draw(size)
+        u, v, weight = self._edges.draw(size)
         negligible = np.finfo(self._solver.dtype).eps * self._objective.graph.max_weight
-        return edges._replace(u=np.where(edges.weight > negligible, edges.u, -1))
+        return Draws(label, np.where(weight > negligible, u, -1), v, weight)
 
     def _keep(self, rows: NDArray[np.int64], change: Any, weighted: Any) -> None:
         moved = np.flatnonzero(change.any(axis=0) | weighted.any(axis=0))
