@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
@@ -139,6 +138,8 @@ class GKMRegressor(RegressorMixin, BaseGKM):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination on the rows of (X, y) with a target."""
+        from sklearn.metrics import r2_score  # as RegressorMixin does: it is slow to import
+
         labeled, known = self._known_targets(y)
         weights = self._weights_to_score(X, labeled, sample_weight)
         return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
