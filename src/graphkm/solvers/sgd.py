@@ -25,7 +25,7 @@ from ..objective import Objective
 from ..theory import Guarantee
 from .base import DivergenceError, Progress, Solution
 
-_BLOCK = 128  # steps: larger blocks spend more on their own kernel matrix
+_BLOCK = 256  # steps: larger blocks spend more on their own kernel matrix
 _SMALL = 1024  # rows: a long block meets each of so few again and again, and its kernel once
 _LONG_BLOCK = 2048
 _AHEAD = 2048  # steps drawn together
