@@ -5,7 +5,7 @@ others hide labels at random. Features are standardised. Accuracy is measured on
 unlabelled rows. The last columns are the mean over the sets and the mean difference from
 `SVC(C=1, gamma="scale")` fitted on the labelled rows alone.
 
-    python benchmarks/defaults.py [--splits 5] [--only step,p]
+    python benchmarks/defaults.py [--splits 5] [--only step,p] [--regression]
 """
 
 import argparse
@@ -17,12 +17,21 @@ import warnings
 
 import numpy as np
 from scipy.io import loadmat
-from sklearn.datasets import load_svmlight_file, make_moons
+from sklearn.datasets import (
+    load_diabetes,
+    load_svmlight_file,
+    make_friedman1,
+    make_friedman2,
+    make_friedman3,
+    make_moons,
+    make_swiss_roll,
+)
+from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 from tqdm import tqdm
 
-from graphkm import GKMClassifier
+from graphkm import GKMClassifier, GKMRegressor
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DATA = pathlib.Path(os.environ.get("GRAPHKM_DATA", ROOT.parent / "shared" / "data"))
@@ -92,6 +101,54 @@ def sets():
     yield "ijcnn1", libsvm("ijcnn1", 500, n_rows=5000)
 
 
+REGRESSION = {
+    "defaults": {},
+    **{f"C_graph={c:g}": {"C_graph": c} for c in (0, 0.001, 0.01, 0.1, 1)},
+    "C=10": {"C": 10, "C_graph": 0.1},
+    "no intercept": {"fit_intercept": False},
+    "explicit": {"step": "explicit"},
+}
+
+
+def regression_sets():
+    """Yield sets that need no download, each with a tenth of its targets known."""
+    yield "diabetes", load_diabetes(return_X_y=True)
+    yield "friedman1", make_friedman1(1000, noise=1.0, random_state=0)
+    yield "friedman2", make_friedman2(1000, noise=100.0, random_state=0)
+    yield "friedman3", make_friedman3(1000, noise=0.2, random_state=0)
+    X, position = make_swiss_roll(1000, noise=0.5, random_state=0)
+    yield "swiss roll", (X, position)
+
+
+def regression(n_splits):
+    """Print R^2 on the rows without a target, features and targets standardised."""
+    table = {name: {} for name in ("SVR on labelled rows", *REGRESSION)}
+    for set_name, (X, y) in regression_sets():
+        X, y = StandardScaler().fit_transform(X), (y - y.mean()) / y.std()
+        for name in table:
+            values = []
+            for i in range(n_splits):
+                known = np.random.default_rng(i).random(len(y)) < 0.1
+                if name.startswith("SVR"):
+                    model = SVR().fit(X[known], y[known])
+                else:
+                    model = GKMRegressor(random_state=i, **REGRESSION[name])
+                    model.fit(X, np.where(known, y, np.nan))
+                values.append(r2_score(y[~known], model.predict(X[~known])))
+            table[name][set_name] = 100 * np.mean(values)
+    report(table, "SVR on labelled rows")
+
+
+def report(table, baseline):
+    names = list(table[baseline])
+    print(f"{'':22}" + "".join(f"{n[:9]:>10}" for n in names) + f"{'mean':>8}{'gain':>8}")
+    base = np.array(list(table[baseline].values()))
+    for name, row in table.items():
+        values = np.array(list(row.values()))
+        cells = "".join(f"{v:10.2f}" for v in values)
+        print(f"{name:22}{cells}{values.mean():8.2f}{(values - base).mean():+8.2f}")
+
+
 def accuracy(model, X, y, rows):
     partly = np.full(len(y), -1)
     partly[rows] = y[rows]
@@ -111,7 +168,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--only", default="", help="comma-separated groups of candidates")
+    parser.add_argument("--regression", action="store_true", help="GKMRegressor's instead")
     arguments = parser.parse_args()
+    if arguments.regression:
+        return regression(arguments.splits)
     groups = arguments.only.split(",") if arguments.only else list(CANDIDATES)
     settings = {"SVC on labelled rows": None, "defaults": {}}
     for group in groups:
@@ -125,13 +185,7 @@ def main():
                 model = SVC() if parameters is None else GKMClassifier(random_state=i, **parameters)
                 values.append(accuracy(model, X, y, rows))
             table[name][set_name] = 100 * np.mean(values)
-    names = list(table["defaults"])
-    print(f"{'':22}" + "".join(f"{n[:9]:>10}" for n in names) + f"{'mean':>8}{'gain':>8}")
-    base = np.array(list(table["SVC on labelled rows"].values()))
-    for name, row in table.items():
-        values = np.array(list(row.values()))
-        cells = "".join(f"{v:10.2f}" for v in values)
-        print(f"{name:22}{cells}{values.mean():8.2f}{(values - base).mean():+8.2f}")
+    report(table, "SVC on labelled rows")
 
 
 if __name__ == "__main__":

@@ -122,14 +122,7 @@ class StochasticState:
         solver, problem = self._solver, self._objective
         size = min(self._block_size, solver.max_iter - self._n_iter)
         label, u, v, weight = self._draw(size)
-        live = np.flatnonzero(u >= 0)
-        rows, points = np.unique(
-            np.concatenate([problem.labeled[label], u[live], v[live]]), return_inverse=True
-        )
-        points = points.astype(np.int32)
-        local_u, local_v = np.full((2, size), -1, np.int32)
-        local_u[live] = points[size : size + len(live)]
-        local_v[live] = points[size + len(live) :]
+        rows, label_at, u_at, v_at = _distinct(problem.labeled[label], u, v)
         scores, gram = self._W.scores_and_gram(rows)
         change, weighted = np.zeros((2, problem.n_outputs, len(rows)))
         objective = np.zeros((problem.n_outputs, size))
@@ -142,11 +135,11 @@ class StochasticState:
             objective=objective,
             first_step=self._n_iter + 1,
             harmonic=self._harmonic,
-            label=points[:size],
+            label=label_at,
             target=problem.targets[label],
             label_weight=problem.weights[label],
-            u=local_u,
-            v=local_v,
+            u=u_at,
+            v=v_at,
             edge_weight=weight,
             C=problem.n_labeled * problem.C,
             C_graph=problem.n_labeled * problem.C_graph,
@@ -238,3 +231,21 @@ class StochasticState:
             f"{self._solver.guarantee} Or pass step='implicit', which is stable for every "
             "C_graph and p; C_graph='guaranteed' is the largest value the theorem allows."
         )
+
+
+def _distinct(
+    label: NDArray[np.int64], u: NDArray[np.int64], v: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Return the distinct rows a block needs, and where its labels and edges stand among them.
+
+    Examples
+    --------
+    >>> _distinct(np.array([7, 5]), np.array([-1, 9]), np.array([3, 5]))[0]
+    array([5, 7, 9])
+    """
+    live = np.flatnonzero(u >= 0)
+    rows, place = np.unique(np.concatenate([label, u[live], v[live]]), return_inverse=True)
+    at_label, at_u, at_v = np.split(place.astype(np.int32), [len(label), len(label) + len(live)])
+    edges = np.full((2, len(u)), -1, np.int32)
+    edges[:, live] = at_u, at_v
+    return rows, at_label, edges[0], edges[1]
