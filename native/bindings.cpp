@@ -64,7 +64,7 @@ void unlocked(Work&& work) {
 KernelSpec kernel_spec(int code, double gamma, double coef0, int degree) {
   require(code >= 0 && code <= 4, "unknown kernel code " + std::to_string(code));
   require(degree >= 1, "degree must be at least 1");
-  return {static_cast<KernelCode>(code), gamma, coef0, degree};
+  return {static_cast<KernelCode>(code), gamma, coef0, degree, false};
 }
 
 void require_indices(In<std::int64_t, 1> rows, std::size_t size) {

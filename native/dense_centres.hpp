@@ -1,8 +1,10 @@
 // Dense centres in panels, with their coefficients: they grow, change and are multiplied with.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "flush_denormals.hpp"
@@ -31,6 +33,7 @@ class DenseCentres {
       const std::size_t j = n_rows_ + i, panel = j / lanes, lane = j % lanes;
       stat_[j] =
           place(rows + i * d, Side::centre, data_.data() + panel * d * lanes + lane, lanes);
+      largest_stat_ = std::max(largest_stat_, std::fabs(double(stat_[j])));
     }
     n_rows_ += n;
   }
@@ -50,9 +53,10 @@ class DenseCentres {
                const Interrupted& interrupted) const {
     std::fill_n(out, n * n_outputs_, 0.0);
     each_chunk(queries, n, n_threads, interrupted,
-               [&](std::size_t first, std::size_t count, const T* packed, const T* stat) {
+               [&](const KernelSpec& spec, std::size_t first, std::size_t count, const T* packed,
+                   const T* stat) {
                  std::vector<T> scratch(chunk() * isa_.lanes * (1 + n_outputs_));
-                 isa_.dense_product(spec_, view(), packed, stat, count, out + first * n_outputs_,
+                 isa_.dense_product(spec, view(), packed, stat, count, out + first * n_outputs_,
                                     scratch.data());
                });
   }
@@ -61,9 +65,10 @@ class DenseCentres {
   void values(const T* queries, std::size_t n, T* out, std::size_t n_threads,
               const Interrupted& interrupted) const {
     each_chunk(queries, n, n_threads, interrupted,
-               [&](std::size_t first, std::size_t count, const T* packed, const T* stat) {
+               [&](const KernelSpec& spec, std::size_t first, std::size_t count, const T* packed,
+                   const T* stat) {
                  std::vector<T> scratch(chunk() * isa_.lanes);
-                 isa_.dense_values(spec_, view(), packed, stat, count, out + first * n_rows_,
+                 isa_.dense_values(spec, view(), packed, stat, count, out + first * n_rows_,
                                    n_rows_, scratch.data());
                });
   }
@@ -102,13 +107,17 @@ class DenseCentres {
       for (std::size_t i = 0; i < count; ++i)
         stat[i] = place(queries + (first + i) * d, Side::query,
                         packed.data() + i / tile * tile * d + i % tile, tile);
-      work(first, count, packed.data(), stat.data());
+      double largest = 0.0;
+      for (const T x : stat) largest = std::max(largest, std::fabs(double(x)));
+      work(spec_.for_stats(largest, largest_stat_, std::numeric_limits<T>::epsilon()), first, count,
+           packed.data(), stat.data());
     });
   }
 
   const Isa<T>& isa_ = isa<T>();
   KernelSpec spec_;
   std::size_t n_features_, n_outputs_, n_rows_ = 0;
+  double largest_stat_ = 0.0;
   std::vector<T> data_, stat_, coef_;
 };
 

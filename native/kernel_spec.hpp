@@ -19,9 +19,18 @@ struct KernelSpec {
   double gamma;
   double coef0;
   int degree;
+  // Set for rows so far out that rounding could lift a squared distance below zero.
+  bool clamps = false;
 
   // Exponentials are evaluated as powers of two: log2(e) is folded into the rows.
   double exponent_scale() const { return gamma * 1.4426950408889634074; }
+
+  // For rows with stats of these sizes, in a precision that rounds by `epsilon`.
+  KernelSpec for_stats(double query, double centre, double epsilon) const {
+    KernelSpec spec = *this;
+    spec.clamps = code == KernelCode::rbf && (query + centre) * epsilon > 1e-3;
+    return spec;
+  }
 
   RowForm row_form(Side side, double sum_of_squares) const {
     switch (code) {

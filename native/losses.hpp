@@ -70,8 +70,11 @@ struct Logistic {
     return m > 0.0 ? -y * std::exp(-m) / (1.0 + std::exp(-m)) : -y / (1.0 + std::exp(m));
   }
   double proximal(double y, double f, double k, double c) const {
-    const double m = y * f;
-    return y * increasing_root(c, std::min(0.5 * c, c * -gradient(1.0, m)), [&](double a) {
+    const double m = y * f, full = c * -gradient(1.0, m);
+    if (k <= 0.0) return y * full;
+    // Beyond (log(1 + c) + |m|) / k the right-hand side is below 1.
+    const double high = std::min(c, std::max(1.0, (std::log1p(c) + std::fabs(m)) / k));
+    return y * increasing_root(high, std::min(0.5 * high, full), [&](double a) {
              const double s = -gradient(1.0, m + a * k);
              return std::pair{a - c * s, 1.0 + c * k * s * (1.0 - s)};
            });

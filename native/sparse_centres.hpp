@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "flush_denormals.hpp"
@@ -34,6 +35,13 @@ class SparseCentres {
   std::size_t n_outputs() const { return n_outputs_; }
 
   void append(const Rows<T>& rows) {
+    // All that can fail for want of memory comes first: the parts never disagree.
+    const std::size_t n_values = indices_.size() + std::size_t(rows.indptr[rows.n]);
+    reserve(indices_, n_values);
+    reserve(values_, n_values);
+    reserve(indptr_, indptr_.size() + rows.n);
+    reserve(stat_, size() + rows.n);
+    coef_.resize((size() + rows.n) * n_outputs_, T(0));
     for (std::size_t i = 0; i < rows.n; ++i) {
       const RowForm form = spec_.row_form(Side::centre, squares(rows, i));
       for (std::int32_t e = rows.indptr[i]; e < rows.indptr[i + 1]; ++e) {
@@ -42,8 +50,8 @@ class SparseCentres {
       }
       indptr_.push_back(std::int64_t(indices_.size()));
       stat_.push_back(T(form.stat));
+      largest_stat_ = std::max(largest_stat_, std::fabs(double(stat_.back())));
     }
-    coef_.resize(size() * n_outputs_, T(0));
   }
 
   void set(const std::int64_t* rows, const double* values, std::size_t n) {
@@ -56,10 +64,10 @@ class SparseCentres {
                const Interrupted& interrupted) const {
     std::fill_n(out, queries.n * n_outputs_, 0.0);
     each_block(queries, n_threads, interrupted,
-               [&](std::size_t first, std::size_t count, const T* lanes, const T* stat,
-                   const std::int32_t* local) {
+               [&](const KernelSpec& spec, std::size_t first, std::size_t count, const T* lanes,
+                   const T* stat, const std::int32_t* local) {
                  std::vector<T> scratch(n_outputs_ * isa_.sparse_lanes);
-                 isa_.sparse_product(spec_, view(), lanes, stat, local, count,
+                 isa_.sparse_product(spec, view(), lanes, stat, local, count,
                                      out + first * n_outputs_, scratch.data());
                });
   }
@@ -67,14 +75,19 @@ class SparseCentres {
   void values(const Rows<T>& queries, T* out, std::size_t n_threads,
               const Interrupted& interrupted) const {
     each_block(queries, n_threads, interrupted,
-               [&](std::size_t first, std::size_t count, const T* lanes, const T* stat,
-                   const std::int32_t* local) {
-                 isa_.sparse_values(spec_, view(), lanes, stat, local, count, out + first * size(),
+               [&](const KernelSpec& spec, std::size_t first, std::size_t count, const T* lanes,
+                   const T* stat, const std::int32_t* local) {
+                 isa_.sparse_values(spec, view(), lanes, stat, local, count, out + first * size(),
                                     size());
                });
   }
 
  private:
+  template <class E>
+  static void reserve(std::vector<E>& values, std::size_t size) {
+    if (size > values.capacity()) values.reserve(std::max(size, 2 * values.capacity()));
+  }
+
   SparseView<T> view() const {
     return {indptr_.data(), indices_.data(), values_.data(), stat_.data(),
             coef_.data(),   size(),          n_outputs_};
@@ -103,7 +116,10 @@ class SparseCentres {
       for (std::size_t b = chunk * per_chunk; b < std::min(n_blocks, (chunk + 1) * per_chunk); ++b) {
         const std::size_t first = b * width, count = std::min(width, queries.n - first);
         lay_out(queries, first, count, local, lanes, stat);
-        work(first, count, lanes.data(), stat.data(), local.data());
+        double largest = 0.0;
+        for (const T x : stat) largest = std::max(largest, std::fabs(double(x)));
+        work(spec_.for_stats(largest, largest_stat_, std::numeric_limits<T>::epsilon()), first,
+             count, lanes.data(), stat.data(), local.data());
         for (std::int32_t e = queries.indptr[first]; e < queries.indptr[first + count]; ++e)
           local[std::size_t(queries.indices[e])] = 0;
       }
@@ -138,6 +154,7 @@ class SparseCentres {
   const Isa<T>& isa_ = isa<T>();
   KernelSpec spec_;
   std::size_t n_features_, n_outputs_;
+  double largest_stat_ = 0.0;
   std::vector<std::int64_t> indptr_;
   std::vector<std::int32_t> indices_;
   std::vector<T> values_, stat_, coef_;

@@ -130,6 +130,19 @@ struct Exponential {
   }
 };
 
+// The same with distances of at least zero.
+template <class T>
+struct ClampedExponential {
+  explicit ClampedExponential(const KernelSpec&) {}
+  template <int n>
+  void operator()(typename Vec<T>::V (&t)[n]) const {
+    using O = Vec<T>;
+    GRAPHKM_UNROLL
+    for (int i = 0; i < n; ++i) t[i] = O::sub(O::zero(), O::max(O::sub(O::zero(), t[i]), O::zero()));
+    exp2_all<T, n>(t);
+  }
+};
+
 template <class T>
 struct Identity {
   explicit Identity(const KernelSpec&) {}
@@ -340,6 +353,7 @@ template <class T, class F>
 void with_loops(const KernelSpec& spec, F&& call) {
   switch (spec.code) {
     case KernelCode::rbf:
+      if (spec.clamps) return call(Loops<T, Dot<T>, ClampedExponential<T>>{});
       return call(Loops<T, Dot<T>, Exponential<T>>{});
     case KernelCode::laplacian:
       return call(Loops<T, Manhattan<T>, Exponential<T>>{});

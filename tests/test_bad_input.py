@@ -357,7 +357,9 @@ def test_far_outlier_in_single_precision(classifier, two):
     X = np.vstack([two.X, np.full((1, 4), 1e4)])
     y = np.append(two.y, -1)
     clf = classifier(graph="bipartite")
-    with pytest.warns(UserWarning, match=words("single precision", "precision='double'", "scale")):
+    with pytest.warns(
+        UserWarning, match=words("float32", "Scale the features", "precision='double'")
+    ):
         clf.fit(X, y)
     assert np.isfinite(clf.decision_function(X)).all()
     classifier(graph="bipartite", precision="double").fit(X, y)  # without a warning

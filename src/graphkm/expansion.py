@@ -26,7 +26,7 @@ def default_threads() -> int:
     True
     """
     wish = os.environ.get("OMP_NUM_THREADS", "")
-    if wish.isdigit() and int(wish) > 0:
+    if wish.isdecimal() and int(wish) > 0:
         return int(wish)
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))

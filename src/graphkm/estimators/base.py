@@ -128,8 +128,7 @@ class BaseGKM(BaseEstimator):
         R = float(np.sqrt(largest_kernel_value(kernel, X, dtype)))
         guarantee = self._guarantee(R, loss, weights, graph)
         C_graph = guarantee.C_graph / len(weights) / _weight_scale(graph)
-        if dtype == np.float32:
-            warn_of_rounding(kernel, X)
+        warn_of_rounding(kernel, X, dtype)
         objective = Objective(
             X=X,
             labeled=np.flatnonzero(labeled),

@@ -97,8 +97,8 @@ def check_graph_reaches(graph: Graph, gamma: float) -> None:
         )
 
 
-def warn_of_rounding(kernel: Kernel, X: Any) -> None:
-    """Warn where squared distances in single precision lose the digits that matter."""
+def warn_of_rounding(kernel: Kernel, X: Any, dtype: Any) -> None:
+    """Warn where squared distances lose the digits that matter."""
     if not isinstance(kernel, SquaredExponential) or X.shape[0] == 0:
         return
     mean = 0.0 if issparse(X) else X.mean(axis=0, dtype=np.float64)
@@ -112,11 +112,12 @@ def warn_of_rounding(kernel: Kernel, X: Any) -> None:
             norms = np.einsum("ij,ij->i", centred, centred)
         largest = max(largest, float(norms.max()))
     assert kernel.gamma is not None
-    if np.finfo(np.float32).eps * kernel.gamma * largest > _ROUNDING:
+    if np.finfo(dtype).eps * kernel.gamma * largest > _ROUNDING:
         warnings.warn(
             f"Some rows are so far from the others (gamma times the largest squared distance from "
             f"the mean is {kernel.gamma * largest:.3g}) that their kernel values are inexact in "
-            "single precision. Pass precision='double', or scale the features.",
+            f"{dtype} arithmetic. Scale the features"
+            + (", or pass precision='double'." if dtype == np.float32 else ", or drop those rows."),
             UserWarning,
             stacklevel=4,
         )
@@ -143,9 +144,10 @@ def require_memory_for_centres(X: Any, n_outputs: int, max_iter: int, dtype: Any
     per_value = np.dtype(dtype).itemsize
     row = X.nnz / max(1, X.shape[0]) * (per_value + 4) if issparse(X) else X.shape[1] * per_value
     # Panels grow by doubling: while they move, the old and the new are there together.
-    estimate = int(n_centres * (3 * row + n_outputs * (4 * 8 + 3 * per_value))) + 2**24
+    centres = n_centres * (3 * row + n_outputs * (4 * 8 + 3 * per_value))
+    estimate = int(centres) + max_iter * n_outputs // 4 + 2**24  # and the objective's course
     require_memory(
         estimate,
-        f"a fit with up to {n_centres:,} centres of {X.shape[1]:,} features",
+        f"a fit of {max_iter:,} steps with up to {n_centres:,} centres of {X.shape[1]:,} features",
         "Lower max_iter, reduce the number of features, or fit on fewer rows.",
     )

@@ -104,7 +104,8 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
     intercept_ : ndarray of shape (1 or n_classes,)
         Constants.
     transduction_ : ndarray of shape (n_samples,)
-        Labels of the training rows, predicted at first use; given labels are kept.
+        Labels of the training rows, predicted when asked for from X as it is then; given
+        labels are kept.
     objective_ : float
         The average of the objective over the run that bounds the model's own from above, in
         expectation; summed over one-vs-rest problems.

@@ -72,8 +72,16 @@ def labeled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
 
 
 def refuse_ambiguous(y: NDArray[Any], unlabeled: Any) -> None:
-    """Raise if y holds exactly -1 and +1, so that -1 may be a class and not the marker."""
-    if _is_missing(unlabeled) or unlabeled != DEFAULT_MARKER or y.dtype.kind not in "ifO":
+    """Raise if -1 may be a class and not the marker, or the text "-1" the marker."""
+    if _is_missing(unlabeled) or unlabeled != DEFAULT_MARKER:
+        return
+    if y.dtype.kind in "UO" and str(DEFAULT_MARKER) in y[~missing_mask(y)].tolist():
+        raise ValueError(
+            "y holds the text '-1', which is not the number -1 that marks unlabelled rows (NumPy "
+            "turns numbers among texts into text). Pass unlabeled='-1' if it marks them, or "
+            "unlabeled=None if it is a class."
+        )
+    if y.dtype.kind not in "ifO":
         return
     if set(y[~missing_mask(y)].tolist()) == {-1, 1}:
         raise ValueError(

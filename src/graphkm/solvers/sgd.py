@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..backends import run_block
+from ..graphs import ListedGraph
 from ..graphs.base import generators
 from ..objective import Objective
 from ..theory import Guarantee
@@ -110,6 +111,9 @@ class StochasticState:
         if objective.has_edges:
             assert objective.graph is not None
             self._edges = objective.graph.sampler(solver.edge_sampling, solver.seed)
+        # The largest factor: known where edges are listed, else the largest drawn so far.
+        listed = isinstance(objective.graph, ListedGraph) and solver.edge_sampling == "uniform"
+        self._heaviest = objective.graph.max_weight if listed and objective.graph else 0.0
         self._drawn = self._draw_ahead(0)
 
     @property
@@ -165,6 +169,8 @@ class StochasticState:
         average = (
             2.0 / (T * (T + 1.0)) * (harmonic * self._W.coefficients - self._B[: len(self._W)])
         )
+        if not np.isfinite(average).all():
+            self._fail("the coefficients overflowed")
         used = average.any(axis=1)
         order = np.argsort(self._W.rows[used])
         total = self._objectives.sum(axis=0)
@@ -188,10 +194,12 @@ class StochasticState:
         if self._edges is None:
             nowhere = np.full(size, -1, np.int64)
             return Draws(label, nowhere, nowhere, np.zeros(size))
-        assert self._objective.graph is not None
         u, v, weight = self._edges.draw(size)
-        negligible = np.finfo(self._solver.dtype).eps * self._objective.graph.max_weight
-        return Draws(label, np.where(weight > negligible, u, -1), v, weight)
+        # The running maximum does not depend on how draws are cut into calls.
+        heaviest = np.maximum.accumulate(np.append(self._heaviest, weight))
+        self._heaviest = float(heaviest[-1])
+        shows = weight > np.finfo(self._solver.dtype).eps * heaviest[1:]
+        return Draws(label, np.where(shows, u, -1), v, weight)
 
     def _keep(self, rows: NDArray[np.int64], change: Any, weighted: Any) -> None:
         moved = np.flatnonzero(change.any(axis=0) | weighted.any(axis=0))
@@ -226,10 +234,12 @@ class StochasticState:
             self._fail(f"the objective stayed near {mean[worst]:.3g}, far above {limit[worst]:.3g}")
 
     def _fail(self, what: str) -> None:
+        failure = f"The stochastic solver diverged within {max(self._n_iter, 1)} steps: {what}."
+        if self._solver.step == "implicit":
+            raise DivergenceError(f"{failure} Lower C, C_graph or the weights, or scale the data.")
         raise DivergenceError(
-            f"The stochastic solver diverged within {max(self._n_iter, 1)} steps: {what}. "
-            f"{self._solver.guarantee} Or pass step='implicit', which is stable for every "
-            "C_graph and p; C_graph='guaranteed' is the largest value the theorem allows."
+            f"{failure} {self._solver.guarantee} Or pass step='implicit', which is stable for "
+            "large C_graph and p; C_graph='guaranteed' is the largest value the theorem allows."
         )
 
 
