@@ -180,7 +180,8 @@ def test_no_iterate_leaves_the_ball(name, p, C_graph, kernel, dtype, slack):
 def test_never_called_divergent(p, C_graph, dtype):
     """These diverge explicitly, and the message then recommends this step."""
     case = make_case("hinge", p, "full", C=(1.0,), C_graph=(C_graph,))
-    case.run(seed(18), 500, step="implicit", dtype=dtype)
+    solution = case.run(seed(18), 500, step="implicit", dtype=dtype)
+    assert np.isfinite(solution.coefficients).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -311,7 +311,7 @@ def test_one_diverging_output_is_enough():
 def test_no_alarm_without_a_graph(loss, C, steps):
     case = make_case(loss, kind=None, C=(C,), C_graph=(0.0,))
     for number in range(3):
-        case.run(seed(number), steps)
+        assert case.run(seed(number), steps).n_iter == steps
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 100, 1000])
@@ -320,7 +320,7 @@ def test_no_alarm_without_a_graph(loss, C, steps):
 def test_no_alarm_below_two(p, C_graph, steps):
     for C in (1e-3, 1.0, 1e3):
         case = make_case("hinge", p, "knn", C=(C,), C_graph=(C_graph,))
-        case.run(seed(20), steps)
+        assert case.run(seed(20), steps).n_iter == steps
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 100, 1000])
@@ -332,7 +332,7 @@ def test_no_alarm_within_the_guarantee(p, C, steps):
     case = make_case("hinge", p, "full", C=(C,), C_graph=(C_graph,))
     assert case.guarantee().holds and isinstance(case.guarantee(), Guarantee)
     for number in range(3):
-        case.run(seed(number), steps)
+        assert case.run(seed(number), steps).n_iter == steps
 
 
 def test_the_alarm_does_not_depend_on_blocks():

@@ -40,7 +40,8 @@ class GKMRegressor(RegressorMixin, BaseGKM):
     support_, support_vectors_, dual_coef_, intercept_, objective_, guarantee_, kernel_
         As in `GKMClassifier`.
     transduction_ : ndarray of shape (n_samples,)
-        Targets of the training rows, predicted at first use; given targets are kept.
+        Targets of the training rows, predicted when asked for from X as it is then; given
+        targets are kept.
     n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
