@@ -15,6 +15,7 @@ _EXPLICIT = {
     "C_graph": 0.05,
     "p": 2,
     "gamma": 0.5,
+    "solver": "sgd",
     "graph": "knn",
     "n_neighbors": 6,
     "step": "implicit",

@@ -130,7 +130,8 @@ class Problem:
     """All that J depends on, with the kernel as a full matrix.
 
     `K` (n, n) without the offset; `labeled` (l,) row numbers; `targets` (l, n_outputs);
-    `weights` (l,); `C` and `C_graph` (n_outputs,); `edges` [(u, v, mu)].
+    `weights` (l,); `C` and `C_graph` (n_outputs,); `edges` [(u, v, mu)]. `normalized` divides f
+    by the root of a vertex's degree, and the sum by n instead of |E|; `degree` q takes L^q.
     """
 
     K: np.ndarray
@@ -144,6 +145,8 @@ class Problem:
     parameter: float = 0.0
     offset: float = 0.0
     edges: list = field(default_factory=list)
+    normalized: bool = False
+    degree: int = 1
 
 
 @dataclass
@@ -156,9 +159,48 @@ class Draws:
     factor: np.ndarray
 
 
+def scales(problem):
+    """Return the factor of f at every vertex before differences are taken."""
+    if not problem.normalized:
+        return [1.0] * len(problem.K)
+    total = [0.0] * len(problem.K)
+    for u, v, mu in problem.edges:
+        total[u] += mu
+        total[v] += mu
+    return [1 / math.sqrt(t) if t else 0.0 for t in total]
+
+
+def dense_laplacian(problem):
+    """Return L, with f' L f the sum over edges of mu (s_u f_u - s_v f_v)^2, edge by edge."""
+    s, L = scales(problem), np.zeros((len(problem.K),) * 2)
+    for u, v, mu in problem.edges:
+        L[u, u] += mu * s[u] ** 2
+        L[v, v] += mu * s[v] ** 2
+        L[u, v] -= mu * s[u] * s[v]
+        L[v, u] -= mu * s[u] * s[v]
+    return L
+
+
+def graph_factor(problem, r):
+    """Return what multiplies the sum over edges."""
+    parts = len(problem.K) if problem.normalized else len(problem.edges)
+    return problem.C_graph[r] * len(problem.labeled) / parts
+
+
+def roughness(problem, f):
+    """Return the sum over edges, or f' L^q f."""
+    if problem.degree > 1:
+        assert problem.p == 2
+        return f @ np.linalg.matrix_power(dense_laplacian(problem), problem.degree) @ f
+    s = scales(problem)
+    return math.fsum(
+        mu * smooth_value(problem.p, s[u] * f[u] - s[v] * f[v]) for u, v, mu in problem.edges
+    )
+
+
 def J(problem, a):  # noqa: N802
     """Return J of f = sum_j a_j (k(., x_j) + offset), one number per column of a."""
-    n, l = len(problem.K), len(problem.labeled)  # noqa: E741
+    n = len(problem.K)
     K = problem.K + problem.offset
     values = []
     for r in range(problem.targets.shape[1]):
@@ -169,8 +211,9 @@ def J(problem, a):  # noqa: N802
             * loss_value(problem.loss, problem.parameter, problem.targets[i, r], f[row])
             for i, row in enumerate(problem.labeled)
         )
-        rough = math.fsum(mu * smooth_value(problem.p, f[u] - f[v]) for u, v, mu in problem.edges)
-        graph = problem.C_graph[r] * l / len(problem.edges) * rough if problem.edges else 0.0
+        graph = 0.0
+        if problem.edges:
+            graph = graph_factor(problem, r) * roughness(problem, np.array(f))
         values.append(norm / 2 + problem.C[r] * losses + graph)
     return np.array(values)
 
@@ -385,6 +428,8 @@ def make_case(
     seed=0,
     X=None,
     affinity=None,
+    normalized=False,
+    degree=1,
 ):
     """Return a small random problem; classes are +-1, regression targets are real."""
     rng = np.random.default_rng(seed)
@@ -428,9 +473,18 @@ def make_case(
         loss=LOSSES[loss],
         smoothness=Smoothness(p),
         graph=graph,
+        normalized=normalized,
+        degree=degree,
         **shared,
     )
     problem = Problem(
-        K=K, p=p, loss=loss, parameter=LOSSES[loss].parameter, edges=edges or [], **shared
+        K=K,
+        p=p,
+        loss=loss,
+        parameter=LOSSES[loss].parameter,
+        edges=edges or [],
+        normalized=normalized,
+        degree=degree,
+        **shared,
     )
     return Case(objective, problem)

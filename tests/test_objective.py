@@ -31,6 +31,30 @@ def test_value_is_the_double_loop(loss, kind, p):
         assert (found > bare * 1.001).all()
 
 
+@pytest.mark.parametrize(
+    ("p", "degree"), [(1.0, 1), (1.5, 1), (2.0, 1), (2.0, 2), (2.0, 3), (2.0, 4), (3.0, 1)]
+)
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_value_with_other_laplacians(kind, normalized, p, degree):
+    case = make_case(
+        "hinge", p, kind, C=(0.3, 2.0), C_graph=(0.5, 0.1), normalized=normalized, degree=degree
+    )
+    a = coefficients(case)
+    found = case.objective.value(case.expansion(a))
+    np.testing.assert_allclose(found, J(case.problem, a), rtol=1e-10)
+    bare = replace(case.objective, graph=None).value(case.expansion(a))
+    assert (found > bare * 1.0001).all()
+
+
+def test_factor_of_the_graph():
+    objective = make_case(kind="knn", C_graph=(0.5, 0.0)).objective
+    n_edges = objective.graph.n_edges
+    np.testing.assert_allclose(objective.graph_factor, [0.5 * 8 / n_edges, 0.0])
+    normalized = replace(objective, normalized=True)
+    np.testing.assert_allclose(normalized.graph_factor, [0.5 * 8 / 24, 0.0])
+
+
 @pytest.mark.parametrize("offset", [0.0, 1.0])
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -26,32 +26,38 @@ def test_kernel_values_stay_in_range(form, dtype, size):
     assert (gram[:60, 60] == 0).all()
 
 
+@pytest.mark.parametrize("solver", ["sgd", "newton"])
 @pytest.mark.parametrize(("precision", "size"), [("single", 1e6), ("double", 1e10)])
-def test_a_fit_warns_and_stays_finite(precision, size):
+def test_a_fit_warns_and_stays_finite(precision, size, solver):
     X, y = with_outlier(size)
-    model = GKMClassifier(gamma=1.0, C_graph=0, precision=precision, random_state=0)
+    model = GKMClassifier(
+        C=1.0, gamma=1.0, C_graph=0, solver=solver, precision=precision, random_state=0
+    )
     with pytest.warns(UserWarning, match="inexact"):
         model.fit(X, y)
     assert np.abs(model.decision_function(X[:60])).max() < 30
 
 
-def test_light_edges_count_when_all_are_light():
+@pytest.mark.parametrize("solver", ["sgd", "newton"])
+def test_light_edges_count_when_all_are_light(solver):
     X = np.arange(60.0)[:, None]
     y = np.full(60, -1)
     y[[0, 30]] = 0, 1
+    options = {"C": 1.0, "gamma": 0.01, "graph": "full", "graph_gamma": 20.0, "random_state": 0}
+    options |= {"solver": solver, "laplacian": "unnormalized"}
     scores = [
-        GKMClassifier(graph="full", graph_gamma=20.0, gamma=0.01, C_graph=c, random_state=0)
-        .fit(X, y)
-        .decision_function(X)
-        for c in (0.0, 1e10)
+        GKMClassifier(C_graph=c, **options).fit(X, y).decision_function(X) for c in (0.0, 1e10)
     ]
     assert np.abs(scores[0] - scores[1]).max() > 1e-3
 
 
+@pytest.mark.parametrize("solver", ["sgd", "newton"])
 @pytest.mark.parametrize("C", [1e60, 1e100])
-def test_a_huge_cost_stays_finite(C):
+def test_a_huge_cost_stays_finite(C, solver):
     X, y = with_outlier(1.0)
-    model = GKMClassifier(C=C, C_graph=0, loss="logistic", max_iter=300, random_state=0)
+    model = GKMClassifier(
+        C=C, C_graph=0, gamma="scale", loss="logistic", max_iter=300, solver=solver, random_state=0
+    )
     assert np.abs(model.fit(X, y).decision_function(X)).max() < 1e4
 
 

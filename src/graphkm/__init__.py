@@ -7,16 +7,23 @@ losses, smoothness, kernels, theory      formulas: what is minimised, and what i
 graphs                                   edges between rows: drawn, listed, weighted
 backends, expansion                      sums of kernels over centres, in compiled code
 objective                                J(w): the parts put together
-solvers                                  stochastic gradient descent in exact blocks
-estimators                               `GKMClassifier`, `GKMRegressor`
+solvers                                  stochastic gradient descent in exact blocks; Newton
+estimators                               `GKMClassifier`, `GKMRegressor`, and their CV twins
+model_selection                          folds of partly labelled data
 =======================================  =====================================================
 """
 
 from typing import Any
 
-from .estimators import GKMClassifier, GKMRegressor
+from .estimators import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 
-__all__ = ["GKMClassifier", "GKMRegressor", "__version__"]
+__all__ = [
+    "GKMClassifier",
+    "GKMClassifierCV",
+    "GKMRegressor",
+    "GKMRegressorCV",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -138,6 +138,24 @@ class KernelExpansion:
             out[part] = self._store.product(self._queries(block, slice(None)))
         return out + self.intercept
 
+    def values(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the kernel between some rows of the data and all centres, offset included."""
+        return self._with_offset(self._store.values(self._queries(self._X, rows)))
+
+    def between(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the kernel between two lists of rows of the data, offset included."""
+        small = self._new_store()
+        queries = self._queries(self._X, rows)
+        centres = queries if others is rows else self._queries(self._X, others)
+        small.append(as_centres(self.kernel, others, centres))
+        return self._with_offset(small.values(queries))
+
+    def diagonal(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return k(x, x) at some rows of the data, offset included."""
+        if isinstance(self.kernel, Precomputed):
+            return self._X.diagonal()[rows].astype(np.float64) + self.offset
+        return self.kernel.diagonal(self._X[rows]) + self.offset
+
     @property
     def intercept(self) -> NDArray[np.float64]:
         """The constant part of f, of shape (n_outputs,)."""
@@ -150,10 +168,13 @@ class KernelExpansion:
         queries = self._queries(self._X, rows)
         small = self._new_store()
         small.append(as_centres(self.kernel, rows, queries))
-        gram = small.values(queries)
-        if self.offset:
-            gram += gram.dtype.type(self.offset)
+        gram = self._with_offset(small.values(queries))
         return self._store.product(queries) + self.intercept, gram
+
+    def _with_offset(self, K: NDArray[Any]) -> NDArray[Any]:
+        if self.offset:
+            K += K.dtype.type(self.offset)
+        return K
 
     def _queries(self, X: Any, rows: Any) -> Any:
         return query_rows(self.kernel, X, rows, self.dtype, self._shift)

@@ -276,19 +276,28 @@ def resolve_kernel(kernel: str | Kernel | Callable[[Any, Any], Any]) -> Kernel:
     )
 
 
-def resolve_gamma(gamma: Literal["scale", "auto"] | float, X: Rows) -> float:
-    """Turn a gamma as `sklearn.svm.SVC` takes it into a number.
+def resolve_gamma(gamma: Literal["spread", "scale", "auto"] | float, X: Rows) -> float:
+    """Turn a gamma into a number.
 
-    "scale" is 1 / (d Var(X)), or 1 if X is constant; "auto" is 1 / d.
+    "spread" is one over the sum of the columns' variances, which is twice one over the mean
+    squared distance of two rows; 1 if there is none. "scale" and "auto" are those of
+    `sklearn.svm.SVC`: 1 / (d Var(X)), with the variance of all entries about their common
+    mean, and 1 / d. On standardised columns all three are the same.
 
     Examples
     --------
-    >>> resolve_gamma("scale", np.array([[0.0, 0.0], [4.0, 4.0]]))
-    0.125
+    >>> X = np.array([[0.0, 9.0], [4.0, 9.0]])
+    >>> resolve_gamma("spread", X), resolve_gamma("auto", X)
+    (0.25, 0.5)
     """
     if isinstance(gamma, str):
-        if gamma not in ("scale", "auto"):
-            raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}.")
+        if gamma not in ("spread", "scale", "auto"):
+            raise ValueError(
+                f"gamma must be 'spread', 'scale', 'auto' or a positive number, got {gamma!r}."
+            )
+        if gamma == "spread":
+            spread = _spread(X)
+            return 1.0 / spread if spread else 1.0
         variance = _variance(X) if gamma == "scale" else 1.0
         return 1.0 / (X.shape[1] * variance) if variance else 1.0
     _check_positive("gamma", gamma)
@@ -314,6 +323,21 @@ def _variance(X: Rows) -> float:
     variance = (total + (size - stored.size) * mean**2) / size
     # A constant X leaves only the rounding of its mean.
     return variance if variance > (1e-14 * mean) ** 2 else 0.0
+
+
+def _spread(X: Rows) -> float:
+    """Return the sum of the columns' variances, without a float64 copy of X."""
+    n = X.shape[0]
+    mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
+    if issparse(X):
+        squares = float(np.square(X.data, dtype=np.float64).sum())
+        total = squares - n * float(mean @ mean)
+        return total / n if total > 1e-12 * squares else 0.0
+    step = max(1, _BLOCK // max(1, X.shape[1]))
+    parts = (np.square(X[i : i + step] - mean).sum() for i in range(0, n, step))
+    variance = math.fsum(parts) / n
+    # A constant X leaves only the rounding of its mean.
+    return variance if variance > 1e-28 * float(mean @ mean) else 0.0
 
 
 def _float64(X: Rows) -> Rows:

@@ -5,6 +5,8 @@
 sub-gradient of the GKM paper.
 """
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -21,7 +23,8 @@ Array: TypeAlias = NDArray[Any]
 class Loss(ABC):
     """A convex loss of a target y and a score f, Lipschitz in f.
 
-    To add a loss, subclass it, name its task and write `value` and `gradient`.
+    To add a loss, subclass it, name its task and write `value` and `gradient`; for the Newton
+    solver also `curvature`, and `smoothed` if the loss has kinks.
     """
 
     name: ClassVar[str]
@@ -41,6 +44,21 @@ class Loss(ABC):
     @abstractmethod
     def gradient(self, y: Array, f: Array) -> Array:
         """Return the derivative of the loss in each score."""
+
+    def curvature(self, y: Array, f: Array) -> Array:
+        """Return the second derivative of the loss in each score."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no curvature, which solver='newton' needs; write that "
+            "method, or pass solver='sgd'."
+        )
+
+    def smoothed(self, width: float) -> Loss:
+        """Return the loss itself if it is smooth, else its Moreau envelope.
+
+        The envelope, min over s of loss(y, s) + (f - s)^2 / (2 width), has the loss's minima
+        and lies at most width / 2 below it.
+        """
+        return self
 
 
 class Hinge(Loss):
@@ -67,6 +85,10 @@ class Hinge(Loss):
     def gradient(self, y: Array, f: Array) -> Array:
         """Return -y where y f <= 1 (a margin of exactly 1 still pushes), else 0."""
         return np.where(y * f <= 1, -y, 0.0)
+
+    def smoothed(self, width: float) -> Loss:
+        """Return the smooth hinge of this width."""
+        return SmoothHinge(width)
 
 
 @dataclass(frozen=True)
@@ -119,6 +141,11 @@ class SmoothHinge(Loss):
         """Return -y c / tau, where c is 1 - y f clipped to [0, tau]."""
         return -y * (np.clip(1 - y * f, 0, self.tau) / self.tau)
 
+    def curvature(self, y: Array, f: Array) -> Array:
+        """Return 1 / tau where 1 - y f lies between 0 and tau, else 0."""
+        m = 1 - y * f
+        return ((m >= 0) & (m <= self.tau)) / self.tau
+
 
 class Logistic(Loss):
     """Logistic loss, log(1 + exp(-y f)).
@@ -145,6 +172,10 @@ class Logistic(Loss):
         """Return -y / (1 + exp(y f))."""
         return -y * expit(-y * f)
 
+    def curvature(self, y: Array, f: Array) -> Array:
+        """Return s (1 - s) with s = 1 / (1 + exp(y f))."""
+        return expit(-y * f) * expit(y * f)
+
 
 class L1(Loss):
     """Absolute error, |y - f|.
@@ -168,6 +199,10 @@ class L1(Loss):
     def gradient(self, y: Array, f: Array) -> Array:
         """Return sign(f - y), 0 where they are equal."""
         return np.sign(f - y)
+
+    def smoothed(self, width: float) -> Loss:
+        """Return the absolute error with a parabola of this half-width: Huber's loss."""
+        return SmoothTube(0.0, width)
 
 
 @dataclass(frozen=True)
@@ -214,6 +249,55 @@ class EpsilonInsensitive(Loss):
     def gradient(self, y: Array, f: Array) -> Array:
         """Return sign(f - y) where |y - f| > epsilon, else 0."""
         return np.where(np.abs(y - f) > self.epsilon, np.sign(f - y), 0.0)
+
+    def smoothed(self, width: float) -> Loss:
+        """Return the tube whose edges are parabolas of this width."""
+        return SmoothTube(self.epsilon, width)
+
+
+@dataclass(frozen=True)
+class SmoothTube(Loss):
+    """Absolute error beyond a tube, with parabolas of width tau at its edges.
+
+    With r = |y - f| - epsilon: 0 if r < 0, r^2 / (2 tau) if 0 <= r <= tau, r - tau / 2 beyond.
+    The Newton solver's stand-in for `L1` and `EpsilonInsensitive`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Half-width of the tube.
+    tau : float
+        Width of the parabolas, positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y, f = np.array([1.0, 1.0, 1.0]), np.array([3.0, 1.75, 1.25])
+    >>> loss = SmoothTube(epsilon=0.5, tau=0.5)
+    >>> loss.value(y, f).tolist(), loss.gradient(y, f).tolist()
+    ([1.25, 0.0625, 0.0], [1.0, 0.5, 0.0])
+    """
+
+    epsilon: float
+    tau: float
+
+    name: ClassVar[str] = "smooth_tube"
+    task: ClassVar[Literal["classification", "regression"]] = "regression"
+
+    def value(self, y: Array, f: Array) -> Array:
+        """Return c (r - c / 2) / tau, where c is r = |y - f| - epsilon clipped to [0, tau]."""
+        r = np.abs(y - f) - self.epsilon
+        c = np.clip(r, 0, self.tau)
+        return (c / self.tau) * (np.maximum(r, 0) - c / 2)
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        """Return sign(f - y) c / tau, where c is |y - f| - epsilon clipped to [0, tau]."""
+        return np.sign(f - y) * (np.clip(np.abs(y - f) - self.epsilon, 0, self.tau) / self.tau)
+
+    def curvature(self, y: Array, f: Array) -> Array:
+        """Return 1 / tau where |y - f| - epsilon lies between 0 and tau, else 0."""
+        r = np.abs(y - f) - self.epsilon
+        return ((r >= 0) & (r <= self.tau)) / self.tau
 
 
 _LOSSES: tuple[type[Loss], ...] = (Hinge, SmoothHinge, Logistic, L1, EpsilonInsensitive)

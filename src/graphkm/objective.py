@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .expansion import KernelExpansion
 from .graphs import Graph
+from .graphs.laplacian import laplacian_matrix, power_form, vertex_scales
 from .kernels import Kernel
 from .losses import Loss
 from .smoothness import Smoothness
@@ -25,6 +26,10 @@ class Objective:
 
         J_r(w) = 1/2 ||w||^2 + C_r sum_i s_i loss(y_ir, f(x_i))
                  + C_graph_r (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p .
+
+    The normalised form divides f(x_u) by the square root of the degree of u before taking
+    differences, and the sum by the number of vertices instead of |E|. For p = 2 the sum is
+    f' L f with L the graph's Laplacian, and `degree` q makes it f' L^q f.
 
     Outputs are the classes of one-vs-rest, or the points of a grid of C and C_graph.
 
@@ -50,6 +55,10 @@ class Objective:
         In the estimators' units; the paper's are l times these.
     graph : Graph or None
         None, or a graph without edges, leaves the last term out.
+    normalized : bool
+        Whether the Laplacian is the normalised one.
+    degree : int
+        How often the Laplacian is iterated; above 1 only for p = 2.
     """
 
     X: Any
@@ -63,6 +72,8 @@ class Objective:
     C: NDArray[np.float64]
     C_graph: NDArray[np.float64]
     graph: Graph | None = None
+    normalized: bool = False
+    degree: int = 1
 
     @property
     def n_labeled(self) -> int:
@@ -78,6 +89,13 @@ class Objective:
     def has_edges(self) -> bool:
         """Whether there is a graph term at all."""
         return self.graph is not None and self.graph.n_edges > 0 and bool(self.C_graph.any())
+
+    @property
+    def graph_factor(self) -> NDArray[np.float64]:
+        """What multiplies the sum over edges: C_graph l / |E|, per output."""
+        assert self.graph is not None
+        parts = self.graph.n_vertices if self.normalized else self.graph.n_edges
+        return self.C_graph * (self.n_labeled / parts)
 
     def expansion(self, dtype: Any = np.float64, n_threads: int = 1) -> KernelExpansion:
         """Return an f over the rows of X, zero everywhere so far."""
@@ -97,7 +115,7 @@ class Objective:
         losses = self.loss.value(self.targets, scores[self.labeled])
         J = 0.5 * norm + self.C * (self.weights @ losses)
         if self.has_edges:
-            J += self.C_graph * self.n_labeled * self._edge_mean(scores)
+            J += self.graph_factor * self._roughness(scores)
         return np.asarray(J)
 
     def value_at_zero(self) -> NDArray[np.float64]:
@@ -105,9 +123,14 @@ class Objective:
         at_zero = self.loss.value(self.targets, np.zeros_like(self.targets))
         return np.asarray(self.C * (self.weights @ at_zero))
 
-    def _edge_mean(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _roughness(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum over edges, one number per output."""
         assert self.graph is not None
+        if self.degree > 1:
+            matrix = laplacian_matrix(self.graph, normalized=self.normalized)
+            return power_form(matrix, self.degree, scores)
+        scaled = scores * vertex_scales(self.graph, normalized=self.normalized)[:, None]
         total = np.zeros(self.n_outputs)
         for edges in self.graph.edge_blocks(_EDGES):
-            total += edges.weight @ self.smoothness.value(scores[edges.u] - scores[edges.v])
-        return total / self.graph.n_edges
+            total += edges.weight @ self.smoothness.value(scaled[edges.u] - scaled[edges.v])
+        return total

@@ -2,13 +2,18 @@
 
 ==========  ==================================================================
 labels      which rows are labelled, and with what
+settings    what parameters mean for given data: checks, every "auto" filled in
 base        `fit` and scores, the only place that validates input
 classifier  `GKMClassifier`
 regressor   `GKMRegressor`
+criterion   how good a candidate is, judged from the labelled points alone
+search      the candidates of a search, judged with everything shared
+search_cv   `GKMClassifierCV`, `GKMRegressorCV`
 ==========  ==================================================================
 """
 
 from .classifier import GKMClassifier
 from .regressor import GKMRegressor
+from .search_cv import GKMClassifierCV, GKMRegressorCV
 
-__all__ = ["GKMClassifier", "GKMRegressor"]
+__all__ = ["GKMClassifier", "GKMClassifierCV", "GKMRegressor", "GKMRegressorCV"]

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..expansion import KernelExpansion, default_threads
-from ..graphs import Graph, build_graph
+from ..graphs import Graph, build_graph, neighbour_graph
 from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma, resolve_kernel
 from ..losses import Loss
 from ..objective import Objective
 from ..smoothness import Smoothness
-from ..solvers import Progress, Solution, StochasticSolver, solve
+from ..solvers import Progress, Solution, solve
 from ..theory import Guarantee, largest_C_graph
 from .checks import (
     canonical_csr,
@@ -30,9 +30,26 @@ from .checks import (
     warn_of_rounding,
     warn_of_unlabeled_components,
 )
-from .parameters import check_choice, check_count, check_flag, check_number, count_threads
+from .parameters import count_threads
+from .settings import Settings, make_solver, resolve_settings
 
 _GUARANTEED = 0.99  # of the limit, which at p = 2 is itself not allowed
+_VISIBLE = 1e-4  # change of a score that rounding must not reach
+
+
+Neighbours = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""The nearest rows of every row, nearest first, and their squared distances."""
+
+
+class Problem(NamedTuple):
+    """Data that are checked, and labels that are coded."""
+
+    X: Any
+    labeled: NDArray[np.bool_]
+    known: NDArray[Any]  # class numbers or targets of the labelled rows, as given
+    targets: NDArray[np.float64]  # of shape (n_labeled, n_outputs)
+    weights: NDArray[np.float64]
+    loss: Loss
 
 
 class BaseGKM(BaseEstimator):
@@ -40,7 +57,7 @@ class BaseGKM(BaseEstimator):
 
     def __init__(
         self,
-        C: float,
+        C: float | str,
         C_graph: float | str,
         *,
         loss: str | Loss,
@@ -50,7 +67,15 @@ class BaseGKM(BaseEstimator):
         graph: str,
         n_neighbors: int,
         radius: float | None,
-        graph_gamma: float | None,
+        graph_gamma: float | str | None,
+        neighbors: str,
+        laplacian: str,
+        laplacian_degree: int | str,
+        solver: str,
+        n_landmarks: int | str,
+        landmarks: str,
+        smoothing: str,
+        tol: float,
         edge_sampling: str,
         step: str,
         max_iter: int | str,
@@ -72,6 +97,14 @@ class BaseGKM(BaseEstimator):
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.graph_gamma = graph_gamma
+        self.neighbors = neighbors
+        self.laplacian = laplacian
+        self.laplacian_degree = laplacian_degree
+        self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.smoothing = smoothing
+        self.tol = tol
         self.edge_sampling = edge_sampling
         self.step = step
         self.max_iter = max_iter
@@ -85,50 +118,28 @@ class BaseGKM(BaseEstimator):
 
     # ------------------------------------------------------------------ fit
 
-    def _check_parameters(self) -> None:
-        check_number("C", self.C, least=0, strictly=True)
-        check_number("C_graph", self.C_graph, least=0, words=("guaranteed",))
-        check_number("p", self.p, least=1)
-        check_number("gamma", self.gamma, least=0, strictly=True, words=("scale", "auto"))
-        check_count("n_neighbors", self.n_neighbors)
-        if self.radius is not None:
-            check_number("radius", self.radius, least=0, strictly=True)
-        if self.graph_gamma is not None:
-            check_number("graph_gamma", self.graph_gamma, least=0)
-        check_choice("graph", self.graph, ("full", "bipartite", "knn", "epsilon", "precomputed"))
-        check_choice("edge_sampling", self.edge_sampling, ("uniform", "weight"))
-        check_choice("step", self.step, ("explicit", "implicit"))
-        check_choice("precision", self.precision, ("single", "double"))
-        check_count("max_iter", self.max_iter, words=("auto",))
-        check_flag("fit_intercept", self.fit_intercept)
-        if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback must be a function or None, got {self.callback!r}.")
-        self._n_threads()
-
     def _fit(
-        self,
-        X: Any,
-        labeled: NDArray[np.bool_],
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        loss: Loss,
-        affinity: Any,
+        self, problem: Problem, *, affinity: Any = None, neighbours: Neighbours | None = None
     ) -> None:
-        """Solve for targets of shape (n_labeled, n_outputs) and set the fitted attributes."""
+        """Solve the problem and set the fitted attributes.
+
+        `neighbours` are those of the kNN graph, where they are known already.
+        """
+        X, labeled, _, targets, weights, loss = problem
         if not weights.any():
             raise ValueError(
                 "sample_weight (or class_weight) is 0 for every labelled row; at least one must "
                 "be positive."
             )
         dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
-        max_iter = self._max_iter(X.shape[0])
-        require_memory_for_centres(X, targets.shape[1], max_iter, dtype)
+        settings = resolve_settings(self, X.shape[0], len(targets))
+        if settings.solver == "sgd":
+            require_memory_for_centres(X, targets.shape[1], settings.max_iter, dtype)
         kernel = self._resolve_kernel(X, dtype)
-        graph = self._build_graph(X, labeled, kernel, affinity)
-        R = float(np.sqrt(largest_kernel_value(kernel, X, dtype)))
-        guarantee = self._guarantee(R, loss, weights, graph)
-        C_graph = guarantee.C_graph / len(weights) / _weight_scale(graph)
+        graph = self._build_graph(X, labeled, kernel, affinity, neighbours, settings)
         warn_of_rounding(kernel, X, dtype)
+        R = float(np.sqrt(largest_kernel_value(kernel, X, dtype)))
+        C_graph, guarantee = self._graph_constant(R, loss, weights, graph, settings)
         objective = Objective(
             X=X,
             labeled=np.flatnonzero(labeled),
@@ -138,28 +149,22 @@ class BaseGKM(BaseEstimator):
             offset=float(self.fit_intercept),
             loss=loss,
             smoothness=Smoothness(float(self.p)),
-            C=np.full(targets.shape[1], float(self.C)),
+            C=np.full(targets.shape[1], settings.C),
             C_graph=np.full(targets.shape[1], C_graph),
             graph=graph,
+            normalized=settings.normalized,
+            degree=settings.degree,
         )
-        solver = self._solver(max_iter, guarantee, dtype)
+        solver = make_solver(self, settings, guarantee, dtype, self._n_threads())
         solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
         self._set_attributes(objective, guarantee, solution, dtype)
 
-    def _solver(self, max_iter: int, guarantee: Guarantee, dtype: Any) -> StochasticSolver:
-        random = check_random_state(self.random_state)
-        return StochasticSolver(
-            max_iter=max_iter,
-            step=self.step,  # type: ignore[arg-type]  # checked
-            edge_sampling=self.edge_sampling,  # type: ignore[arg-type]  # checked
-            seed=np.random.SeedSequence(random.randint(2**31 - 1, size=4).tolist()),
-            guarantee=guarantee,
-            dtype=dtype,
-            n_threads=self._n_threads(),
-        )
+    def _open_kernel(self) -> Kernel:
+        """Return the kernel, with gamma left open unless it has its own."""
+        return resolve_kernel(self.kernel)
 
     def _resolve_kernel(self, X: Any, dtype: np.dtype[Any]) -> Kernel:
-        kernel = resolve_kernel(self.kernel)
+        kernel = self._open_kernel()
         if isinstance(kernel, Precomputed):
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
@@ -174,69 +179,111 @@ class BaseGKM(BaseEstimator):
         return kernel
 
     def _build_graph(
-        self, X: Any, labeled: NDArray[np.bool_], kernel: Kernel, affinity: Any
+        self,
+        X: Any,
+        labeled: NDArray[np.bool_],
+        kernel: Kernel,
+        affinity: Any,
+        neighbours: Neighbours | None,
+        settings: Settings,
     ) -> Graph | None:
+        self._check_graph(kernel, affinity, wanted=not labeled.all() and self.C_graph != 0)
+        if labeled.all() or self.C_graph == 0:
+            return None
+        gamma = settings.graph_gamma
+        if gamma is None and self.graph != "precomputed":
+            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
+            gamma = resolve_gamma("spread", X) if own is None else own
+        graph: Graph
+        if neighbours is not None:
+            assert gamma is not None
+            near, d2 = neighbours
+            k = self.n_neighbors
+            graph = neighbour_graph(near[:, :k], d2[:, :k], labeled, gamma)
+        else:
+            graph = build_graph(
+                self.graph,
+                X,
+                labeled,
+                gamma=0.0 if gamma is None else gamma,
+                n_neighbors=self.n_neighbors,
+                radius=self.radius,
+                affinity=affinity,
+                search=self.neighbors,  # type: ignore[arg-type]  # checked
+                n_jobs=self._n_threads(),
+                verbose=bool(self.verbose),
+            )
+        if not isinstance(settings.graph_gamma, str | None):
+            check_graph_reaches(graph, settings.graph_gamma)
+        warn_of_unlabeled_components(graph, labeled)
+        return graph
+
+    def _check_graph(self, kernel: Kernel, affinity: Any, *, wanted: bool) -> None:
+        """Raise if the graph, where one is wanted, cannot be built from what was passed."""
         if affinity is not None and self.graph != "precomputed":
             raise ValueError(
                 f"An affinity was passed, but graph={self.graph!r}; pass graph='precomputed'."
             )
-        if labeled.all() or self.C_graph == 0:
-            return None
-        if isinstance(kernel, Precomputed) and self.graph != "precomputed":
+        if wanted and isinstance(kernel, Precomputed) and self.graph != "precomputed":
             raise ValueError(
                 f"kernel='precomputed' leaves no rows between which graph={self.graph!r} could "
                 "measure distances; pass graph='precomputed' and fit(X, y, affinity=W), or "
                 "C_graph=0 to leave the graph out."
             )
-        gamma = self.graph_gamma
-        if gamma is None and self.graph != "precomputed":
-            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
-            gamma = resolve_gamma("scale", X) if own is None else own
-        graph = build_graph(
-            self.graph,
-            X,
-            labeled,
-            gamma=0.0 if gamma is None else gamma,
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
-            affinity=affinity,
-            n_jobs=self._n_threads(),
-        )
-        if self.graph_gamma is not None:
-            check_graph_reaches(graph, self.graph_gamma)
-        warn_of_unlabeled_components(graph, labeled)
-        return graph
+
+    def _graph_constant(
+        self,
+        R: float,
+        loss: Loss,
+        weights: NDArray[np.float64],
+        graph: Graph | None,
+        settings: Settings,
+    ) -> tuple[float, Guarantee | None]:
+        """Return C_graph as a number, and the theorem's constants where it speaks.
+
+        It speaks of differences of f itself, and of a C that is known beforehand.
+        """
+        if settings.normalized or settings.degree > 1:
+            return (0.0 if graph is None else float(settings.C_graph)), None
+        guarantee = self._guarantee(R, loss, weights, graph, settings)
+        C_graph = guarantee.C_graph / len(weights) / _weight_scale(graph)
+        return C_graph, None if settings.relative else guarantee
 
     def _guarantee(
-        self, R: float, loss: Loss, weights: NDArray[np.float64], graph: Graph | None
+        self,
+        R: float,
+        loss: Loss,
+        weights: NDArray[np.float64],
+        graph: Graph | None,
+        settings: Settings,
     ) -> Guarantee:
         """Return the theorem's constants, with C_graph='guaranteed' filled in."""
         A = loss.lipschitz * float(np.sqrt(R**2 + float(self.fit_intercept)) * weights.max())
-        n_labeled, C_graph = len(weights), self.C_graph
+        n_labeled, C, C_graph = len(weights), settings.C, settings.C_graph
         if graph is None:
             C_graph = 0.0
         elif isinstance(C_graph, str):
-            limit = largest_C_graph(n_labeled * self.C, self.p, R, A)
+            limit = largest_C_graph(n_labeled * C, self.p, R, A)
             limit = _GUARANTEED * limit / n_labeled / _weight_scale(graph)
             # Below p = 2 every value is guaranteed: then the paper's choice, C_graph = C.
-            C_graph = limit if np.isfinite(limit) else self.C
+            C_graph = limit if np.isfinite(limit) else C
         return Guarantee.for_estimator(
-            self.C, float(C_graph), n_labeled, self.p, R, A, _weight_scale(graph)
+            C, float(C_graph), n_labeled, self.p, R, A, _weight_scale(graph)
         )
-
-    def _max_iter(self, n: int) -> int:
-        return default_iterations(n) if self.max_iter == "auto" else int(self.max_iter)
 
     def _n_threads(self) -> int:
         return count_threads(self.n_jobs, default_threads())
 
     def _set_attributes(
-        self, objective: Objective, guarantee: Guarantee, solution: Solution, dtype: Any
+        self, objective: Objective, guarantee: Guarantee | None, solution: Solution, dtype: Any
     ) -> None:
         X, support = objective.X, solution.rows
+        if _single_is_too_coarse(objective.kernel, X, solution):
+            dtype = np.dtype(np.float64)
         self.kernel_ = objective.kernel
         self.guarantee_ = guarantee
         self.n_iter_ = solution.n_iter
+        self.C_ = float((objective.C if solution.C is None else solution.C).max())
         self.objective_ = float(solution.objective.sum())
         self.support_ = support
         self.dual_coef_ = np.ascontiguousarray(solution.coefficients.T)
@@ -255,6 +302,7 @@ class BaseGKM(BaseEstimator):
         self._f.set(support if precomputed else np.arange(len(support)), solution.coefficients)
         self.intercept_ = self._f.intercept
         self._training_rows = X
+        self._row_scores = solution.row_scores
 
     # ------------------------------------------------------------------ input
 
@@ -310,7 +358,7 @@ class BaseGKM(BaseEstimator):
         """Leave the training rows out of what is saved."""
         state = dict(super().__getstate__())
         if "_training_rows" in state:
-            state["_training_rows"] = None
+            state["_training_rows"] = state["_row_scores"] = None
         return state
 
     def __sklearn_tags__(self) -> Any:
@@ -324,15 +372,14 @@ class BaseGKM(BaseEstimator):
         return tags
 
 
-def default_iterations(n: int) -> int:
-    """Return the number of steps that ``max_iter="auto"`` takes for n rows.
+def _single_is_too_coarse(kernel: Kernel, X: Any, solution: Solution) -> bool:
+    """Return whether rounding kernel values to single precision could move a score visibly.
 
-    Examples
-    --------
-    >>> default_iterations(100), default_iterations(5000), default_iterations(500000)
-    (1000, 10000, 100000)
+    A strong graph term is met by large coefficients that cancel each other.
     """
-    return max(1000, min(2 * n, 20000), n // 5)
+    largest = largest_kernel_value(kernel, X, np.float64)
+    moved = np.finfo(np.float32).eps * largest * np.abs(solution.coefficients).sum(axis=0)
+    return bool((moved > _VISIBLE).any())
 
 
 def _weight_scale(graph: Graph | None) -> float:

@@ -16,8 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
 from ..solvers import Progress
-from .base import BaseGKM
+from .base import BaseGKM, Problem
+from .criterion import decide
 from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
+from .settings import check_parameters
 
 
 def _has_probabilities(self: GKMClassifier) -> bool:
@@ -38,16 +40,22 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         + C_graph (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p
 
     over f(x) = <w, Phi(x)>: a kernel machine's margin loss on the l labelled rows, and a
-    penalty on differences along the edges of a graph of all rows. Several classes are
-    learnt one against the rest, all of them from the same kernel values.
+    penalty on differences along the edges of a graph of all rows. With laplacian="normalized"
+    the last sum is over f(x) divided by the root of the vertex's degree, and l / |E| becomes
+    l / n for n rows; for p = 2 it is f' L f, and `laplacian_degree` q makes it f' L^q f.
+    Several classes are learnt one against the rest, all of them from the same kernel values.
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the labelled rows' losses, as in `sklearn.svm.SVC`.
-    C_graph : float or "guaranteed", default=0.1
-        Weight of the graph term; 0 ignores the unlabelled rows. "guaranteed" is the largest
-        value for which the convergence theorem holds (for p < 2, where all do, C).
+    C : float or "auto", default="auto"
+        Weight of the labelled rows' losses, as in `sklearn.svm.SVC`. "auto" is 10 / k for the
+        Newton solver at p = 2, where k is the mean over the labelled rows of the kernel with
+        the graph inside it, and 1 otherwise.
+    C_graph : float, "auto" or "guaranteed", default="auto"
+        Weight of the graph term; 0 ignores the unlabelled rows. "auto" is 1e5 / l for the
+        Newton solver at p = 2 (50 n / l with smoothing="rows"), and 0.1 otherwise.
+        "guaranteed" is the largest value for which the convergence theorem of the stochastic
+        solver holds (for p < 2, where all do, C).
     loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
         Loss of the labelled rows; "logistic" gives `predict_proba`.
     p : float, default=2
@@ -55,8 +63,9 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
         A name, an object of `graphkm.kernels`, or a function of two sets of rows; "rbf" by
         default.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Kernel coefficient, as in `sklearn.svm.SVC`.
+    gamma : {"spread", "scale", "auto"} or float, default="spread"
+        Kernel coefficient. "spread" is one over the sum of the columns' variances; "scale" and
+        "auto" are those of `sklearn.svm.SVC`.
     graph : {"knn", "epsilon", "full", "bipartite", "precomputed"}, default="knn"
         k nearest neighbours; rows within `radius`; all pairs; labelled-unlabelled pairs; or
         the matrix passed to ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
@@ -64,16 +73,52 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         For graph="knn".
     radius : float, optional
         For graph="epsilon".
-    graph_gamma : float, optional
-        Bandwidth of the edge weights exp(-graph_gamma ||x_u - x_v||^2); by default the rbf
-        kernel's gamma, for other kernels that of "scale".
+    graph_gamma : float, "local", "auto" or None, default="auto"
+        Bandwidth of the edge weights exp(-graph_gamma ||x_u - x_v||^2). None is the rbf
+        kernel's gamma, for other kernels that of "spread". "local", for graph="knn", weighs
+        by exp(-||x_u - x_v||^2 / (s_u s_v)), with s_u the distance of u from its k-th
+        neighbour. "auto" is "local" for the Newton solver with graph="knn", else None.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How graph="knn" searches. "approximate" needs the extra ``graphkm[ann]`` and finds
+        nearly all neighbours; "auto" is exact unless the data are so large that this would
+        take minutes.
+    laplacian : {"auto", "normalized", "unnormalized"}, default="auto"
+        Whether f is divided by the root of the degree before differences are taken. "auto" is
+        "normalized" for the Newton solver; the stochastic one knows "unnormalized" only.
+    laplacian_degree : int or "auto", default="auto"
+        Power of the Laplacian, for the Newton solver at p = 2; the higher, the smoother f is
+        over more than one edge. "auto" is 2 there if the graph's edges are listed ("knn",
+        "epsilon", "precomputed") and smoothing is that of landmarks, else 1.
+    solver : {"auto", "newton", "sgd"}, default="auto"
+        "newton" finds the minimum over f in the span of the landmarks, with a certified gap.
+        "sgd" draws labels and edges one by one, and stores neither a kernel matrix nor a full
+        graph. "auto" is "newton" if all rows are landmarks, or if p = 2, the graph's edges are
+        listed and at most half as many rows are labelled as there are landmarks; it is "sgd"
+        otherwise, and for C_graph="guaranteed".
+    n_landmarks : int or "auto", default="auto"
+        For "newton": rows whose kernels span f, at most as many as there are. "auto" is every
+        row up to 2,000, and 1,000 beyond.
+    landmarks : {"uniform", "kmeans++", "greedy"}, default="uniform"
+        How landmarks are chosen. Labelled rows come first, up to half of the number; the rest
+        are rows drawn alike, rows far from those chosen so far, or rows the others explain
+        least.
+    smoothing : {"auto", "landmarks", "rows"}, default="auto"
+        For "newton": what the graph smooths. "landmarks" is the objective above, over the
+        landmarks' span. "rows" gives every row a score of its own, smooths those, and then fits
+        the landmarks' kernels to what they say, for rows to come: it follows a graph of many
+        more rows than landmarks, and needs p = 2 and listed edges. "auto" is "rows" where
+        there are more rows than landmarks and it is possible within 1 GiB.
+    tol : float, default=1e-6
+        For "newton": stop when J is certified to exceed its minimum by no more than this
+        share of itself.
     edge_sampling : {"uniform", "weight"}, default="uniform"
-        Draw edges alike or in proportion to their weight; both minimise the same objective.
+        For "sgd": draw edges alike or in proportion to their weight; both minimise the same
+        objective.
     step : {"explicit", "implicit"}, default="implicit"
-        The paper's stochastic step, or its proximal form, which is stable for every C_graph.
+        For "sgd": the paper's step, or its proximal form, which is stable for every C_graph.
     max_iter : int or "auto", default="auto"
-        Stochastic steps: for n rows, "auto" is 2n up to 20,000 steps, at least 1,000 and at
-        least n / 5.
+        Newton steps per class at most, "auto" is 500; or stochastic steps: for n rows, "auto"
+        is 2n up to 20,000 steps, at least 1,000 and at least n / 5.
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None
@@ -82,7 +127,8 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
         means that nothing else does.
     precision : {"single", "double"}, default="single"
-        Of the kernel values; sums are in double precision.
+        Of the kernel values; sums are in double precision, and so is all of the Newton solver,
+        for which "single" only drops more of the landmarks that the others explain.
     random_state : int, RandomState or None, default=None
         Decides all draws. The same number gives the same model, bit for bit, for any
         `n_jobs`.
@@ -91,7 +137,8 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
     verbose : int, default=0
         1 shows a progress bar.
     callback : callable, optional
-        Called between blocks of steps with a `Progress`; a true result stops the fit.
+        Called after every Newton step, or between blocks of stochastic ones, with a
+        `Progress`; a true result stops the fit.
 
     Attributes
     ----------
@@ -104,13 +151,18 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
     intercept_ : ndarray of shape (1 or n_classes,)
         Constants.
     transduction_ : ndarray of shape (n_samples,)
-        Labels of the training rows, predicted when asked for from X as it is then; given
-        labels are kept.
+        Labels of the training rows, predicted when asked for from X as it is then, or by the
+        rows' own scores with smoothing="rows"; given labels are kept.
     objective_ : float
-        The average of the objective over the run that bounds the model's own from above, in
-        expectation; summed over one-vs-rest problems.
-    guarantee_ : Guarantee
-        What the convergence theorem says of the parameters, in the paper's units.
+        The model's objective (with smoothing="rows", that of the rows' scores); for "sgd" an
+        average over the run that bounds it from above, in expectation. Summed over one-vs-rest
+        problems.
+    C_ : float
+        C as a number.
+    guarantee_ : Guarantee or None
+        What the convergence theorem says of the parameters, in the paper's units; None where
+        it does not speak: of a normalised or iterated Laplacian, or of a C that follows from
+        the smoothed kernel.
     kernel_ : Kernel
         The kernel with its gamma.
     n_iter_, n_features_in_, feature_names_in_
@@ -131,17 +183,25 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
 
     def __init__(
         self,
-        C: float = 1.0,
-        C_graph: float | str = 0.1,
+        C: float | str = "auto",
+        C_graph: float | str = "auto",
         *,
         loss: str | Loss = "hinge",
         p: float = 2,
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
-        gamma: float | str = "scale",
+        gamma: float | str = "spread",
         graph: str = "knn",
         n_neighbors: int = 10,
         radius: float | None = None,
-        graph_gamma: float | None = None,
+        graph_gamma: float | str | None = "auto",
+        neighbors: str = "auto",
+        laplacian: str = "auto",
+        laplacian_degree: int | str = "auto",
+        solver: str = "auto",
+        n_landmarks: int | str = "auto",
+        landmarks: str = "uniform",
+        smoothing: str = "auto",
+        tol: float = 1e-6,
         edge_sampling: str = "uniform",
         step: str = "implicit",
         max_iter: int | str = "auto",
@@ -165,6 +225,14 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
             n_neighbors=n_neighbors,
             radius=radius,
             graph_gamma=graph_gamma,
+            neighbors=neighbors,
+            laplacian=laplacian,
+            laplacian_degree=laplacian_degree,
+            solver=solver,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            smoothing=smoothing,
+            tol=tol,
             edge_sampling=edge_sampling,
             step=step,
             max_iter=max_iter,
@@ -196,7 +264,11 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         -------
         self
         """
-        self._check_parameters()
+        return self._solve(self._encode(X, y, sample_weight), affinity=affinity)
+
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """Check all that was passed, and code the labels as targets -1 and +1."""
+        check_parameters(self)
         loss = resolve_loss(self.loss, "classification")
         X = self._validate_rows(X, reset=True)
         values = as_label_array(y)
@@ -216,8 +288,11 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         weights = self._validate_weights(sample_weight, X, labeled) * self._class_factors(codes)
         first = 1 if len(self.classes_) == 2 else 0
         targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
-        self._fit(X, labeled, targets, weights, loss, affinity)
-        self._given = (np.flatnonzero(labeled), codes)
+        return Problem(X, labeled, codes, targets, weights, loss)
+
+    def _solve(self, problem: Problem, **given: Any) -> Self:
+        self._fit(problem, **given)
+        self._given = (np.flatnonzero(problem.labeled), problem.known)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -227,7 +302,7 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
-        codes = _decide(self._scores(X))
+        codes = decide(self._scores(X))
         return np.asarray(self.classes_[codes])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
@@ -253,11 +328,21 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         hits = self.predict(X)[labeled] == values[labeled]
         return float(np.average(hits, weights=weights))
 
+    @staticmethod
+    def _default_costs(newton: bool, smoothing: str, n: int, n_labeled: int) -> tuple[float, float]:
+        """Return C and C_graph; `newton`, at p = 2, has C in units of the smoothed kernel.
+
+        At any other p a graph as strong as that would flatten f.
+        """
+        if not newton:
+            return 1.0, 0.1
+        return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 1e5 / n_labeled)
+
     @property
     def transduction_(self) -> NDArray[Any]:
         """Labels of the training rows."""
         X = self._kept_rows()
-        codes = _decide(self._f.scores(X))
+        codes = decide(self._row_scores if self._row_scores is not None else self._f.scores(X))
         rows, given = self._given
         codes[rows] = given
         return np.asarray(self.classes_[codes])
@@ -272,10 +357,3 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
                 f"class_weight must hold finite numbers >= 0, got {self.class_weight!r}."
             )
         return np.asarray(factors[codes], dtype=np.float64)
-
-
-def _decide(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the number of the winning class; a tie of two goes to the second, as f >= 0."""
-    if scores.shape[1] == 1:
-        return (scores[:, 0] >= 0).astype(np.int64)
-    return scores.argmax(axis=1)

@@ -12,8 +12,9 @@ from sklearn.base import RegressorMixin
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
 from ..solvers import Progress
-from .base import BaseGKM
+from .base import BaseGKM, Problem
 from .labels import as_label_array, labeled_mask, missing_mask
+from .settings import check_parameters
 
 
 class GKMRegressor(RegressorMixin, BaseGKM):
@@ -25,10 +26,19 @@ class GKMRegressor(RegressorMixin, BaseGKM):
 
     Parameters
     ----------
-    C, C_graph, p, kernel, gamma, graph, n_neighbors, radius, graph_gamma, edge_sampling
+    C : float or "auto", default="auto"
         As in `GKMClassifier`.
-    step, max_iter, fit_intercept, precision, random_state, n_jobs, verbose, callback
+    C_graph : float, "auto" or "guaranteed", default="auto"
+        As in `GKMClassifier`; "auto" is 1e3 / l for the Newton solver at p = 2 (50 n / l with
+        smoothing="rows"), and 0.01 otherwise.
+    p, kernel, gamma, graph, n_neighbors, radius, graph_gamma, neighbors
         As in `GKMClassifier`.
+    laplacian, laplacian_degree, solver, n_landmarks, landmarks, smoothing, tol
+        As in `GKMClassifier`.
+    edge_sampling, step, max_iter, precision, random_state, n_jobs, verbose, callback
+        As in `GKMClassifier`.
+    fit_intercept : bool, default=True
+        Add 1 to the kernel, and learn f around the median of the known targets.
     loss : {"epsilon_insensitive", "l1"} or Loss, default="epsilon_insensitive"
         Loss of the known targets; `graphkm.losses.EpsilonInsensitive` sets another epsilon
         than 0.1.
@@ -37,7 +47,7 @@ class GKMRegressor(RegressorMixin, BaseGKM):
 
     Attributes
     ----------
-    support_, support_vectors_, dual_coef_, intercept_, objective_, guarantee_, kernel_
+    support_, support_vectors_, dual_coef_, intercept_, objective_, C_, guarantee_, kernel_
         As in `GKMClassifier`.
     transduction_ : ndarray of shape (n_samples,)
         Targets of the training rows, predicted when asked for from X as it is then; given
@@ -58,17 +68,25 @@ class GKMRegressor(RegressorMixin, BaseGKM):
 
     def __init__(
         self,
-        C: float = 1.0,
-        C_graph: float | str = 0.01,
+        C: float | str = "auto",
+        C_graph: float | str = "auto",
         *,
         loss: str | Loss = "epsilon_insensitive",
         p: float = 2,
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
-        gamma: float | str = "scale",
+        gamma: float | str = "spread",
         graph: str = "knn",
         n_neighbors: int = 10,
         radius: float | None = None,
-        graph_gamma: float | None = None,
+        graph_gamma: float | str | None = "auto",
+        neighbors: str = "auto",
+        laplacian: str = "auto",
+        laplacian_degree: int | str = "auto",
+        solver: str = "auto",
+        n_landmarks: int | str = "auto",
+        landmarks: str = "uniform",
+        smoothing: str = "auto",
+        tol: float = 1e-6,
         edge_sampling: str = "uniform",
         step: str = "implicit",
         max_iter: int | str = "auto",
@@ -91,6 +109,14 @@ class GKMRegressor(RegressorMixin, BaseGKM):
             n_neighbors=n_neighbors,
             radius=radius,
             graph_gamma=graph_gamma,
+            neighbors=neighbors,
+            laplacian=laplacian,
+            laplacian_degree=laplacian_degree,
+            solver=solver,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            smoothing=smoothing,
+            tol=tol,
             edge_sampling=edge_sampling,
             step=step,
             max_iter=max_iter,
@@ -121,16 +147,23 @@ class GKMRegressor(RegressorMixin, BaseGKM):
         -------
         self
         """
-        self._check_parameters()
+        return self._solve(self._encode(X, y, sample_weight), affinity=affinity)
+
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """Check all that was passed, and take the targets about their median."""
+        check_parameters(self)
         loss = resolve_loss(self.loss, "regression")
         X = self._validate_rows(X, reset=True)
         labeled, known = self._known_targets(y)
         self._check_labels(X, labeled)
         weights = self._validate_weights(sample_weight, X, labeled)
         self._origin = float(np.median(known)) if self.fit_intercept else 0.0
-        self._fit(X, labeled, (known - self._origin)[:, None], weights, loss, affinity)
+        return Problem(X, labeled, known, (known - self._origin)[:, None], weights, loss)
+
+    def _solve(self, problem: Problem, **given: Any) -> Self:
+        self._fit(problem, **given)
         self.intercept_ = self.intercept_ + self._origin
-        self._given = (np.flatnonzero(labeled), known)
+        self._given = (np.flatnonzero(problem.labeled), problem.known)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -145,11 +178,22 @@ class GKMRegressor(RegressorMixin, BaseGKM):
         weights = self._weights_to_score(X, labeled, sample_weight)
         return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
 
+    @staticmethod
+    def _default_costs(newton: bool, smoothing: str, n: int, n_labeled: int) -> tuple[float, float]:
+        """Return C and C_graph; `newton`, at p = 2, has C in units of the smoothed kernel.
+
+        At any other p a graph as strong as that would flatten f.
+        """
+        if not newton:
+            return 1.0, 0.01
+        return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 1e3 / n_labeled)
+
     @property
     def transduction_(self) -> NDArray[np.float64]:
         """Targets of the training rows."""
         X = self._kept_rows()
-        targets = self._f.scores(X)[:, 0] + self._origin
+        scores = self._f.scores(X) if self._row_scores is None else self._row_scores
+        targets = scores[:, 0] + self._origin
         rows, given = self._given
         targets[rows] = given
         return targets

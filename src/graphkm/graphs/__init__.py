@@ -6,6 +6,7 @@ implicit               edges by formula, weights computed when looked at
 full, bipartite        the two implicit graphs
 listed                 `ListedGraph`: edges stored, connected components
 neighbors              `knn_graph`, `epsilon_graph`
+search, approximate    the k nearest rows of every row, exactly or nearly so
 affinity               `affinity_graph`, from the user's matrix
 distances              squared distances and Gaussian weights of pairs of rows
 =====================  ==========================================================
@@ -22,7 +23,8 @@ from .base import Edges, EdgeSampler, Graph
 from .bipartite import BipartiteGraph
 from .full import FullGraph
 from .listed import ListedGraph
-from .neighbors import epsilon_graph, knn_graph
+from .neighbors import epsilon_graph, knn_graph, neighbour_graph
+from .search import Method
 
 __all__ = [
     "BipartiteGraph",
@@ -35,6 +37,7 @@ __all__ = [
     "build_graph",
     "epsilon_graph",
     "knn_graph",
+    "neighbour_graph",
 ]
 
 _KINDS = ("full", "bipartite", "knn", "epsilon", "precomputed")
@@ -45,11 +48,13 @@ def build_graph(
     X: Any,
     labeled: ArrayLike,
     *,
-    gamma: float,
+    gamma: float | str,
     n_neighbors: int = 10,
     radius: float | None = None,
     affinity: Any = None,
     n_jobs: int | None = None,
+    search: Method = "auto",
+    verbose: bool = False,
 ) -> Graph:
     """Return the graph of the given kind over the rows of X.
 
@@ -62,9 +67,9 @@ def build_graph(
         The rows.
     labeled : ndarray of bool of shape (n_samples,)
         True where a row has a label.
-    gamma : float
+    gamma : float or "local"
         Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2); "precomputed" brings its
-        own weights.
+        own weights. "local", for "knn" only, adapts it to the distances about u and v.
     n_neighbors : int, default=10
         For "knn".
     radius : float, optional
@@ -73,6 +78,10 @@ def build_graph(
         For "precomputed", which needs it.
     n_jobs : int, optional
         Parallel neighbour searches.
+    search : {"auto", "exact", "approximate"}, default="auto"
+        For "knn": how neighbours are searched for.
+    verbose : bool, default=False
+        For "knn": show the progress of the search.
 
     Returns
     -------
@@ -87,16 +96,18 @@ def build_graph(
     """
     if kind not in _KINDS:
         raise ValueError(f"unknown graph {kind!r}; pass one of {', '.join(map(repr, _KINDS))}")
+    if affinity is not None and kind != "precomputed":
+        raise ValueError(f"graph {kind!r} takes no affinity; pass graph 'precomputed' to use it")
+    if kind == "knn":
+        return knn_graph(X, labeled, n_neighbors, gamma, n_jobs, method=search, verbose=verbose)
+    if isinstance(gamma, str) and gamma == "local":  # an array is for the graph to refuse
+        raise ValueError(f"graph {kind!r} takes no gamma='local'; pass a number, or graph 'knn'")
     if kind == "precomputed":
         if affinity is None:
             raise ValueError("graph 'precomputed' needs weights; pass affinity=W, an n x n matrix")
         return affinity_graph(affinity, labeled, X.shape[0])
-    if affinity is not None:
-        raise ValueError(f"graph {kind!r} takes no affinity; pass graph 'precomputed' to use it")
     if kind == "epsilon":
         if radius is None:
             raise ValueError("graph 'epsilon' needs a distance; pass radius=, a number > 0")
-        return epsilon_graph(X, labeled, radius, gamma, n_jobs)
-    if kind == "knn":
-        return knn_graph(X, labeled, n_neighbors, gamma, n_jobs)
-    return (FullGraph if kind == "full" else BipartiteGraph)(X, labeled, gamma)
+        return epsilon_graph(X, labeled, radius, gamma, n_jobs)  # type: ignore[arg-type]
+    return (FullGraph if kind == "full" else BipartiteGraph)(X, labeled, gamma)  # type: ignore[arg-type]

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import ThreadpoolController
 
 from .._memory import require_memory
 from ._checks import check_gamma, check_labeled, check_neighbors, check_radius, check_rows
 from .distances import gaussian_weights, squared_distances
 from .full import FullGraph
 from .listed import ListedGraph
+from .search import Method, centred, nearest, neighbours
 
 _SAMPLE = 2**18  # pairs looked at to foretell the size of an epsilon graph
 _BYTES_PER_EDGE = 72  # ends and weight, their parts before joining, and one temporary of each
 
 
 def knn_graph(
-    X: Any, labeled: ArrayLike, n_neighbors: int, gamma: float, n_jobs: int | None = None
+    X: Any,
+    labeled: ArrayLike,
+    n_neighbors: int,
+    gamma: float | str,
+    n_jobs: int | None = None,
+    *,
+    method: Method = "auto",
+    verbose: bool = False,
 ) -> ListedGraph:
     """Join two rows if either is among the other's k nearest, unless both are labelled.
 
-    The search is exact, and its result does not depend on the number of threads.
+    The result does not depend on the number of threads.
 
     Parameters
     ----------
@@ -34,10 +40,16 @@ def knn_graph(
         True where a row has a label.
     n_neighbors : int
         k; if there are fewer other rows, all of them.
-    gamma : float
-        Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2).
+    gamma : float or "local"
+        Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2). "local" gives
+        exp(-||x_u - x_v||^2 / (s_u s_v)), with s_u the distance from u to its k-th neighbour
+        (Zelnik-Manor and Perona, 2004).
     n_jobs : int, optional
         Parallel searches, as in scikit-learn.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched for: see `graphkm.graphs.search.nearest`.
+    verbose : bool, default=False
+        Show the progress of the search.
 
     Returns
     -------
@@ -49,11 +61,15 @@ def knn_graph(
     >>> graph = knn_graph(X, np.array([True, False, False]), n_neighbors=1, gamma=1.0)
     >>> graph.edges().u, graph.edges().v
     (array([0, 1]), array([1, 2]))
+    >>> local = knn_graph(X, np.array([True, False, False]), n_neighbors=1, gamma="local")
+    >>> local.edges().weight  # exp(-1 / (1 * 1)) and exp(-4 / (1 * 2))
+    array([0.36787944, 0.13533528])
     """
     rows = check_rows(X)
     n = rows.shape[0]
     mask = check_labeled(labeled, n)
-    gamma = check_gamma(gamma)
+    local = isinstance(gamma, str) and gamma == "local"
+    gamma = gamma if local else check_gamma(gamma)  # type: ignore[arg-type]
     k = min(check_neighbors(n_neighbors), n - 1)
     if mask.all():
         return _no_edges(n)
@@ -64,15 +80,61 @@ def knn_graph(
         f"a graph of {n:,} rows with {k} neighbours each",
         "Pass a smaller n_neighbors, or use the graph 'full', which stores nothing.",
     )
-    search = _neighbours(n_neighbors=k, n_jobs=n_jobs).fit(_centred(rows))
-    with _thread_pools().limit(limits=_search_threads(n), user_api="openmp"):
-        near = search.kneighbors(return_distance=False)  # without X a row is not its own
-    u = np.repeat(np.arange(n, dtype=np.int64), k)
-    v = near.ravel().astype(np.int64)
+    near, d2 = nearest(rows, k, n_jobs, method, squared=True, verbose=verbose)
+    return neighbour_graph(near, d2, mask, gamma)
+
+
+def neighbour_graph(
+    near: NDArray[np.int64],
+    d2: NDArray[np.float64],
+    labeled: NDArray[np.bool_],
+    gamma: float | str,
+) -> ListedGraph:
+    """Return the graph of neighbours that are known: `near` and `d2` as `nearest` gives them.
+
+    Examples
+    --------
+    >>> near, d2 = np.array([[1], [0], [1]]), np.array([[1.0], [1.0], [4.0]])
+    >>> neighbour_graph(near, d2, np.zeros(3, bool), gamma=0.0).edges().v
+    array([1, 2])
+    """
+    u, v, d2_uv = _undirected(near, d2, labeled)
+    return ListedGraph(len(near), u, v, _weights(d2_uv, u, v, d2[:, -1], gamma))
+
+
+def _undirected(
+    near: NDArray[np.int64], d2: NDArray[np.float64], mask: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return each pair u < v that is not both labelled once, sorted, and its d2."""
+    n, k = near.shape
+    u, v = np.repeat(np.arange(n, dtype=np.int64), k), near.ravel()
     kept = ~(mask[u] & mask[v])
     u, v = u[kept], v[kept]
-    u, v = np.divmod(np.unique(np.minimum(u, v) * n + np.maximum(u, v)), n)
-    return ListedGraph(n, u, v, gaussian_weights(rows, u, v, gamma))
+    key, first = np.unique(np.minimum(u, v) * n + np.maximum(u, v), return_index=True)
+    u, v = np.divmod(key, n)
+    return u, v, d2.ravel()[kept][first]
+
+
+def _weights(
+    d2: NDArray[np.float64],
+    u: NDArray[np.int64],
+    v: NDArray[np.int64],
+    farthest: NDArray[np.float64],
+    gamma: float | str,
+) -> NDArray[np.float64]:
+    """Return the weights of pairs at squared distances d2.
+
+    `farthest` are the squared distances to the k-th neighbours, s_u^2. Where it is 0, among
+    many coinciding rows, the smallest positive one stands in: there is no scale to be had.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        if not isinstance(gamma, str):
+            return np.exp(d2 * -gamma)
+        s = np.sqrt(farthest)
+        s[s == 0] = s[s > 0].min(initial=np.inf)
+        # Divided one by one: the product of two scales may underflow to 0 or overflow.
+        d = np.sqrt(d2)
+        return np.exp(-(d / s[u]) * (d / s[v]))
 
 
 def epsilon_graph(
@@ -143,13 +205,13 @@ def _pairs_within(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the pairs u < v within radius that are not both labelled, sorted."""
     n = rows.shape[0]
-    centred = _centred(rows)
+    points = centred(rows)
     # The search rounds: take a little more, then decide by the exact distance.
-    search = _neighbours(radius=radius * (1 + 1e-6), n_jobs=n_jobs).fit(centred)
+    search = neighbours(radius=radius * (1 + 1e-6), n_jobs=n_jobs).fit(points)
     step = max(256, 2**22 // (2 * expected // n + 1))
     keys = []
     for start in range(0, n, step):
-        near = search.radius_neighbors(centred[start : start + step], return_distance=False)
+        near = search.radius_neighbors(points[start : start + step], return_distance=False)
         u = np.repeat(np.arange(start, start + len(near)), [len(row) for row in near])
         v = np.concatenate(near).astype(np.int64)
         kept = (u < v) & ~(mask[u] & mask[v])
@@ -158,42 +220,6 @@ def _pairs_within(
         keys.append(np.sort(u[exact] * n + v[exact]))
     u, v = np.divmod(np.concatenate(keys), n)
     return u, v
-
-
-def _neighbours(**parameters: Any) -> Any:
-    """Return scikit-learn's exact search; importing it takes longer than all of this package."""
-    from sklearn.neighbors import NearestNeighbors
-
-    return NearestNeighbors(**parameters)
-
-
-def _centred(rows: Any) -> Any:
-    """Return rows shifted to mean 0 if they lie so far out that a search would lose digits.
-
-    Searches in many dimensions expand ||x - y||^2, whose error grows with ||x||^2.
-    """
-    if not isinstance(rows, np.ndarray):
-        return rows
-    mean = rows.mean(axis=0, dtype=np.float64)
-    spread = rows.var(axis=0, dtype=np.float64).sum()
-    far = spread > 0 and mean @ mean > 1e4 * spread
-    return rows - mean if far else rows
-
-
-def _search_threads(n: int) -> int:
-    """Return how many threads may search n rows so that ties fall alike at any number of them.
-
-    scikit-learn cuts the queries among threads only if each gets more than 1024; else it cuts
-    the neighbours, and then a tie goes to whichever thread comes first.
-    """
-    pools = _thread_pools().select(user_api="openmp").info()
-    return max(1, min([n // 1025, *(int(pool["num_threads"]) for pool in pools)]))
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """Return the handle of the loaded thread pools, which takes milliseconds to find."""
-    return ThreadpoolController()
 
 
 def _no_edges(n_vertices: int) -> ListedGraph:

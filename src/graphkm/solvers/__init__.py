@@ -1,12 +1,27 @@
 """Ways to minimise an objective.
 
-=======  ======================================================================
-base     `solve`: the one loop that iterates, reports and stops; `Solution`
-sgd      `StochasticSolver`: the paper's Algorithm 1, in exact blocks
-=======  ======================================================================
+=============  ================================================================
+base           `solve`: the one loop that iterates, reports and stops; `Solution`
+sgd            `StochasticSolver`: the paper's Algorithm 1, in exact blocks
+newton         `NewtonSolver`: J to its minimum over the span of landmarks
+rows           `RowSolver`: the rows' own scores smoothed, landmarks fitted to them
+damped_newton  Newton's method with line search, smoothing and a certified gap
+features       features of the landmarks' span, and sums over all rows of them
+landmarks      which rows become landmarks
+=============  ================================================================
 """
 
 from .base import DivergenceError, Progress, Solution, solve
+from .newton import NewtonSolver
+from .rows import RowSolver
 from .sgd import StochasticSolver
 
-__all__ = ["DivergenceError", "Progress", "Solution", "StochasticSolver", "solve"]
+__all__ = [
+    "DivergenceError",
+    "NewtonSolver",
+    "Progress",
+    "RowSolver",
+    "Solution",
+    "StochasticSolver",
+    "solve",
+]

@@ -43,12 +43,21 @@ class Solution:
         Steps taken.
     objective : ndarray of shape (n_outputs,)
         The solver's own estimate of J at the solution.
+    gap : ndarray of shape (n_outputs,), optional
+        J at the solution exceeds its minimum by no more, if the solver can tell.
+    C : ndarray of shape (n_outputs,), optional
+        The C it was found for, if the solver chose it.
+    row_scores : ndarray of shape (n, n_outputs), optional
+        Scores of the rows themselves, where the solver has better ones than f.
     """
 
     rows: NDArray[np.int64]
     coefficients: NDArray[np.float64]
     n_iter: int
     objective: NDArray[np.float64]
+    gap: NDArray[np.float64] | None = None
+    C: NDArray[np.float64] | None = None
+    row_scores: NDArray[np.float64] | None = None
 
 
 class State(Protocol):
@@ -57,6 +66,11 @@ class State(Protocol):
     @property
     def progress(self) -> Progress:
         """How far it is."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to do."""
         ...
 
     def advance(self) -> None:
@@ -82,7 +96,8 @@ def solve(
     """Run a solver to its end, or until the callback stops it."""
     state = solver.start(objective)
     with _progress_bar(state.progress.max_iter) if verbose else nullcontext() as bar:
-        while (before := state.progress).n_iter < before.max_iter:
+        while not state.done:
+            before = state.progress
             state.advance()
             if bar is not None:
                 bar.update(state.progress.n_iter - before.n_iter)

@@ -121,6 +121,11 @@ class StochasticState:
         """Steps done, steps in all, centres so far."""
         return Progress(self._n_iter, self._solver.max_iter, len(self._W))
 
+    @property
+    def done(self) -> bool:
+        """Whether all steps are taken."""
+        return self._n_iter >= self._solver.max_iter
+
     def advance(self) -> None:
         """Take one block of steps."""
         solver, problem = self._solver, self._objective

@@ -1,0 +1,30 @@
+"""The methods by name, and the packages they come from.
+
+A method is a function of all rows, labels with -1 for hidden ones, the neighbour search and a
+seed. It returns a label for every row and the parameters it chose.
+"""
+
+from __future__ import annotations
+
+from .graph_methods import laplace, poisson, spreading
+from .kernel_methods import self_training, svc, tri_training
+from .our_methods import ours_cv, ours_default
+
+METHODS = {
+    "svc": svc,
+    "spreading": spreading,
+    "laplace": laplace,
+    "poisson": poisson,
+    "self_training": self_training,
+    "tri_training": tri_training,
+    "ours_default": ours_default,
+    "ours_cv": ours_cv,
+}
+PACKAGES = {
+    "laplace": "graphlearning",
+    "poisson": "graphlearning",
+    "tri_training": "sslearn",
+    "ours_default": "graphkm",
+    "ours_cv": "graphkm",
+}
+SEARCHING = ("spreading", "laplace", "poisson")

@@ -1,0 +1,154 @@
+"""How good a candidate is, judged from the labelled points alone.
+
+Both criteria use the squared loss, whose leave-one-out scores have a closed form: with
+h_i the leverage of point i and f_i its score, the score without it is (f_i - h_i y_i) / (1 - h_i).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dposv
+
+Matrix = NDArray[np.float64]
+
+ENOUGH = 5
+"""Labels per class from which half of them make a classifier worth asking."""
+
+_HALVINGS = 5
+_MARGIN = 0.3  # weight of the margins against the errors, in logarithms
+_AGREEMENT = 0.05  # of the disagreement
+_LEAST = 0.02  # disagreement below which no difference is made
+
+
+class Labels(NamedTuple):
+    """The labelled points as the criteria see them."""
+
+    targets: Matrix  # of shape (l, n_outputs)
+    weights: NDArray[np.float64]
+    codes: NDArray[np.int64] | None  # classes; None in regression
+
+
+class Judgement(NamedTuple):
+    """What is said of one candidate: the smaller the loss the better."""
+
+    loss: float
+    score: float  # leave-one-out accuracy, or R^2 in regression
+
+
+def leave_one_out(phi: Matrix, labels: Labels, Cs: NDArray[np.float64]) -> list[Matrix]:
+    """Return every labelled point's scores from a fit without it, one array per C.
+
+    The fit minimises 1/2 ||v||^2 + C/2 sum_i s_i (y_i - <v, phi_i>)^2.
+
+    Examples
+    --------
+    >>> phi, y = np.array([[1.0], [2.0]]), np.array([[1.0], [0.0]])
+    >>> labels = Labels(y, np.ones(2), None)
+    >>> leave_one_out(phi, labels, np.array([1.0]))[0].ravel().round(6).tolist()
+    [0.0, 1.0]
+    """
+    root = np.sqrt(labels.weights)[:, None]
+    rows, y = root * phi, root * labels.targets
+    values, vectors = eigh(rows.T @ rows, check_finite=False)
+    rows = rows @ vectors
+    values = np.maximum(values, 0.0)
+    scores = []
+    for C in Cs:
+        shrunk = rows / (values + 1.0 / C)
+        leverage = np.minimum(np.einsum("ij,ij->i", shrunk, rows), 1.0 - 1e-12)[:, None]
+        left_out = (shrunk @ (rows.T @ y) - leverage * y) / (1.0 - leverage)
+        scores.append(np.divide(left_out, root, out=np.zeros_like(left_out), where=root > 0))
+    return scores
+
+
+def disagreement(
+    phi: Matrix,
+    others: Matrix,
+    labels: Labels,
+    Cs: NDArray[np.float64],
+    halves: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+) -> NDArray[np.float64]:
+    """Return how often fits on the two halves of the labels differ on other points, per C."""
+    share = np.zeros(len(Cs))
+    for pair in halves:
+        grams = []
+        for half in pair:
+            rows = labels.weights[half, None] * phi[half]
+            grams.append((rows.T @ phi[half], rows.T @ labels.targets[half]))
+        for i, C in enumerate(Cs):
+            votes = []
+            for gram, right in grams:
+                ridge = gram + np.eye(len(gram)) / C
+                votes.append(decide(others @ dposv(ridge, right)[1]))
+            share[i] += float(np.mean(votes[0] != votes[1])) / len(halves)
+    return share
+
+
+def split_in_halves(
+    codes: NDArray[np.int64], random: np.random.Generator
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return random halvings of the labelled points, class by class."""
+    halvings = []
+    for _ in range(_HALVINGS):
+        parts: tuple[list[Any], list[Any]] = ([], [])
+        for code in np.unique(codes):
+            rows = random.permutation(np.flatnonzero(codes == code))
+            middle = (len(rows) + int(random.integers(2))) // 2
+            parts[0].append(rows[:middle])
+            parts[1].append(rows[middle:])
+        halvings.append((np.concatenate(parts[0]), np.concatenate(parts[1])))
+    return halvings
+
+
+def judge_classes(scores: Matrix, labels: Labels, disagreement: float | None) -> Judgement:
+    """Judge leave-one-out scores of a classification.
+
+    Errors count first, as the mean of the error rate over points and over classes. What they
+    leave open is decided by the disagreement on unlabelled points where it is known, else by
+    the squared error of the scores. Points that are their class's only one are passed over:
+    without them the class is unknown.
+    """
+    codes = labels.codes
+    assert codes is not None
+    counts = np.bincount(codes, labels.weights > 0)  # rows of weight 0 are as good as absent
+    judged = np.flatnonzero((counts[codes] > 1) & (labels.weights > 0))
+    if len(judged) == 0:
+        return Judgement(0.0, float("nan"))
+    wrong = decide(scores[judged]) != codes[judged]
+    by_class = np.bincount(codes[judged], wrong)[np.unique(codes[judged])]
+    balanced = float(np.mean(by_class / counts[np.unique(codes[judged])]))
+    error = 0.5 * float(wrong.mean()) + 0.5 * balanced
+    n = len(judged)
+    loss = 0.5 * n * np.log(error + 1.0 / n)
+    if disagreement is not None:
+        loss += _AGREEMENT * n * np.log(disagreement + _LEAST)
+    else:
+        squares = float(np.mean(np.square(labels.targets[judged] - scores[judged])))
+        loss += _MARGIN * n * np.log(squares + 1e-3)
+    return Judgement(float(loss), 1.0 - float(wrong.mean()))
+
+
+def judge_values(scores: Matrix, labels: Labels) -> Judgement:
+    """Judge leave-one-out scores of a regression by their squared error."""
+    squares = np.average(np.square(labels.targets - scores)[:, 0], weights=labels.weights)
+    mean = np.average(labels.targets[:, 0], weights=labels.weights)
+    spread = np.average(np.square(labels.targets[:, 0] - mean), weights=labels.weights)
+    score = 1.0 - float(squares / spread) if spread else float("nan")
+    return Judgement(float(squares), score)
+
+
+def decide(scores: Matrix) -> NDArray[np.int64]:
+    """Return the number of the winning class; a tie of two goes to the second, as f >= 0.
+
+    Examples
+    --------
+    >>> decide(np.array([[-1.0], [0.0]])), decide(np.array([[1.0, 0.0, 2.0]]))
+    (array([0, 1]), array([2]))
+    """
+    if scores.shape[1] == 1:
+        return (scores[:, 0] >= 0).astype(np.int64)
+    return scores.argmax(axis=1)

@@ -1,0 +1,333 @@
+"""The candidates of a model search, and their judgement with everything shared that can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from .._threads import blas_threads_for
+from ..graphs import Graph, build_graph, neighbour_graph
+from ..graphs.laplacian import laplacian_matrix
+from ..graphs.search import nearest
+from ..kernels import Kernel, SquaredExponential, resolve_gamma
+from ..objective import Objective
+from ..smoothness import Smoothness
+from ..solvers.features import LandmarkFeatures
+from ..solvers.newton import NewtonSolver, SmoothedFeatures, graph_form
+from ..solvers.rows import RowKernel
+from .base import BaseGKM, Neighbours, Problem
+from .criterion import (
+    ENOUGH,
+    Judgement,
+    Labels,
+    disagreement,
+    judge_classes,
+    judge_values,
+    leave_one_out,
+    split_in_halves,
+)
+from .settings import make_solver, resolve_settings
+
+_OTHERS = 1000  # unlabelled rows on which fits are compared
+
+
+# What is tried where nothing is given: C in units of one over the mean kernel value of the
+# labelled rows, C_graph of one over their number, gamma of the data's own.
+_COSTS = (10.0, 100.0, 1.0)
+_COSTS_ALONE = (10.0, 100.0, 1.0, 1000.0, 0.1)
+_STRENGTHS = (1e5, 1e7, 1e3)
+_STRENGTHS_OF_ROWS = (50.0, 500.0, 5.0)  # times the number of rows
+_WIDTHS = (1.0,)
+_WIDTHS_ALONE = (1.0, 3.0, 1.0 / 3.0, 10.0)
+_GRAPHS = ((6, 2), (12, 4), (50, 8), (4, 1), (2, 1))
+_GRAPHS_OF_ROWS = ((6, 1), (12, 1), (3, 1))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is tried. Where nothing is given, values in the units of the data.
+
+    Order matters where candidates are judged alike: the first one wins.
+    """
+
+    Cs: Sequence[float] | None
+    C_graphs: Sequence[float] | None
+    gammas: Sequence[float | str] | None
+    graphs: Sequence[tuple[int, int]] | None
+
+    def costs(self, scale: float, *, alone: bool = False) -> NDArray[np.float64]:
+        """Return the values of C for labelled points of this mean kernel value."""
+        if self.Cs is not None:
+            return np.asarray(self.Cs, dtype=np.float64)
+        return np.asarray(_COSTS_ALONE if alone else _COSTS) / scale
+
+    def strengths(self, n: int, n_labeled: int, *, rows: bool = False) -> list[float]:
+        """Return the values of C_graph but 0, which is always tried."""
+        if self.C_graphs is not None:
+            return [float(value) for value in self.C_graphs if value > 0]
+        if rows:
+            return [value * n / n_labeled for value in _STRENGTHS_OF_ROWS]
+        return [value / n_labeled for value in _STRENGTHS]
+
+    def widths(self, kernel: Kernel, X: Any, *, alone: bool = False) -> list[float | None]:
+        """Return the values of gamma; None for a kernel that has none."""
+        if kernel.with_gamma(1.0) is kernel:
+            return [None]
+        if self.gammas is not None:
+            return [resolve_gamma(gamma, X) for gamma in self.gammas]  # type: ignore[arg-type]
+        spread = resolve_gamma("spread", X)
+        return [factor * spread for factor in (_WIDTHS_ALONE if alone else _WIDTHS)]
+
+    def graph_kinds(self, n: int, *, neighbours: bool, rows: bool = False) -> list[tuple[int, int]]:
+        """Return pairs of a number of neighbours and a degree of the Laplacian."""
+        usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
+        given = self.graphs if self.graphs is not None else usual
+        if not neighbours:  # the graph is what it is; only the degree varies
+            return [(1, degree) for degree in dict.fromkeys(degree for _, degree in given)]
+        return list(dict.fromkeys((min(int(k), n - 1), int(degree)) for k, degree in given))
+
+
+class ClosedForm:
+    """Judges all candidates of a p = 2 problem by closed-form leave-one-out.
+
+    One pass over the data per gamma and graph; each C_graph then costs one factorisation, and
+    each C next to nothing. While labels take turns at being left out, edges between labelled
+    rows are kept: a row that is left out is an unlabelled one.
+    """
+
+    def __init__(self, template: BaseGKM, problem: Problem, grid: Grid, affinity: Any) -> None:
+        self._template = template
+        self._problem = problem
+        self._grid = grid
+        self._affinity = affinity
+        self._labeled = np.flatnonzero(problem.labeled)
+        classes = is_classifier(template)
+        self._labels = Labels(problem.targets, problem.weights, problem.known if classes else None)
+        random = np.random.default_rng(template.random_state)
+        self._halves = None
+        if classes and np.bincount(problem.known).min() >= ENOUGH:
+            self._halves = split_in_halves(problem.known, random)
+        unlabeled = np.flatnonzero(~problem.labeled)
+        size = min(_OTHERS, len(unlabeled))
+        self._others = np.sort(random.choice(unlabeled, size, replace=False))
+        self.neighbours: Neighbours | None = None
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], Judgement]]:
+        """Yield every candidate's parameters and its judgement."""
+        template, grid, X = self._template, self._grid, self._problem.X
+        self._settings = resolve_settings(template, X.shape[0], len(self._labeled))
+        self._rows = self._settings.smoothing == "rows"
+        kernel = template._open_kernel()
+        if len(self._others):
+            knn = template.graph == "knn"
+            kinds = grid.graph_kinds(X.shape[0], neighbours=knn, rows=self._rows)
+            if knn:
+                self.neighbours = self._search(max(k for k, _ in kinds))
+            for gamma in grid.widths(kernel, X):
+                judge = self._of_rows if self._rows else self._of_landmarks
+                yield from judge(self._objective(kernel, gamma), gamma, kinds)
+        for gamma in grid.widths(kernel, X, alone=True):
+            yield from self._alone(kernel, gamma)
+
+    def _search(self, k: int) -> Neighbours:
+        template = self._template
+        return nearest(
+            self._problem.X,
+            k,
+            template._n_threads(),
+            template.neighbors,  # type: ignore[arg-type]  # checked
+            squared=True,
+            verbose=bool(template.verbose),
+        )
+
+    def _of_landmarks(
+        self, objective: Objective, gamma: float | None, kinds: Iterable[tuple[int, int]]
+    ) -> Iterator[tuple[dict[str, Any], Judgement]]:
+        """Judge candidates whose graph smooths the function of the landmarks."""
+        n_threads = self._template._n_threads()
+        solver = make_solver(self._template, self._settings, None, None, n_threads)
+        assert isinstance(solver, NewtonSolver)
+        features = solver.features(objective)
+        labeled = features.kernels_at(self._labeled)
+        others = features.kernels_at(self._others)
+        for k, degree in kinds:
+            problem = replace(objective, graph=self._graph(k, objective.kernel), degree=degree)
+            form = graph_form(problem, features, self._template.verbose)
+            for C_graph, factor in self._factors(problem):
+                smoothed = SmoothedFeatures(features.gram, labeled, form, factor)
+                costs = self._grid.costs(smoothed.scale)
+                judged = self._judge(smoothed.phi, smoothed.at(others), costs)
+                yield from self._named(k, degree, C_graph, gamma, costs, judged)
+
+    def _of_rows(
+        self, objective: Objective, gamma: float | None, kinds: Iterable[tuple[int, int]]
+    ) -> Iterator[tuple[dict[str, Any], Judgement]]:
+        """Judge candidates whose graph smooths the rows' own scores."""
+        for k, degree in kinds:
+            graph = self._graph(k, objective.kernel)
+            matrix = laplacian_matrix(graph, normalized=objective.normalized)
+            for C_graph, factor in self._factors(replace(objective, graph=graph)):
+                kernel = RowKernel(matrix, degree, 2.0 * factor, self._labeled)
+                costs = self._grid.costs(kernel.scale)
+                judged = self._judge(kernel.phi, kernel.at(self._others), costs)
+                yield from self._named(k, degree, C_graph, gamma, costs, judged)
+
+    def _factors(self, objective: Objective) -> Iterator[tuple[float, float]]:
+        """Yield every C_graph, and what it makes of the sum over edges."""
+        n, n_labeled = self._problem.X.shape[0], len(self._labeled)
+        for C_graph in self._grid.strengths(n, n_labeled, rows=self._rows):
+            yield C_graph, float(replace(objective, C_graph=np.array([C_graph])).graph_factor[0])
+
+    def _alone(
+        self, kernel: Kernel, gamma: float | None
+    ) -> Iterator[tuple[dict[str, Any], Judgement]]:
+        """Judge candidates without a graph: they need the labelled rows only."""
+        objective = self._objective(kernel, gamma)
+        n_threads = self._template._n_threads()
+        features = LandmarkFeatures(objective, self._labeled, 1e-12, n_threads)
+        smoothed = SmoothedFeatures(features.gram, features.kernels_at(self._labeled), None, 0.0)
+        costs = self._grid.costs(smoothed.scale, alone=True)
+        others = smoothed.at(features.kernels_at(self._others))
+        judged = self._judge(smoothed.phi, others, costs)
+        yield from self._named(None, None, 0.0, gamma, costs, judged)
+
+    def _judge(
+        self, phi: NDArray[np.float64], others: NDArray[np.float64], Cs: NDArray[np.float64]
+    ) -> list[Judgement]:
+        with blas_threads_for(len(phi)):
+            return self._judge_all(phi, others, Cs)
+
+    def _judge_all(
+        self, phi: NDArray[np.float64], others: NDArray[np.float64], Cs: NDArray[np.float64]
+    ) -> list[Judgement]:
+        scores = leave_one_out(phi, self._labels, Cs)
+        if self._labels.codes is None:
+            return [judge_values(each, self._labels) for each in scores]
+        shares: Sequence[float | None] = [None] * len(Cs)
+        if self._halves is not None and len(others):
+            shares = disagreement(phi, others, self._labels, Cs, self._halves).tolist()
+        return [
+            judge_classes(each, self._labels, share)
+            for each, share in zip(scores, shares, strict=True)
+        ]
+
+    def _named(
+        self,
+        k: int | None,
+        degree: int | None,
+        C_graph: float,
+        gamma: float | None,
+        Cs: NDArray[np.float64],
+        judged: list[Judgement],
+    ) -> Iterator[tuple[dict[str, Any], Judgement]]:
+        """Yield candidates as parameters of the estimator, with what was said of them."""
+        known = {
+            "n_neighbors": k if self.neighbours is not None else None,
+            "laplacian_degree": degree,
+            "C_graph": C_graph,
+            "gamma": gamma,
+        }
+        shared = {name: value for name, value in known.items() if value is not None}
+        for C, judgement in zip(Cs.tolist(), judged, strict=True):
+            yield {**shared, "C": C}, judgement
+
+    def _objective(self, kernel: Kernel, gamma: float | None) -> Objective:
+        problem = self._problem
+        return Objective(
+            X=problem.X,
+            labeled=self._labeled,
+            targets=problem.targets,
+            weights=problem.weights,
+            kernel=kernel if gamma is None else kernel.with_gamma(gamma),
+            offset=float(self._template.fit_intercept),
+            loss=problem.loss,
+            smoothness=Smoothness(2),
+            C=np.ones(problem.targets.shape[1]),
+            C_graph=np.ones(problem.targets.shape[1]),
+            normalized=self._settings.normalized,
+        )
+
+    def _graph(self, k: int, kernel: Kernel) -> Graph:
+        X, template = self._problem.X, self._template
+        nobody = np.zeros(X.shape[0], dtype=bool)
+        gamma = self._settings.graph_gamma
+        if gamma is None:
+            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
+            gamma = resolve_gamma("spread", X) if own is None else own
+        if self.neighbours is not None:
+            near, d2 = self.neighbours
+            return neighbour_graph(near[:, :k], d2[:, :k], nobody, gamma)  # type: ignore[arg-type]
+        return build_graph(
+            template.graph,
+            X,
+            self._problem.labeled if template.graph == "bipartite" else nobody,
+            gamma=gamma,
+            radius=template.radius,
+            affinity=self._affinity,
+            n_jobs=template._n_threads(),
+        )
+
+
+class Folds:
+    """Judges candidates by fits on the folds of a splitter: any p, any solver, any loss."""
+
+    neighbours: Neighbours | None = None
+
+    def __init__(self, template: BaseGKM, grid: Grid, splitter: Any, X: Any, y: Any) -> None:
+        self._template = template
+        self._grid = grid
+        self._X, self._y = X, np.asarray(y)
+        self._splits = list(splitter.split(X, y))
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], Judgement]]:
+        """Yield every candidate's parameters and its mean score over the folds."""
+        from sklearn.base import clone
+
+        n_labeled = sum(len(test) for _, test in self._splits)
+        kernel = self._template._open_kernel()
+        for candidate in self._candidates(kernel, n_labeled):
+            scores = []
+            for train, test in self._splits:
+                model = clone(self._template).set_params(**candidate, verbose=0)
+                model.fit(self._X[train], self._y[train])
+                scores.append(model.score(self._X[test], self._y[test]))
+            mean = float(np.mean(scores))
+            yield candidate, Judgement(-mean, mean)
+
+    def _candidates(self, kernel: Kernel, n_labeled: int) -> Iterator[dict[str, Any]]:
+        grid, n = self._grid, self._X.shape[0]
+        knn = self._template.graph == "knn"
+        kinds = (
+            grid.graph_kinds(n, neighbours=knn)
+            if self._template.p == 2
+            else [(k, 1) for k in dict.fromkeys(k for k, _ in grid.graph_kinds(n, neighbours=knn))]
+        )
+        for gamma in grid.widths(kernel, self._X):
+            width = {} if gamma is None else {"gamma": gamma}
+            for C in grid.costs(1.0).tolist():
+                for k, degree in kinds:
+                    where = {"n_neighbors": k} if knn else {}
+                    for C_graph in grid.strengths(n, n_labeled):
+                        yield {
+                            **where,
+                            **width,
+                            "C": C,
+                            "C_graph": C_graph,
+                            "laplacian_degree": degree,
+                        }
+                yield {**width, "C": C, "C_graph": 0.0}
+
+
+def progress(items: Any, verbose: int) -> Any:
+    """Return the candidates with a progress bar around them, if wanted."""
+    if not verbose:
+        return nullcontext(items)
+    from tqdm.auto import tqdm  # only those who want to see it wait for its import
+
+    return tqdm(items, unit="candidate", desc="search")

@@ -1,0 +1,5 @@
+"""Splitting partly labelled data for cross-validation."""
+
+from .estimators.folds import LabeledKFold, LabeledStratifiedKFold
+
+__all__ = ["LabeledKFold", "LabeledStratifiedKFold"]

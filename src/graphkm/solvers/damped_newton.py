@@ -1,0 +1,158 @@
+"""Newton's method with a line search and a certified gap, for losses with kinks too.
+
+It minimises F(v) = 1/2 ||v||^2 + T(A v), with A linear and T convex. Where T has kinks, a
+smooth T_h of width h takes its place, and h is driven to zero. The gradient of T_h at the
+scores is always a feasible point of the dual problem of F itself, so that
+
+    F(v) - min F  <=  1/2 ||v + A' g||^2 + T(s) + T*(g) - <g, s>,   s = A v,  g = grad T_h(s),
+
+which costs nothing beyond the Newton step: the first term is the gradient of the smoothed
+problem, the others are what smoothing leaves open, and vanish with h.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_solve, cholesky
+
+Vector = NDArray[np.float64]
+
+_SHRINK = 0.1  # of the width, once the smoothed problem is solved well enough
+_SOLVED = 0.1  # share of the gap that the gradient may make up then
+_NARROWEST = 1e-13  # width, relative to the first: nothing is resolved below
+_FLAT = 0.1  # share of the slope at which a line search stops
+_TRIALS = 40  # points of a line search
+
+
+class Terms(Protocol):
+    """The map A and the term T of one problem."""
+
+    def scores(self, v: Vector) -> Vector:
+        """Return A v."""
+        ...
+
+    def adjoint(self, g: Vector) -> Vector:
+        """Return A' g."""
+        ...
+
+    def value(self, s: Vector, width: float) -> float:
+        """Return T_h at the scores; width 0 is T itself."""
+        ...
+
+    def gradient(self, s: Vector, width: float) -> Vector:
+        """Return the gradient of T_h in the scores."""
+        ...
+
+    def residual(self, s: Vector, width: float) -> float:
+        """Return T(s) + T*(g) - <g, s> for the gradient g of T_h at s."""
+        ...
+
+    def hessian(self, s: Vector, width: float) -> NDArray[np.float64]:
+        """Return A' (second derivative of T_h) A."""
+        ...
+
+
+class DampedNewton:
+    """The iteration for one problem; `step` until `done`.
+
+    Parameters
+    ----------
+    terms : Terms
+        A and T.
+    size : int
+        Length of v.
+    scale : float
+        Size of a typical score: the first width.
+    tol : float
+        Done when the gap is at most this share of F.
+    """
+
+    def __init__(self, terms: Terms, size: int, scale: float, tol: float) -> None:
+        self._terms = terms
+        self._tol = tol
+        self._width = scale
+        self._narrowest = _NARROWEST * scale
+        self.v = np.zeros(size)
+        self._scores = terms.scores(self.v)
+        self.n_iter = 0
+        self.stalled = False
+        self._look()
+
+    def _look(self) -> None:
+        """Evaluate F, its gap and the smoothed gradient where the iteration stands."""
+        terms, s = self._terms, self._scores
+        self.value = 0.5 * float(self.v @ self.v) + terms.value(s, 0.0)
+        while True:
+            self._slope = terms.gradient(s, self._width)
+            self._gradient = self.v + terms.adjoint(self._slope)
+            open_gap = max(0.0, terms.residual(s, self._width))
+            steep = 0.5 * float(self._gradient @ self._gradient)
+            self.gap = steep + open_gap
+            if self.done or steep > _SOLVED * open_gap or self._width <= self._narrowest:
+                return
+            self._width *= _SHRINK
+
+    @property
+    def done(self) -> bool:
+        """Whether the gap is small enough, or rounding leaves nothing to gain."""
+        return self.gap <= self._tol * abs(self.value) or self.stalled
+
+    def step(self) -> None:
+        """Take one Newton step."""
+        terms = self._terms
+        hessian = terms.hessian(self._scores, self._width)
+        hessian[np.diag_indices_from(hessian)] += 1.0
+        root = safe_cholesky(hessian)
+        direction = -cho_solve((root, True), self._gradient, check_finite=False)
+        change = terms.scores(direction)
+        length = self._search(direction, change)
+        self.n_iter += 1
+        self.stalled = length * float(np.abs(direction).max(initial=0.0)) <= 1e-15 * float(
+            np.abs(self.v).max(initial=1e-300)
+        )
+        self.v = self.v + length * direction
+        # Computed anew now and then, so that rounding does not add up.
+        s = self._scores + length * change
+        self._scores = terms.scores(self.v) if self.n_iter % 8 == 0 else s
+        self._look()
+
+    def _search(self, direction: Vector, change: Vector) -> float:
+        """Return how far to go: a point where F's slope along the direction is nearly flat."""
+        along, squared = float(self.v @ direction), float(direction @ direction)
+
+        def slope(length: float) -> float:
+            g = self._terms.gradient(self._scores + length * change, self._width)
+            return along + length * squared + float(g @ change)
+
+        flat = _FLAT * abs(float(self._gradient @ direction))
+        low, high, length = 0.0, np.inf, 1.0
+        for _ in range(_TRIALS):
+            steep = slope(length)
+            if abs(steep) <= flat:
+                break
+            low, high = (length, high) if steep < 0 else (low, length)
+            length = 2 * length if high == np.inf else 0.5 * (low + high)
+        return length
+
+
+def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the lower factor; where rounding made A indefinite, of A plus as little as helps.
+
+    Examples
+    --------
+    >>> safe_cholesky(np.array([[4.0, 2.0], [2.0, 1.0]])).round(6)
+    array([[2., 0.],
+           [1., 0.]])
+    """
+    largest, lift = float(np.abs(A).max(initial=0.0)), 0.0
+    if not np.isfinite(largest):
+        raise OverflowError("C or C_graph is so large that J overflows; pass smaller ones.")
+    while True:
+        try:
+            lifted = A + lift * np.eye(len(A)) if lift else A
+            return np.asarray(cholesky(lifted, lower=True, check_finite=False))
+        except LinAlgError:
+            lift = max(10 * lift, 1e-15 * largest)

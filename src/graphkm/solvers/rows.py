@@ -1,0 +1,215 @@
+"""Smoothing the rows' own scores, for graphs too large for landmarks to follow.
+
+The span of m kernels is too small to follow a graph of many more rows: most of what the graph
+asks for lies outside it. Here every row has a score g_u of its own, tied to nothing but the
+graph and the labels,
+
+    1/2 ||g||^2 + C sum_i s_i loss(y_i, g_i) + C_graph (l / |E|) g' L^q g ,
+
+which is J for the kernel that knows rows only as themselves. With T = 1 + 2 C_graph (l / |E|) L^q
+it is a kernel machine on the labelled rows whose kernel is T^(-1): l sparse linear systems,
+solved by conjugate gradients. The landmarks' kernels are then fitted to what g says of all
+rows, so that new rows can be scored: to its decisions in classification, to g in regression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve, solve_triangular
+
+from .._threads import blas_threads_for
+from ..graphs.laplacian import laplacian_matrix
+from ..objective import Objective
+from .base import Progress, Solution
+from .damped_newton import DampedNewton, safe_cholesky
+from .features import LandmarkFeatures
+from .newton import LabelTerms, NewtonSolver, warn_of_distance
+
+_COLUMNS = 64  # linear systems solved side by side
+_TOLERANCE = 1e-4  # of their residuals
+_MOST = 1000  # steps of conjugate gradients
+
+LARGEST = 2**28
+"""Entries of T^(-1) at most, rows times labelled rows: 1 GiB."""
+
+
+class RowKernel:
+    """The columns of T^(-1) at the labelled rows, T = 1 + strength L^degree.
+
+    It offers what `SmoothedFeatures` offers: phi at the labelled rows and at others.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n, n)
+        L.
+    degree : int
+        Its power.
+    strength : float
+        What multiplies it.
+    labeled : ndarray of int of shape (l,)
+        The labelled rows.
+    """
+
+    def __init__(
+        self, matrix: Any, degree: int, strength: float, labeled: NDArray[np.int64]
+    ) -> None:
+        matrix = matrix.astype(np.float32)
+        self._columns = np.empty((matrix.shape[0], len(labeled)), np.float32)
+        for start in range(0, len(labeled), _COLUMNS):
+            part = slice(start, min(start + _COLUMNS, len(labeled)))
+            self._columns[:, part] = _solve_units(matrix, degree, strength, labeled[part])
+        own = self._columns[labeled].astype(np.float64)
+        self.phi = safe_cholesky((own + own.T) / 2)
+
+    @property
+    def scale(self) -> float:
+        """The mean of the kernel at the labelled rows."""
+        return float(np.einsum("ij,ij->", self.phi, self.phi)) / len(self.phi)
+
+    def at(self, rows: Any) -> NDArray[np.float64]:
+        """Return phi at some rows."""
+        values = self._columns[rows].astype(np.float64)
+        return solve_triangular(self.phi, values.T, lower=True, check_finite=False).T
+
+    def scores(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return g at all rows for every column of v."""
+        beta = solve_triangular(self.phi, v, lower=True, trans="T", check_finite=False)
+        return np.asarray(self._columns @ beta.astype(np.float32), dtype=np.float64)
+
+
+def _solve_units(
+    matrix: Any, degree: int, strength: float, rows: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return T^(-1) at some columns, by conjugate gradients on all of them together."""
+    columns = np.arange(len(rows))
+    residual = np.zeros((matrix.shape[0], len(rows)), np.float32)
+    residual[rows, columns] = 1.0
+    solution, direction = np.zeros_like(residual), residual.copy()
+    size = np.ones(len(rows), np.float32)
+    for _ in range(_MOST):
+        image = direction
+        for _ in range(degree):
+            image = matrix @ image
+        image = direction + np.float32(strength) * image
+        # Columns that are solved stand still: beyond their precision they would diverge.
+        going = size > _TOLERANCE**2
+        steep = np.einsum("ij,ij->j", direction, image)
+        length = np.divide(size, steep, out=np.zeros_like(size), where=going & (steep > 0))
+        solution += length * direction
+        residual -= length * image
+        left = np.einsum("ij,ij->j", residual, residual)
+        if (left <= _TOLERANCE**2).all():
+            break
+        ratio = np.divide(left, size, out=np.zeros_like(size), where=going)
+        direction = residual + ratio * direction
+        size = left
+    return solution
+
+
+@dataclass(frozen=True)
+class RowSolver:
+    """Newton's method on the labelled rows with the kernel T^(-1), then a fit of landmarks.
+
+    Parameters
+    ----------
+    newton : NewtonSolver
+        Landmarks, tolerances and limits.
+    decisions : bool
+        Whether landmarks are fitted to g's decisions (+1 for the winning class, -1 for the
+        others), or to g itself.
+    """
+
+    newton: NewtonSolver
+    decisions: bool
+
+    def start(self, objective: Objective) -> RowState:
+        """Return the state before the first Newton step: linear systems solved."""
+        return RowState(self, objective)
+
+
+class RowState:
+    """One output after another; landmarks at the end."""
+
+    def __init__(self, solver: RowSolver, objective: Objective) -> None:
+        assert objective.graph is not None
+        self._solver = solver
+        self._objective = objective
+        matrix = laplacian_matrix(objective.graph, normalized=objective.normalized)
+        strength = 2.0 * float(objective.graph_factor[0])
+        self._kernel = RowKernel(matrix, objective.degree, strength, objective.labeled)
+        unit = self._kernel.scale if solver.newton.relative else 1.0
+        self._C = objective.C / unit
+        self._iterations = [self._iteration(r) for r in range(objective.n_outputs)]
+
+    def _iteration(self, r: int) -> DampedNewton:
+        phi, objective = self._kernel.phi, self._objective
+        terms = LabelTerms.of(objective, r, phi, float(self._C[r]))
+        scale = float(np.abs(objective.targets).mean()) or 1.0
+        return DampedNewton(terms, len(phi), scale, self._solver.newton.tol)
+
+    def _open(self) -> list[DampedNewton]:
+        most = self._solver.newton.max_iter
+        return [each for each in self._iterations if not each.done and each.n_iter < most]
+
+    @property
+    def done(self) -> bool:
+        """Whether every output is solved."""
+        return not self._open()
+
+    @property
+    def progress(self) -> Progress:
+        """Newton steps done and at most, landmarks."""
+        most = self._solver.newton.max_iter * len(self._iterations)
+        done = sum(each.n_iter for each in self._iterations)
+        return Progress(done, most, self._solver.newton.n_landmarks)
+
+    def advance(self) -> None:
+        """Take one Newton step on the first output that is not solved."""
+        iteration = self._open()[0]
+        with blas_threads_for(len(self._kernel.phi)):
+            iteration.step()
+        if not iteration.done and iteration.n_iter >= self._solver.newton.max_iter:
+            warn_of_distance(iteration)
+
+    def solution(self) -> Solution:
+        """Return the landmarks' fit to the rows' scores, and these scores."""
+        scores = self._kernel.scores(np.column_stack([each.v for each in self._iterations]))
+        features = self._solver.newton.features(self._objective)
+        coefficients = fit_landmarks(features, self._wanted(scores))
+        order = np.argsort(features.rows)
+        return Solution(
+            rows=features.rows[order],
+            coefficients=coefficients[order],
+            n_iter=max(each.n_iter for each in self._iterations),
+            objective=np.array([each.value for each in self._iterations]),
+            gap=np.array([each.gap for each in self._iterations]),
+            C=self._C,
+            row_scores=scores,
+        )
+
+    def _wanted(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what f should say of all rows: the labels where given, else what g says."""
+        labeled, targets = self._objective.labeled, self._objective.targets
+        wanted = scores
+        if self._solver.decisions:
+            best = scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
+            wanted = np.where(scores >= 0 if scores.shape[1] == 1 else best, 1.0, -1.0)
+        wanted = wanted.copy()
+        wanted[labeled] = targets
+        return wanted
+
+
+def fit_landmarks(features: LandmarkFeatures, wanted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the coefficients a that minimise ||K a - wanted||^2 + a' S a, in one pass."""
+    squares = features.gram.copy()
+    right = np.zeros((len(features), wanted.shape[1]))
+    for block in features.blocks():
+        values = features.kernels_at(block)
+        squares += values.T @ values
+        right += values.T @ wanted[block]
+    squares[np.diag_indices_from(squares)] += 1e-12 * float(np.trace(squares)) / len(squares)
+    return solve(squares, right, assume_a="pos", check_finite=False)

@@ -1,0 +1,317 @@
+"""The neighbour search against brute force in NumPy, and local weights against a double loop."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+import graphkm._memory as memory
+from graphkm.graphs import build_graph, knn_graph
+from graphkm.graphs import search as search_module
+from graphkm.graphs.search import nearest
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def brute_force(X, k):
+    """Return the k nearest other rows by (distance, number), from all differences."""
+    X = np.asarray(X, dtype=np.float64)
+    d2 = ((X[:, None] - X) ** 2).sum(axis=-1)
+    np.fill_diagonal(d2, np.inf)
+    near = np.argsort(d2, axis=1, kind="stable")[:, :k]
+    return near, np.sqrt(np.take_along_axis(d2, near, axis=1))
+
+
+def clusters(n=6000, d=20, n_clusters=30, seed=0):
+    rng = np.random.default_rng(seed)
+    return 4 * rng.normal(size=(n_clusters, d))[rng.integers(n_clusters, size=n)] + rng.normal(
+        size=(n, d)
+    )
+
+
+def wide(n=6000, d=300):
+    """Return rows of d columns that are near a subspace of 20 dimensions."""
+    rng = np.random.default_rng(1)
+    return clusters(n, 20) @ rng.normal(size=(20, d)) / 4 + 0.1 * rng.normal(size=(n, d))
+
+
+def recall(X, near, k):
+    """Return the share of neighbours that are as near as the true ones."""
+    sample = np.arange(0, len(X), 7)
+    norms = (X**2).sum(axis=1)
+    d2 = norms[sample, None] + norms - 2 * X[sample] @ X.T
+    d2[np.arange(len(sample)), sample] = np.inf
+    true = np.argpartition(d2, k, axis=1)[:, :k]
+    return np.mean([len(set(a) & set(b)) / k for a, b in zip(true, near[sample], strict=True)])
+
+
+def without_faiss(monkeypatch):
+    monkeypatch.setattr(search_module, "find_spec", lambda name: None)
+
+
+# ---------------------------------------------------------------- exact
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d", "k"), [(2, 1, 1), (40, 3, 39), (300, 4, 7), (300, 30, 10)])
+def test_exact_equals_brute_force(form, dtype, n, d, k):
+    X = np.random.default_rng(n).normal(size=(n, d)).astype(dtype)
+    near, distances = nearest(form(X), k, method="exact")
+    true, true_distances = brute_force(X, k)
+    assert (near.dtype, distances.dtype) == (np.int64, np.float64)
+    np.testing.assert_array_equal(near, true)
+    np.testing.assert_allclose(distances, true_distances, rtol=1e-12)
+    squares = nearest(form(X), k, squared=True)[1]
+    np.testing.assert_allclose(np.sqrt(squares), distances, rtol=1e-15)
+
+
+def test_exact_in_several_blocks(monkeypatch, capsys):
+    X = np.random.default_rng(0).normal(size=(1000, 5))
+    monkeypatch.setattr(search_module, "_BLOCK", 300)
+    near, _ = nearest(X, 6, method="exact", verbose=True)
+    np.testing.assert_array_equal(near, brute_force(X, 6)[0])
+    assert "1000/1000" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["exact", "approximate"])
+@pytest.mark.parametrize("d", [2, 20, 300])
+def test_duplicates_are_neighbours_and_a_row_is_not_its_own(method, d):
+    if method == "approximate":
+        pytest.importorskip("faiss")
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(60, d)), 40, axis=0)[rng.permutation(2400)]
+    near, distances = nearest(X, 5, method=method)
+    assert near.shape == (2400, 5)
+    assert (near != np.arange(2400)[:, None]).all()
+    assert ((near >= 0) & (near < 2400)).all()
+    assert (np.diff(np.sort(near, axis=1), axis=1) > 0).all()  # no row twice
+    assert (distances == 0).all()
+
+
+# ---------------------------------------------------------------- approximate
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("make", [lambda: clusters(d=8), clusters, lambda: clusters(d=300), wide])
+def test_approximate_finds_nearly_all(make, dtype, capfd):
+    pytest.importorskip("faiss")
+    X = make().astype(dtype)
+    near, distances = nearest(X, 10, method="approximate")
+    assert recall(X.astype(np.float64), near, 10) >= 0.95
+    assert (near != np.arange(len(X))[:, None]).all()
+    assert (np.diff(distances, axis=1) >= 0).all()
+    u = np.repeat(np.arange(len(X)), 10)
+    exact = np.sqrt(((X[u].astype(float) - X[near.ravel()]) ** 2).sum(axis=1))
+    np.testing.assert_allclose(distances.ravel(), exact, rtol=1e-12)
+    assert capfd.readouterr() == ("", "")  # faiss prints its warnings
+
+
+def test_approximate_is_not_the_exact_search():
+    """The other tests would pass if the approximate search always gave up."""
+    pytest.importorskip("faiss")
+    from graphkm.graphs import approximate as module
+
+    for X, width in ((clusters(), 20), (clusters(d=300), 300), (wide(), 64)):
+        cells = module._calibrated(X, 10)
+        assert cells.points.shape[1] == width
+        assert 1 <= cells.index.nprobe <= cells.index.nlist // 4
+
+
+def test_rows_without_structure_are_searched_exactly():
+    pytest.importorskip("faiss")
+    from graphkm.graphs.approximate import approximate
+
+    X = np.random.default_rng(0).normal(size=(1500, 200))
+    assert approximate(X, 5, None, False) is None
+    np.testing.assert_array_equal(
+        nearest(X, 5, method="approximate")[0], nearest(X, 5, method="exact")[0]
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e30])
+def test_approximate_in_any_unit_and_place(scale):
+    pytest.importorskip("faiss")
+    X = clusters(n=3000)
+    near = nearest(X, 10, method="approximate")[0]
+    np.testing.assert_array_equal(nearest(X * scale, 10, method="approximate")[0] >= 0, True)
+    assert recall(X, nearest(X * scale, 10, method="approximate")[0], 10) >= 0.95
+    assert recall(X, nearest(X + 1e6, 10, method="approximate")[0], 10) >= 0.95
+    assert recall(X, near, 10) >= 0.95
+
+
+@pytest.mark.parametrize("make", [clusters, wide])
+def test_approximate_does_not_depend_on_threads(make):
+    pytest.importorskip("faiss")
+    X = np.round(make(), 1)
+    found = []
+    for threads in (1, 2, 4):
+        with threadpool_limits(limits=threads):
+            found.append(nearest(X, 8, n_jobs=threads, method="approximate"))
+    for near, distances in found[1:]:
+        np.testing.assert_array_equal(near, found[0][0])
+        np.testing.assert_array_equal(distances, found[0][1])
+
+
+def test_rows_with_too_few_candidates_are_filled_exactly(monkeypatch):
+    pytest.importorskip("faiss")
+    from graphkm.graphs import approximate as module
+
+    X = clusters(n=3000)
+    search = module._search
+
+    def forgetful(cells, rows, own, k):
+        found = search(cells, rows, own, k)
+        found[own % 3 == 0, -1] = -1
+        return found
+
+    monkeypatch.setattr(module, "_search", forgetful)
+    monkeypatch.setattr(module, "RECALL", 0.5)
+    near = nearest(X, 6, method="approximate")[0]
+    np.testing.assert_array_equal(near[::3], nearest(X, 6, method="exact")[0][::3])
+
+
+def test_sparse_rows_are_searched_exactly():
+    pytest.importorskip("faiss")
+    X = clusters(n=800)
+    near = nearest(sp.csr_array(X), 5, method="approximate")[0]
+    np.testing.assert_array_equal(near, brute_force(X, 5)[0])
+
+
+def test_approximate_shows_progress_and_asks_for_memory(monkeypatch, capsys):
+    pytest.importorskip("faiss")
+    X = clusters(n=3000)
+    nearest(X, 5, method="approximate", verbose=True)
+    assert "3000/3000" in capsys.readouterr().err
+    monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"approximate neighbours of 3,000 rows"):
+        nearest(X, 5, method="approximate")
+
+
+# ---------------------------------------------------------------- the choice
+
+
+def test_auto_is_exact_for_small_or_narrow_data():
+    pytest.importorskip("faiss")
+    choose = search_module._is_approximate
+    assert not choose(np.zeros((1000, 50)), "auto")
+    assert not choose(sp.csr_array((600_000, 50)), "auto")
+    big = np.broadcast_to(np.float64(0), (600_000, 50))
+    assert choose(big, "auto")
+    assert not choose(big, "exact")
+    assert not choose(big[:, :3], "auto")
+
+
+def test_auto_without_the_extra_is_exact_and_says_so(monkeypatch):
+    without_faiss(monkeypatch)
+    big = np.broadcast_to(np.float64(0), (600_000, 50))
+    with pytest.warns(UserWarning, match=r"600,000 rows in 50.*pip install graphkm\[ann\]"):
+        assert not search_module._is_approximate(big, "auto")
+    assert not search_module._is_approximate(big[:150_000], "auto")  # minutes: no warning
+
+
+def test_approximate_without_the_extra_says_what_to_install(monkeypatch):
+    without_faiss(monkeypatch)
+    with pytest.raises(ImportError, match=r"pip install graphkm\[ann\]"):
+        nearest(clusters(n=50), 5, method="approximate")
+
+
+def test_exact_search_does_not_load_faiss(monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)  # an import would fail
+    monkeypatch.setattr(search_module, "find_spec", lambda name: None)
+    assert nearest(clusters(n=50), 5)[0].shape == (50, 5)
+
+
+@pytest.mark.parametrize("k", [0, 5, -1])
+def test_bad_k(k):
+    with pytest.raises(ValueError, match=rf"k={k} neighbours of 5 rows; .* 1 to 4"):
+        nearest(np.zeros((5, 2)), k)
+
+
+def test_bad_method():
+    message = "unknown search 'fast'; pass one of 'auto', 'exact', 'approximate'"
+    for call in (
+        lambda X, mask: nearest(X, 2, method="fast"),
+        lambda X, mask: knn_graph(X, mask, 2, 1.0, method="fast"),
+        lambda X, mask: build_graph("knn", X, mask, gamma=1.0, n_neighbors=2, search="fast"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            call(np.eye(5), np.arange(5) < 2)
+
+
+# ---------------------------------------------------------------- graphs
+
+
+def local_weights(X, labeled, k):
+    """Return {(u, v): mu} by a literal double loop."""
+    near, distances = brute_force(X, k)
+    scale = [row[-1] for row in distances]
+    smallest = min(s for s in scale if s > 0)
+    scale = [s or smallest for s in scale]
+    edges = {}
+    for u in range(len(X)):
+        for v in range(u + 1, len(X)):
+            if (v in near[u] or u in near[v]) and not (labeled[u] and labeled[v]):
+                d2 = math.fsum((a - b) ** 2 for a, b in zip(X[u], X[v], strict=True))
+                edges[u, v] = math.exp(-d2 / (scale[u] * scale[v]))
+    return edges
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_local_weights_equal_double_loop(form):
+    rng = np.random.default_rng(0)
+    X, labeled = rng.normal(size=(60, 3)) * rng.random((60, 1)), np.arange(60) % 5 == 0
+    graph = build_graph("knn", form(X), labeled, gamma="local", n_neighbors=4)
+    edges, expected = graph.edges(), local_weights(X, labeled, 4)
+    assert list(zip(edges.u.tolist(), edges.v.tolist(), strict=True)) == sorted(expected)
+    np.testing.assert_allclose(edges.weight, [expected[e] for e in sorted(expected)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e150])
+def test_local_weights_of_coinciding_rows(size):
+    rng = np.random.default_rng(0)
+    X = np.vstack([np.zeros((6, 2)), rng.normal(size=(10, 2))]) * size
+    _, v, weight = knn_graph(X, np.zeros(16, bool), 3, "local").edges()
+    assert np.isfinite(weight).all()
+    assert (weight[v < 6] == 1).all()
+    assert (v < 6).sum() > 3
+    same = knn_graph(np.ones((8, 2)), np.zeros(8, bool), 3, "local")
+    assert (same.edges().weight == 1).all()
+
+
+def test_local_weights_do_not_depend_on_the_unit():
+    X, labeled = clusters(n=200, d=3), np.arange(200) < 20
+    one, other = (knn_graph(X * s, labeled, 5, "local").edges() for s in (1.0, 2.0**20))
+    np.testing.assert_array_equal(one.weight, other.weight)
+
+
+@pytest.mark.parametrize("kind", ["full", "bipartite", "epsilon"])
+def test_local_weights_are_for_knn(kind):
+    with pytest.raises(ValueError, match=rf"graph '{kind}' takes no gamma='local'.*'knn'"):
+        build_graph(kind, np.eye(4), np.arange(4) < 2, gamma="local", radius=1.0)
+
+
+def test_other_words_for_gamma():
+    for gamma in ("scale", "globl"):
+        with pytest.raises(ValueError, match=f"gamma='{gamma}'"):
+            knn_graph(np.eye(4), np.arange(4) < 2, 2, gamma)
+
+
+def test_knn_graph_by_the_approximate_search():
+    pytest.importorskip("faiss")
+    X, labeled = clusters(n=4000), np.arange(4000) % 50 == 0
+    exact = knn_graph(X, labeled, 10, 0.1, method="exact").to_sparse()
+    near = build_graph(
+        "knn", X, labeled, gamma=0.1, n_neighbors=10, search="approximate"
+    ).to_sparse()
+    both = (exact.minimum(near) > 0).nnz
+    assert both >= 0.95 * exact.nnz
+    shared = exact.multiply(near > 0)
+    assert abs(shared - near.multiply(exact > 0)).max() == 0

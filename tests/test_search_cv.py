@@ -1,0 +1,654 @@
+"""The searching estimators: their criteria by literal refits, and what they choose."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm.estimators.criterion import (
+    Labels,
+    decide,
+    disagreement,
+    judge_classes,
+    judge_values,
+    leave_one_out,
+    split_in_halves,
+)
+from graphkm.kernels import SquaredExponential
+from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold
+
+SMALL = {"Cs": [1.0, 10.0], "C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 2)]}
+SMALL_GRAPHS = {"C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 2)]}
+
+
+@pytest.fixture(scope="module")
+def moons():
+    """Return two moons, 6 of 150 rows of each class labelled."""
+    X, truth = make_moons(150, noise=0.1, random_state=0)
+    y = np.full(150, -1)
+    for c in (0, 1):
+        y[np.flatnonzero(truth == c)[:6]] = c
+    return X, y, truth
+
+
+@pytest.fixture(scope="module")
+def sine():
+    """Return a sine, 15 of 90 targets known."""
+    X = np.linspace(0, 6, 90)[:, None]
+    truth = np.sin(X.ravel()) + 5.0
+    return X, np.where(np.arange(90) % 6 == 0, truth, np.nan), truth
+
+
+# ---------------------------------------------------------------- criteria
+
+
+def ridge(phi, y, weights, C):
+    """Return the v that minimises 1/2 ||v||^2 + C/2 sum_i s_i (y_i - <v, phi_i>)^2."""
+    left = phi.T @ (weights[:, None] * phi) + np.eye(phi.shape[1]) / C
+    return np.linalg.solve(left, phi.T @ (weights[:, None] * y))
+
+
+def random_labels(l=14, m=9, outputs=3, seed=0):  # noqa: E741
+    rng = np.random.default_rng(seed)
+    codes = np.arange(l) % outputs
+    targets = np.where(codes[:, None] == np.arange(outputs), 1.0, -1.0)
+    return rng.normal(size=(l, m)), Labels(targets, rng.uniform(0.2, 3.0, l), codes)
+
+
+@pytest.mark.parametrize("m", [2, 9, 30])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_is_a_fit_without_each_point(weighted, m):
+    phi, labels = random_labels(m=m)
+    if not weighted:
+        labels = labels._replace(weights=np.ones(14))
+    Cs = np.array([0.01, 1.0, 50.0])
+    for C, found in zip(Cs, leave_one_out(phi, labels, Cs), strict=True):
+        for i in range(14):
+            rest = np.arange(14) != i
+            v = ridge(phi[rest], labels.targets[rest], labels.weights[rest], C)
+            np.testing.assert_allclose(found[i], phi[i] @ v, rtol=1e-7, atol=1e-9)
+
+
+def test_leave_one_out_with_points_of_weight_zero():
+    phi, labels = random_labels()
+    labels.weights[:3] = 0.0
+    found = leave_one_out(phi, labels, np.array([2.0]))[0]
+    absent = Labels(labels.targets[3:], labels.weights[3:], None)
+    np.testing.assert_allclose(
+        found[3:], leave_one_out(phi[3:], absent, np.array([2.0]))[0], rtol=1e-9
+    )
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_disagreement_is_that_of_two_fits(outputs):
+    phi, labels = random_labels(l=20, outputs=max(2, outputs))
+    if outputs == 1:
+        labels = labels._replace(targets=labels.targets[:, [1]])
+    others = np.random.default_rng(1).normal(size=(70, 9))
+    halves = split_in_halves(labels.codes, np.random.default_rng(2))
+    Cs = np.array([0.1, 1.0, 100.0])
+    for C, found in zip(Cs, disagreement(phi, others, labels, Cs, halves), strict=True):
+        shares = []
+        for one, two in halves:
+            scores = [
+                others @ ridge(phi[half], labels.targets[half], labels.weights[half], C)
+                for half in (one, two)
+            ]
+            votes = [s[:, 0] >= 0 if outputs == 1 else s.argmax(axis=1) for s in scores]
+            shares.append(np.mean(votes[0] != votes[1]))
+        assert found == pytest.approx(np.mean(shares))
+    assert disagreement(phi, others, labels, Cs, [(halves[0][0], halves[0][0])]).max() == 0
+
+
+def test_halves_hold_every_class():
+    codes = np.array([0] * 7 + [1] * 5 + [2] * 6)
+    for one, two in split_in_halves(codes, np.random.default_rng(0)):
+        assert sorted(np.r_[one, two]) == list(range(18))
+        for c in range(3):
+            assert abs((codes[one] == c).sum() - (codes[two] == c).sum()) <= 1
+
+
+def test_judgement_of_classes():
+    codes = np.array([0, 0, 0, 1, 1, 2])
+    targets = np.where(codes[:, None] == np.arange(3), 1.0, -1.0)
+    labels = Labels(targets, np.ones(6), codes)
+    right = judge_classes(targets, labels, None)
+    assert right.score == 1.0
+    wrong = targets.copy()
+    wrong[0] = [-1.0, 1.0, -1.0]
+    one = judge_classes(wrong, labels, None)
+    assert one.score == pytest.approx(4 / 5)  # the single point of class 2 is passed over
+    assert one.loss > right.loss
+    wrong[5] = [1.0, 1.0, -1.0]
+    assert judge_classes(wrong, labels, None) == one
+    # Margins decide between candidates with the same errors; so does agreement where known.
+    assert judge_classes(0.5 * targets, labels, None).loss > right.loss
+    assert judge_classes(targets, labels, 0.3).loss > judge_classes(targets, labels, 0.1).loss
+    absent = labels._replace(weights=np.array([0.0, 1, 1, 1, 1, 1]))
+    assert judge_classes(wrong, absent, None).score == 1.0
+    lonely = Labels(targets[[0, 3, 5]], np.ones(3), np.array([0, 1, 2]))
+    nothing = judge_classes(targets[[0, 3, 5]], lonely, None)
+    assert nothing.loss == 0 and np.isnan(nothing.score)
+
+
+def test_rows_of_weight_zero_are_absent_from_the_judgement():
+    codes = np.array([0, 0, 0, 0, 1, 1])
+    scores = np.array([[-1.0], [-1.0], [1.0], [-1.0], [1.0], [1.0]])
+    targets = np.where(codes[:, None] == 1, 1.0, -1.0)
+    labels = Labels(targets, np.array([1.0, 1, 1, 0, 1, 1]), codes)
+    keep = labels.weights > 0
+    without = Labels(targets[keep], np.ones(5), codes[keep])
+    assert judge_classes(scores, labels, None) == judge_classes(scores[keep], without, None)
+
+
+def test_judgement_of_values():
+    rng = np.random.default_rng(0)
+    y, f, s = rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), rng.uniform(0, 2, 20)
+    found = judge_values(f, Labels(y, s, None))
+    assert found.loss == pytest.approx(np.average((y - f)[:, 0] ** 2, weights=s))
+    assert found.score == pytest.approx(r2_score(y, f, sample_weight=s))
+    assert np.isnan(judge_values(f, Labels(np.ones((20, 1)), s, None)).score)
+
+
+def test_decisions():
+    assert decide(np.array([[-0.1], [0.0], [2.0]])).tolist() == [0, 1, 1]
+    assert decide(np.array([[1.0, 3.0], [2.0, 0.0]])).tolist() == [1, 0]
+
+
+# ---------------------------------------------------------------- the search
+
+
+def by_hand(search, **more):
+    """Return the plain estimator with what was found."""
+    kind = GKMClassifier if is_classifier(search) else GKMRegressor
+    shared = {
+        k: v for k, v in search.get_params().items() if k in kind().get_params() and k != "gamma"
+    }
+    return kind(**shared | search.best_params_ | {"solver": "newton"} | more)
+
+
+def test_finds_two_moons(moons):
+    X, y, truth = moons
+    search = GKMClassifierCV(random_state=0).fit(X, y)
+    assert search.score(X, truth) > 0.9
+    assert search.best_params_["C_graph"] > 0
+    np.testing.assert_array_equal(search.transduction_[y >= 0], y[y >= 0])
+    hidden = y < 0
+    np.testing.assert_array_equal(search.transduction_[hidden], search.predict(X[hidden]))
+    assert search.classes_.tolist() == [0, 1]
+    assert search.n_features_in_ == 2
+    assert search.decision_function(X).shape == (150,)
+
+
+def test_finds_the_sine(sine):
+    X, y, truth = sine
+    search = GKMRegressorCV(random_state=0).fit(X, y)
+    assert search.score(X, truth) > 0.95
+    assert search.score(X, y) > 0.95  # of the rows with a target
+    assert search.best_score_ > 0.9
+    np.testing.assert_array_equal(search.transduction_[::6], truth[::6])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        SMALL,
+        SMALL | {"kernel": "laplacian", "gammas": [0.5, "scale"]},
+        SMALL | {"loss": "logistic", "fit_intercept": True, "class_weight": None},
+        SMALL | {"cv": 3},
+        SMALL_GRAPHS | {"p": 1, "Cs": [10.0], "cv": 3},
+        SMALL | {"graph": "epsilon", "radius": 0.6},
+        SMALL | {"graph": "full"},
+        SMALL | {"graph": "bipartite"},
+        SMALL | {"kernel": SquaredExponential(gamma=3.0)},
+        SMALL | {"kernel": "linear"},
+    ],
+)
+def test_the_last_fit_is_the_plain_estimators(options, moons):
+    X, y, _ = moons
+    search = GKMClassifierCV(**options, random_state=0).fit(X, y)
+    plain = by_hand(search).fit(X, y)
+    np.testing.assert_allclose(
+        search.decision_function(X), plain.decision_function(X), rtol=1e-4, atol=1e-4
+    )
+    np.testing.assert_array_equal(search.predict(X), plain.predict(X))
+    assert search.best_estimator_.objective_ == pytest.approx(plain.objective_, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, SMALL | {"cv": 3}, SMALL | {"loss": "l1", "fit_intercept": False}]
+)
+def test_the_last_fit_is_the_plain_regressors(options, sine):
+    X, y, _ = sine
+    search = GKMRegressorCV(**options, random_state=0).fit(X, y)
+    plain = by_hand(search).fit(X, y)
+    np.testing.assert_allclose(search.predict(X), plain.predict(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("options", [{}, SMALL, SMALL | {"cv": 3}])
+def test_results(options, moons):
+    X, y, _ = moons
+    search = GKMClassifierCV(**options, random_state=0).fit(X, y)
+    results = search.cv_results_
+    n = len(results["params"])
+    names = {"C", "C_graph", "gamma", "n_neighbors", "laplacian_degree"}
+    assert {key[6:] for key in results if key.startswith("param_")} == names
+    assert all(len(values) == n for values in results.values())
+    for i, candidate in enumerate(results["params"]):
+        for name in names:
+            cell = results[f"param_{name}"][i]
+            if name in candidate:
+                assert cell == candidate[name]
+            else:
+                assert cell is np.ma.masked
+    alone = results["param_C_graph"] == 0
+    assert 0 < alone.sum() < n
+    # Without a graph there is nothing to say of its neighbours.
+    np.testing.assert_array_equal(results["param_n_neighbors"].mask, alone)
+    assert search.best_params_ == results["params"][search.best_index_]
+    assert results["criterion"][search.best_index_] == results["criterion"].min()
+    assert results["rank_test_score"][search.best_index_] == 1
+    assert sorted(results["rank_test_score"]) == list(range(1, n + 1))
+    assert search.best_score_ == results["mean_test_score"][search.best_index_]
+    best_alone = np.argmin(np.where(alone, results["criterion"], np.inf))
+    gain = search.best_score_ - results["mean_test_score"][best_alone]
+    assert search.unlabeled_gain_ == pytest.approx(gain)
+    if "Cs" in options:
+        pairs = {(k, d) for k, d in options["graphs"]}
+        seen = {
+            (c["n_neighbors"], c["laplacian_degree"]) for c in results["params"] if c["C_graph"]
+        }
+        assert seen == pairs
+        assert set(results["param_C"]) == set(options["Cs"])
+        assert set(results["param_C_graph"]) == {0.0, *options["C_graphs"]}
+
+
+def test_scores_are_literal_leave_one_out(moons):
+    """One candidate again: ridge on the smoothed kernel, refitted without each label."""
+    X, y, _ = moons
+    options = {"Cs": [3.0], "C_graphs": [2.0], "graphs": [(5, 1)], "gammas": [2.0]}
+    search = GKMClassifierCV(
+        **options, class_weight=None, laplacian="unnormalized", precision="double"
+    ).fit(X, y)
+    labeled = np.flatnonzero(y >= 0)
+    # The graph of the search keeps edges between labelled rows: one of them is always unlabelled.
+    W = np.zeros((150, 150))
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    order = np.argsort(squares + np.diag(np.full(150, np.inf)), axis=1)[:, :5]
+    far = np.sqrt(np.take_along_axis(squares, order, axis=1)[:, -1])
+    for u in range(150):
+        for v in order[u]:
+            W[u, v] = W[v, u] = np.exp(-squares[u, v] / (far[u] * far[v]))
+    L, K = np.diag(W.sum(axis=1)) - W, np.exp(-2.0 * squares)
+    factor = 2.0 * 12 / np.count_nonzero(np.triu(W))
+    smooth = K @ np.linalg.inv(np.eye(150) + 2 * factor * L @ K)
+    signs = 2.0 * y[labeled] - 1
+    hits = []
+    for i in range(12):
+        rest = np.arange(12) != i
+        G = smooth[np.ix_(labeled[rest], labeled[rest])] + np.eye(11) / 3.0
+        f = smooth[labeled[i], labeled[rest]] @ np.linalg.solve(G, signs[rest])
+        hits.append(signs[i] * f > 0)
+    place = [c["C_graph"] > 0 for c in search.cv_results_["params"]].index(True)
+    assert search.cv_results_["mean_test_score"][place] == pytest.approx(np.mean(hits))
+
+
+def test_folds_are_fits_on_folds(moons):
+    X, y, _ = moons
+    folds = LabeledStratifiedKFold(3, random_state=4)
+    search = GKMClassifierCV(**SMALL, cv=folds, random_state=0).fit(X, y)
+    for i in (0, len(search.cv_results_["params"]) - 1):
+        candidate = search.cv_results_["params"][i]
+        model = GKMClassifier(class_weight="balanced", solver="newton", **candidate)
+        expected = cross_val_score(model, X, y, cv=folds, scoring="accuracy").mean()
+        assert search.cv_results_["mean_test_score"][i] == pytest.approx(expected)
+    number = GKMClassifierCV(**SMALL, cv=3, random_state=0).fit(X, y)
+    assert len(number.cv_results_["params"]) == len(search.cv_results_["params"])
+
+
+def test_p_one_is_searched_on_folds(moons, sine):
+    X, y, truth = moons
+    options = {"Cs": [10.0], "C_graphs": [1.0], "graphs": [(5, 2), (5, 3)]}
+    search = GKMClassifierCV(**options, p=1, random_state=0).fit(X, y)
+    degrees = search.cv_results_["param_laplacian_degree"]
+    assert set(degrees.compressed()) == {1}  # powers of the Laplacian belong to p = 2
+    assert len(degrees) == 2
+    assert search.score(X, truth) > 0.7
+    X, y, truth = sine
+    search = GKMRegressorCV(**options, p=1, random_state=0).fit(X, y)
+    assert search.score(X, truth) > 0.5
+
+
+@pytest.mark.parametrize("cv", [None, LabeledKFold(3, random_state=0)])
+def test_regression_scores(cv, sine):
+    X, y, _ = sine
+    search = GKMRegressorCV(**SMALL, cv=cv, random_state=0).fit(X, y)
+    alone = search.cv_results_["param_C_graph"] == 0
+    assert alone.any() and not alone.all()
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ > 0.5
+
+
+# ---------------------------------------------------------------- few and many labels
+
+
+def test_one_label_per_class(moons):
+    X, _, truth = moons
+    few = np.full(150, -1)
+    for c in (0, 1):
+        few[np.flatnonzero(truth == c)[0]] = c
+    search = GKMClassifierCV(random_state=0).fit(X, few)
+    assert np.isnan(search.best_score_) and np.isnan(search.unlabeled_gain_)
+    assert search.best_index_ == 0  # nothing can be held out: the first candidate
+    assert search.best_params_["n_neighbors"] == 6
+    assert search.score(X, truth) > 0.6
+
+
+def test_a_class_with_a_single_label(three):
+    y = three.y.copy()
+    y[np.flatnonzero(y == 2)[1:]] = -1
+    search = GKMClassifierCV(**SMALL).fit(three.X, y)
+    assert search.classes_.tolist() == [0, 1, 2]
+    assert 0 <= search.best_score_ <= 1
+    assert search.decision_function(three.X).shape == (90, 3)
+
+
+def test_every_row_labelled(moons):
+    X, _, truth = moons
+    search = GKMClassifierCV().fit(X, truth)
+    assert (search.cv_results_["param_C_graph"] == 0).all()
+    assert search.unlabeled_gain_ == 0.0
+    assert search.score(X, truth) > 0.9
+    assert GKMRegressorCV().fit(X, truth.astype(float)).unlabeled_gain_ == 0.0
+
+
+def test_one_target(sine):
+    X, _, _ = sine
+    few = np.full(90, np.nan)
+    few[10] = 2.5
+    search = GKMRegressorCV().fit(X, few)
+    np.testing.assert_allclose(search.predict(X), 2.5)
+    assert np.isnan(search.best_score_)
+
+
+# ---------------------------------------------------------------- kinds of input
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_text_labels(cv, moons):
+    X, y, _ = moons
+    words = np.array(["ham", "spam"])
+    named = np.array([None if c < 0 else words[c] for c in y], dtype=object)
+    search = GKMClassifierCV(**SMALL, cv=cv, random_state=0).fit(X, named)
+    numbers = GKMClassifierCV(**SMALL, cv=cv, random_state=0).fit(X, y)
+    assert search.classes_.tolist() == ["ham", "spam"]
+    assert search.best_params_ == numbers.best_params_
+    np.testing.assert_array_equal(search.predict(X), words[numbers.predict(X)])
+    marked = GKMClassifierCV(**SMALL, cv=cv, unlabeled="?", random_state=0)
+    marked.fit(X, np.array(["?" if c < 0 else words[c] for c in y]))
+    assert marked.best_params_ == numbers.best_params_
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix])
+def test_sparse_rows(storage, cv, moons):
+    X, y, _ = moons
+    dense = GKMClassifierCV(**SMALL, cv=cv, random_state=0).fit(X, y)
+    sparse = GKMClassifierCV(**SMALL, cv=cv, random_state=0).fit(storage(X), y)
+    np.testing.assert_allclose(
+        sparse.cv_results_["mean_test_score"], dense.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(sparse.predict(storage(X)), dense.predict(X))
+
+
+def test_precomputed_kernel_and_affinity(moons):
+    X, y, _ = moons
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    W = np.where(squares < 0.3, np.exp(-squares), 0.0) - np.eye(150)
+    named = GKMClassifierCV(**SMALL, graph="precomputed", gammas=[2.0], random_state=0)
+    named.fit(X, y, affinity=W)
+    given = GKMClassifierCV(**SMALL, graph="precomputed", kernel="precomputed", random_state=0)
+    given.fit(np.exp(-2.0 * squares), y, affinity=sp.csr_array(W))
+    for search in (named, given):
+        assert "param_n_neighbors" not in search.cv_results_
+        assert set(search.cv_results_["param_laplacian_degree"].compressed()) == {1, 2}
+    np.testing.assert_allclose(
+        given.cv_results_["criterion"], named.cv_results_["criterion"], rtol=1e-5
+    )
+    np.testing.assert_array_equal(given.predict(np.exp(-2.0 * squares)), named.predict(X))
+
+
+def test_weights_take_part_in_the_search(moons):
+    X, y, _ = moons
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, 150)
+    equal = GKMClassifierCV(**SMALL, random_state=0).fit(X, y)
+    weighted = GKMClassifierCV(**SMALL, random_state=0).fit(X, y, weight)
+    assert not np.allclose(weighted.cv_results_["criterion"], equal.cv_results_["criterion"])
+    plain = by_hand(weighted).fit(X, y, weight)
+    np.testing.assert_allclose(weighted.decision_function(X), plain.decision_function(X), atol=1e-4)
+
+
+def test_frames(moons):
+    X, y, _ = moons
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    search = GKMClassifierCV(**SMALL, cv=3).fit(frame, pd.Series(y))
+    assert search.feature_names_in_.tolist() == ["a", "b"]
+    assert search.predict(frame).shape == (150,)
+
+
+def test_landmarks(moons):
+    X, y, truth = moons
+    options = SMALL | {"n_landmarks": 60, "landmarks": "kmeans++", "smoothing": "landmarks"}
+    search = GKMClassifierCV(**options, random_state=0)
+    assert len(search.fit(X, y).best_estimator_.support_) <= 60
+    assert search.score(X, truth) > 0.7
+
+
+def test_more_rows_than_are_solved_exactly():
+    """On folds too: p = 2 means the solver that iterates the Laplacian."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2100, 2))
+    y = np.where(np.arange(2100) < 1800, (X[:, 0] > 0).astype(int), -1)
+    options = {"Cs": [1.0], "C_graphs": [1.0], "graphs": [(5, 2)], "n_landmarks": 50}
+    search = GKMClassifierCV(**options, cv=2, random_state=0).fit(X, y)
+    assert search.best_score_ > 0.9
+
+
+# ---------------------------------------------------------------- parameters
+
+
+@pytest.mark.parametrize("kind", [GKMClassifierCV, GKMRegressorCV])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"Cs": []}, r"Cs must be None or a list of values to try, got \[\]"),
+        ({"Cs": 1.0}, "Cs must be None or a list of values to try, got 1.0"),
+        ({"Cs": "1"}, "Cs must be None or a list"),
+        ({"Cs": [1.0, 0]}, "Cs must be a finite number > 0, got 0"),
+        ({"Cs": [np.inf]}, "Cs must be a finite number > 0, got inf"),
+        ({"C_graphs": [-1]}, "C_graphs must be a finite number >= 0, got -1"),
+        ({"C_graphs": ["auto"]}, "C_graphs must be a finite number >= 0, got 'auto'"),
+        ({"gammas": [0]}, "gammas must be .* got 0"),
+        ({"gammas": ["wide"]}, "gammas must be 'spread' or .* got 'wide'"),
+        ({"graphs": [3]}, r"graphs must hold pairs .* got 3 among them"),
+        ({"graphs": [(3, 1, 1)]}, "graphs must hold pairs"),
+        ({"graphs": [(0, 1)]}, "n_neighbors must be a whole number >= 1, got 0"),
+        ({"graphs": [(3, 1.5)]}, "laplacian_degree must be a whole number >= 1, got 1.5"),
+        ({"cv": 1}, "cv must be a whole number >= 2, got 1"),
+        ({"cv": 2.5}, "cv must be a whole number >= 2, got 2.5"),
+        ({"cv": "five"}, "cv must be a whole number >= 2, got 'five'"),
+        ({"p": 0.5}, "p must be a finite number >= 1, got 0.5"),
+        ({"kernel": "rfb"}, "kernel='rfb' is not a kernel"),
+        ({"graph": "ring"}, "graph must be one of"),
+        ({"n_landmarks": 1000}, "n_landmarks=1000 is more than the 90 rows"),
+    ],
+)
+def test_bad_parameters(kind, options, message, sine):
+    X, y, truth = sine
+    y = np.where(np.isnan(y), -1, truth > 5.0) if kind is GKMClassifierCV else y
+    with pytest.raises(ValueError, match=message):
+        kind(**options).fit(X, y)
+
+
+def test_what_folds_cannot_cut_is_refused(moons):
+    X, y, _ = moons
+    K, W = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2)), np.ones((150, 150))
+    for search, rows, given in [
+        (GKMClassifierCV(cv=3), X, {"sample_weight": np.ones(150)}),
+        (GKMClassifierCV(cv=3, graph="precomputed"), X, {"affinity": W}),
+        (GKMClassifierCV(p=1, kernel="precomputed", graph="precomputed"), K, {"affinity": W}),
+    ]:
+        with pytest.raises(ValueError, match=r"Fits on folds.*cv=None and p=2"):
+            search.fit(rows, y, **given)
+
+
+@pytest.mark.parametrize("options", [{"cv": 5}, {"p": 1}])
+def test_folds_of_a_single_target_are_refused(options, sine):
+    X, y, _ = sine
+    few = np.where(np.arange(90) < 40, y, np.nan)  # 7 targets
+    with pytest.raises(ValueError, match=r"7 known targets holds a single one.*smaller cv"):
+        GKMRegressorCV(**SMALL_GRAPHS, **options).fit(X, few)
+    GKMRegressorCV(**SMALL | options | {"cv": 3}).fit(X, few)
+
+
+def test_precomputed_needs_what_the_plain_estimator_needs(moons):
+    X, y, _ = moons
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    with pytest.raises(ValueError, match=r"graph='knn' could measure.*affinity=W"):
+        GKMClassifierCV(kernel="precomputed").fit(K, y)
+    with pytest.raises(ValueError, match=r"square matrix.*\(150, 2\)"):
+        GKMClassifierCV(kernel="precomputed", graph="precomputed").fit(X, y, affinity=K)
+    with pytest.raises(ValueError, match="An affinity was passed, but graph='knn'"):
+        GKMClassifierCV().fit(X, y, affinity=K)
+    alone = GKMClassifierCV(kernel="precomputed", C_graphs=[0], Cs=[1.0]).fit(K, y)
+    assert alone.best_params_ == {"C_graph": 0.0, "C": 1.0}
+
+
+def test_any_iterable_is_a_list(moons):
+    X, y, _ = moons
+    listed = GKMClassifierCV(**SMALL, random_state=0).fit(X, y)
+    lazy = {name: (value for value in values) for name, values in SMALL.items()}
+    assert GKMClassifierCV(**lazy, random_state=0).fit(X, y).best_params_ == listed.best_params_
+    arrays = {name: np.array(values) for name, values in SMALL.items()}
+    assert GKMClassifierCV(**arrays, random_state=0).fit(X, y).best_params_ == listed.best_params_
+
+
+def test_zero_alone_means_no_graph(moons):
+    X, y, _ = moons
+    search = GKMClassifierCV(C_graphs=[0], random_state=0).fit(X, y)
+    assert search.best_params_["C_graph"] == 0
+    assert search.unlabeled_gain_ == 0
+
+
+# ---------------------------------------------------------------- manners
+
+
+@pytest.mark.parametrize("options", [{"n_landmarks": 50}, SMALL | {"cv": 3}])
+def test_random_state(options, moons):
+    X, y, _ = moons
+
+    def scores(seed):
+        return GKMClassifierCV(**options, random_state=seed).fit(X, y).decision_function(X)
+
+    np.testing.assert_array_equal(scores(0), scores(0))
+    np.testing.assert_array_equal(scores(0), scores(np.random.RandomState(0)))
+    if "n_landmarks" in options:
+        assert not np.array_equal(scores(0), scores(1))
+
+
+def test_pipeline_clone_and_pickle(moons):
+    X, y, truth = moons
+    piped = make_pipeline(StandardScaler(), GKMClassifierCV(**SMALL, random_state=0))
+    piped.fit(100 * X, y)
+    assert piped.score(100 * X, truth) > 0.7
+    again = pickle.loads(pickle.dumps(piped))
+    np.testing.assert_array_equal(
+        again.decision_function(100 * X), piped.decision_function(100 * X)
+    )
+    twin = clone(piped)
+    with pytest.raises(NotFittedError):
+        twin[-1].predict(X)
+    assert twin[-1].get_params() == piped[-1].get_params()
+    assert is_classifier(GKMClassifierCV()) and is_regressor(GKMRegressorCV())
+
+
+def test_probabilities(moons):
+    X, y, _ = moons
+    search = GKMClassifierCV(**SMALL, loss="logistic").fit(X, y)
+    P = search.predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    np.testing.assert_array_equal(P.argmax(axis=1), search.predict(X))
+    np.testing.assert_allclose(search.predict_log_proba(X), np.log(P), rtol=1e-9)
+    assert not hasattr(GKMClassifierCV(), "predict_proba")
+    assert not hasattr(GKMClassifierCV(), "predict_log_proba")
+
+
+def test_scores_pass_over_unlabelled_rows(moons):
+    X, y, _ = moons
+    search = GKMClassifierCV(**SMALL).fit(X, y)
+    shown = y >= 0
+    assert search.score(X, y) == np.mean(search.predict(X[shown]) == y[shown])
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 150)
+    hits = search.predict(X[shown]) == y[shown]
+    assert search.score(X, y, weight) == pytest.approx(np.average(hits, weights=weight[shown]))
+    assert search.n_iter_ == search.best_estimator_.n_iter_ > 0
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_verbose(cv, moons, capsys):
+    X, y, _ = moons
+    GKMClassifierCV(**SMALL, cv=cv).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    GKMClassifierCV(**SMALL, cv=cv, verbose=1).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out == "" and "candidate" in err
+
+
+# ---------------------------------------------------------------- scikit-learn's checks
+
+_FAST = {"Cs": [10.0], "C_graphs": [10.0], "graphs": [(3, 1)], "gammas": ["spread"]}
+_KERNEL = (
+    "gamma='spread' and the number of neighbours count rows, so that a repeated row is not a "
+    "weight of 2"
+)
+
+
+def contradictions(estimator):
+    """Return the checks that the design contradicts, and why."""
+    expected = {
+        "check_sample_weight_equivalence_on_dense_data": _KERNEL,
+        "check_sample_weight_equivalence_on_sparse_data": _KERNEL,
+    }
+    if isinstance(estimator, GKMClassifierCV) and estimator.unlabeled == -1:
+        expected["check_classifiers_classes"] = (
+            "fits labels {-1, 1}; -1 is the default mark of unlabelled rows, as in "
+            "sklearn.semi_supervised, and these labels are refused as ambiguous"
+        )
+    return expected
+
+
+@parametrize_with_checks(
+    [
+        GKMClassifierCV(**_FAST, random_state=0),
+        GKMClassifierCV(**_FAST, loss="logistic", unlabeled=None),
+        GKMRegressorCV(**_FAST, random_state=0),
+    ],
+    expected_failed_checks=contradictions,
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
