@@ -97,6 +97,7 @@ def work(folder: Path, threads: int, profile: bool) -> dict[str, Any]:
     """Fit in this process and return what was measured."""
     X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
     model = GKMClassifier(
+        solver="sgd",
         C=C,
         C_graph=C,
         gamma=GAMMA,

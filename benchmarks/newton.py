@@ -15,6 +15,7 @@ graph given and 1,000 landmarks:
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from _common import Figure, arguments, show
+from _common import Figure, script
 from graphkm import GKMClassifier, GKMClassifierCV
 from graphkm.backends.native import NativeStore
 from graphkm.graphs import knn_graph
@@ -64,6 +65,8 @@ class Stopwatch:
         self._inside = False
 
     def wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function with its time counted, nested calls once."""
+
         def timed(*args: Any, **kwargs: Any) -> Any:
             if self._inside:
                 return function(*args, **kwargs)
@@ -123,8 +126,8 @@ def cpu(function: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def main() -> None:
-    quick = arguments(__doc__).quick
+def run(arguments: argparse.Namespace) -> list[Figure]:
+    quick = arguments.quick
     sizes = [2500, 5000, 10000] if quick else [25_000, 50_000, 100_000, 200_000]
     figures = []
     with threadpool_limits(1):
@@ -164,8 +167,8 @@ def main() -> None:
                 at_least=False,
             )
         )
-    show(figures)
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    script(run)

@@ -25,6 +25,8 @@ SCRIPTS = (
     "right_hand_sides",
     "released_loop",
     "small_costs",
+    "newton",
+    "large_graph",
 )
 
 

@@ -60,8 +60,8 @@ def main():
     X, y, X_test, truth = partly_labelled_moons()
     print(f"graphkm {graphkm.__version__}: two moons, {N_POINTS} points, {2 * N_LABELS} labels")
     before, rows = peak_memory_mb(), []
-    for name, C_graph in (("labelled points only", 0), ("with the unlabelled points", 1e4)):
-        model = GKMClassifier(C=100, C_graph=C_graph, gamma=10, max_iter=20_000, random_state=SEED)
+    for name, C_graph in (("labelled points only", 0), ("with the unlabelled points", "auto")):
+        model = GKMClassifier(C_graph=C_graph, random_state=SEED)
         start = time.perf_counter()
         model.fit(X, y)
         seconds = time.perf_counter() - start

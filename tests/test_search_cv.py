@@ -25,6 +25,7 @@ from graphkm.estimators.criterion import (
     judge_classes,
     judge_values,
     leave_one_out,
+    share_divergence,
     split_in_halves,
 )
 from graphkm.kernels import SquaredExponential
@@ -123,35 +124,39 @@ def test_halves_hold_every_class():
 
 
 def test_judgement_of_classes():
-    codes = np.array([0, 0, 0, 1, 1, 2])
+    codes = np.array([0, 0, 0, 1, 1, 2, 0, 0, 1, 1])
     targets = np.where(codes[:, None] == np.arange(3), 1.0, -1.0)
-    labels = Labels(targets, np.ones(6), codes)
+    labels = Labels(targets, np.ones(10), codes)
     right = judge_classes(targets, labels, None)
     assert right.score == 1.0
     wrong = targets.copy()
     wrong[0] = [-1.0, 1.0, -1.0]
     one = judge_classes(wrong, labels, None)
-    assert one.score == pytest.approx(4 / 5)  # the single point of class 2 is passed over
+    assert one.score == pytest.approx(8 / 9)  # the single point of class 2 is passed over
     assert one.loss > right.loss
     wrong[5] = [1.0, 1.0, -1.0]
     assert judge_classes(wrong, labels, None) == one
     # Margins decide between candidates with the same errors; so does agreement where known.
     assert judge_classes(0.5 * targets, labels, None).loss > right.loss
     assert judge_classes(targets, labels, 0.3).loss > judge_classes(targets, labels, 0.1).loss
-    absent = labels._replace(weights=np.array([0.0, 1, 1, 1, 1, 1]))
+    # Classes whose predicted shares are far from the labels' cost something.
+    assert judge_classes(targets, labels, None, 0.5).loss > right.loss
+    absent = labels._replace(weights=np.array([0.0, 1, 1, 1, 1, 1, 1, 1, 1, 1]))
     assert judge_classes(wrong, absent, None).score == 1.0
     lonely = Labels(targets[[0, 3, 5]], np.ones(3), np.array([0, 1, 2]))
     nothing = judge_classes(targets[[0, 3, 5]], lonely, None)
+    few = Labels(targets[:5], np.ones(5), codes[:5])
+    assert np.isnan(judge_classes(targets[:5], few, None).score)  # fewer than eight say nothing
     assert nothing.loss == 0 and np.isnan(nothing.score)
 
 
 def test_rows_of_weight_zero_are_absent_from_the_judgement():
-    codes = np.array([0, 0, 0, 0, 1, 1])
-    scores = np.array([[-1.0], [-1.0], [1.0], [-1.0], [1.0], [1.0]])
+    codes = np.array([0, 0, 0, 0, 1, 1, 0, 1, 1])
+    scores = np.array([[-1.0], [-1.0], [1.0], [-1.0], [1.0], [1.0], [-1.0], [1.0], [-1.0]])
     targets = np.where(codes[:, None] == 1, 1.0, -1.0)
-    labels = Labels(targets, np.array([1.0, 1, 1, 0, 1, 1]), codes)
+    labels = Labels(targets, np.array([1.0, 1, 1, 0, 1, 1, 1, 1, 1]), codes)
     keep = labels.weights > 0
-    without = Labels(targets[keep], np.ones(5), codes[keep])
+    without = Labels(targets[keep], np.ones(8), codes[keep])
     assert judge_classes(scores, labels, None) == judge_classes(scores[keep], without, None)
 
 
@@ -652,3 +657,30 @@ def contradictions(estimator):
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+def test_share_divergence_against_its_definition():
+    rng = np.random.default_rng(0)
+    phi, others = rng.normal(size=(12, 3)), rng.normal(size=(50, 3))
+    codes = np.repeat([0, 1], [4, 8])
+    targets = np.where(codes[:, None] == 1, 1.0, -1.0)
+    labels = Labels(targets, rng.uniform(0.5, 2, 12), codes)
+    Cs = np.array([0.1, 10.0])
+    for C, found in zip(Cs, share_divergence(phi, others, labels, Cs), strict=True):
+        S = np.diag(labels.weights)
+        v = np.linalg.solve(phi.T @ S @ phi + np.eye(3) / C, phi.T @ S @ targets)
+        q = (np.bincount((others @ v)[:, 0] >= 0, minlength=2) + 1) / 52
+        p = np.array([4, 8]) / 12
+        assert found == pytest.approx(np.sum(p * np.log(p / q)))
+
+
+def test_a_graph_must_earn_its_place():
+    # Labels that have nothing to do with the rows: no candidate is better, none has a graph.
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 5))
+    y = np.where(np.arange(200) < 100, rng.integers(2, size=200), -1)
+    search = GKMClassifierCV(random_state=0).fit(X, y)
+    prices = search.cv_results_["criterion"]
+    alone = search.cv_results_["param_C_graph"] == 0
+    assert prices[alone].min() <= prices.min() + 10
+    assert search.unlabeled_gain_ < 0.15

@@ -1,7 +1,8 @@
 """Tables of the results: accuracy, ranks, differences, time and memory.
 
-A cell's means are over the splits that every method with rows in that cell has finished, so that
-all are compared on the same ones. "±" is the standard deviation over splits. A method without any
+A cell's means are over the splits that every method has finished there, so that all are compared on
+the same ones. A method with fewer than half of the splits does not hold the others back: its mean
+is over what it has, and says so. "±" is the standard deviation over splits. A method without any
 result there says why; one with some says how many. Ranks are over the cells where every method was
 tried, and one that failed comes last. Time and memory are those of fits that worked.
 """
@@ -62,9 +63,12 @@ def compared(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the splits that all methods of their cell have; add the cell's name."""
     parts = []
     for (name, n_labels), cell in frame.groupby(["set", "n_labels"], sort=False):
-        counts = cell.groupby("split")["method"].nunique()
-        kept = counts.index[counts == cell["method"].nunique()]
-        parts.append(cell[cell["split"].isin(kept)].assign(cell=f"{name} {n_labels}"))
+        done = cell.groupby("method")["split"].nunique()
+        regular = done.index[2 * done >= done.max()]
+        counts = cell[cell["method"].isin(regular)].groupby("split")["method"].nunique()
+        kept = counts.index[counts == len(regular)]
+        chosen = cell["split"].isin(kept) | ~cell["method"].isin(regular)
+        parts.append(cell[chosen].assign(cell=f"{name} {n_labels}", splits=len(kept)))
     return pd.concat(parts)
 
 
@@ -104,7 +108,7 @@ def _spread(common: pd.DataFrame, column: str, values: pd.DataFrame) -> str:
     for cell in values.index:
         rows = common[common["cell"] == cell]
         top = values.loc[cell].max()
-        line = [cell, str(rows["split"].nunique())]
+        line = [cell, str(rows["splits"].iloc[0])]
         for method in values.columns:
             own = rows[rows["method"] == method]
             line.append(_entry(own, column, values.loc[cell, method] >= top - 1e-9))
@@ -120,7 +124,9 @@ def _entry(own: pd.DataFrame, column: str, is_best: bool) -> str:
     text = f"**{text}**" if is_best else text
     if len(worked) > 1:
         text += f" ± {worked.std(ddof=1):.1f}"
-    return text if len(worked) == len(own) else f"{text} ({len(worked)} of {len(own)})"
+    if len(worked) < len(own):
+        return f"{text} ({len(worked)} of {len(own)})"
+    return text if len(own) == own["splits"].iloc[0] else f"{text} (splits: {len(own)})"
 
 
 def _summary(common: pd.DataFrame, accuracy: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_SMALL = 512  # rows of a matrix whose products and factors gain nothing from more threads
+_SMALL = 1024  # rows of a matrix whose products and factors gain nothing from more threads
 
 
 @cache

@@ -18,10 +18,19 @@ Matrix = NDArray[np.float64]
 ENOUGH = 5
 """Labels per class from which half of them make a classifier worth asking."""
 
-_HALVINGS = 5
+_HALVINGS = 15
+_FEWEST = 8  # labels in all from which leaving one out says anything
 _MARGIN = 0.3  # weight of the margins against the errors, in logarithms
 _AGREEMENT = 0.05  # of the disagreement
 _LEAST = 0.02  # disagreement below which no difference is made
+_SHARES = 0.1  # of the divergence of class shares
+
+GAIN = 0.1
+"""Share of the held-out error by which a graph must cut it to be preferred to none."""
+
+STEP = 0.25
+"""What a candidate pays for each step down the lists of values, which are in order of
+preference. It decides among a handful of labels, and fades as they grow in number."""
 
 
 class Labels(NamedTuple):
@@ -88,6 +97,28 @@ def disagreement(
     return share
 
 
+def share_divergence(
+    phi: Matrix, others: Matrix, labels: Labels, Cs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how far the classes' shares among other points are from those of the labels, per C.
+
+    It is the Kullback-Leibler divergence of the labels' shares from the predicted ones, and
+    grows where a class all but vanishes from the predictions.
+    """
+    codes = labels.codes
+    assert codes is not None
+    counts = np.bincount(codes)
+    wanted = counts / counts.sum()
+    rows = labels.weights[:, None] * phi
+    gram, right = rows.T @ phi, rows.T @ labels.targets
+    divergence = np.empty(len(Cs))
+    for i, C in enumerate(Cs):
+        votes = decide(others @ dposv(gram + np.eye(len(gram)) / C, right)[1])
+        found = np.bincount(votes, minlength=len(counts)) + 1.0
+        divergence[i] = float(wanted @ np.log(wanted * found.sum() / found))
+    return divergence
+
+
 def split_in_halves(
     codes: NDArray[np.int64], random: np.random.Generator
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -104,19 +135,22 @@ def split_in_halves(
     return halvings
 
 
-def judge_classes(scores: Matrix, labels: Labels, disagreement: float | None) -> Judgement:
+def judge_classes(
+    scores: Matrix, labels: Labels, disagreement: float | None = None, divergence: float = 0.0
+) -> Judgement:
     """Judge leave-one-out scores of a classification.
 
     Errors count first, as the mean of the error rate over points and over classes. What they
     leave open is decided by the disagreement on unlabelled points where it is known, else by
-    the squared error of the scores. Points that are their class's only one are passed over:
-    without them the class is unknown.
+    the squared error of the scores; and by how far the predicted shares of the classes are
+    from those of the labels. Points that are their class's only one are passed over: without
+    them the class is unknown. Fewer than eight points that remain say nothing.
     """
     codes = labels.codes
     assert codes is not None
     counts = np.bincount(codes, labels.weights > 0)  # rows of weight 0 are as good as absent
     judged = np.flatnonzero((counts[codes] > 1) & (labels.weights > 0))
-    if len(judged) == 0:
+    if len(judged) < _FEWEST:
         return Judgement(0.0, float("nan"))
     wrong = decide(scores[judged]) != codes[judged]
     by_class = np.bincount(codes[judged], wrong)[np.unique(codes[judged])]
@@ -129,6 +163,7 @@ def judge_classes(scores: Matrix, labels: Labels, disagreement: float | None) ->
     else:
         squares = float(np.mean(np.square(labels.targets[judged] - scores[judged])))
         loss += _MARGIN * n * np.log(squares + 1e-3)
+    loss += _SHARES * n * divergence
     return Judgement(float(loss), 1.0 - float(wrong.mean()))
 
 

@@ -24,17 +24,21 @@ from ..solvers.rows import RowKernel
 from .base import BaseGKM, Neighbours, Problem
 from .criterion import (
     ENOUGH,
+    GAIN,
+    STEP,
     Judgement,
     Labels,
     disagreement,
     judge_classes,
     judge_values,
     leave_one_out,
+    share_divergence,
     split_in_halves,
 )
 from .settings import make_solver, resolve_settings
 
-_OTHERS = 1000  # unlabelled rows on which fits are compared
+_LAST = 4  # steps down the list at which candidates without a graph stand
+_OTHERS = 2000  # unlabelled rows on which fits are compared
 
 
 # What is tried where nothing is given: C in units of one over the mean kernel value of the
@@ -132,8 +136,8 @@ class ClosedForm:
             for gamma in grid.widths(kernel, X):
                 judge = self._of_rows if self._rows else self._of_landmarks
                 yield from judge(self._objective(kernel, gamma), gamma, kinds)
-        for gamma in grid.widths(kernel, X, alone=True):
-            yield from self._alone(kernel, gamma)
+        for step, gamma in enumerate(grid.widths(kernel, X, alone=True)):
+            yield from self._alone(kernel, gamma, _LAST + step)
 
     def _search(self, k: int) -> Neighbours:
         template = self._template
@@ -156,36 +160,38 @@ class ClosedForm:
         features = solver.features(objective)
         labeled = features.kernels_at(self._labeled)
         others = features.kernels_at(self._others)
-        for k, degree in kinds:
+        for step, (k, degree) in enumerate(kinds):
             problem = replace(objective, graph=self._graph(k, objective.kernel), degree=degree)
             form = graph_form(problem, features, self._template.verbose)
-            for C_graph, factor in self._factors(problem):
+            for steps, C_graph, factor in self._factors(problem, step):
                 smoothed = SmoothedFeatures(features.gram, labeled, form, factor)
                 costs = self._grid.costs(smoothed.scale)
                 judged = self._judge(smoothed.phi, smoothed.at(others), costs)
-                yield from self._named(k, degree, C_graph, gamma, costs, judged)
+                yield from self._named(steps, k, degree, C_graph, gamma, costs, judged)
 
     def _of_rows(
         self, objective: Objective, gamma: float | None, kinds: Iterable[tuple[int, int]]
     ) -> Iterator[tuple[dict[str, Any], Judgement]]:
         """Judge candidates whose graph smooths the rows' own scores."""
-        for k, degree in kinds:
+        for step, (k, degree) in enumerate(kinds):
             graph = self._graph(k, objective.kernel)
             matrix = laplacian_matrix(graph, normalized=objective.normalized)
-            for C_graph, factor in self._factors(replace(objective, graph=graph)):
+            for steps, C_graph, factor in self._factors(replace(objective, graph=graph), step):
                 kernel = RowKernel(matrix, degree, 2.0 * factor, self._labeled)
                 costs = self._grid.costs(kernel.scale)
                 judged = self._judge(kernel.phi, kernel.at(self._others), costs)
-                yield from self._named(k, degree, C_graph, gamma, costs, judged)
+                yield from self._named(steps, k, degree, C_graph, gamma, costs, judged)
 
-    def _factors(self, objective: Objective) -> Iterator[tuple[float, float]]:
-        """Yield every C_graph, and what it makes of the sum over edges."""
+    def _factors(self, objective: Objective, steps: int) -> Iterator[tuple[int, float, float]]:
+        """Yield every C_graph after its place in the list, and what it makes of the graph."""
         n, n_labeled = self._problem.X.shape[0], len(self._labeled)
-        for C_graph in self._grid.strengths(n, n_labeled, rows=self._rows):
-            yield C_graph, float(replace(objective, C_graph=np.array([C_graph])).graph_factor[0])
+        strengths = self._grid.strengths(n, n_labeled, rows=self._rows)
+        for more, C_graph in enumerate(strengths):
+            factor = replace(objective, C_graph=np.array([C_graph])).graph_factor[0]
+            yield steps + more, C_graph, float(factor)
 
     def _alone(
-        self, kernel: Kernel, gamma: float | None
+        self, kernel: Kernel, gamma: float | None, steps: int
     ) -> Iterator[tuple[dict[str, Any], Judgement]]:
         """Judge candidates without a graph: they need the labelled rows only."""
         objective = self._objective(kernel, gamma)
@@ -195,7 +201,7 @@ class ClosedForm:
         costs = self._grid.costs(smoothed.scale, alone=True)
         others = smoothed.at(features.kernels_at(self._others))
         judged = self._judge(smoothed.phi, others, costs)
-        yield from self._named(None, None, 0.0, gamma, costs, judged)
+        yield from self._named(steps, None, None, 0.0, gamma, costs, judged)
 
     def _judge(
         self, phi: NDArray[np.float64], others: NDArray[np.float64], Cs: NDArray[np.float64]
@@ -212,13 +218,17 @@ class ClosedForm:
         shares: Sequence[float | None] = [None] * len(Cs)
         if self._halves is not None and len(others):
             shares = disagreement(phi, others, self._labels, Cs, self._halves).tolist()
+        divergence = np.zeros(len(Cs))
+        if len(others):
+            divergence = share_divergence(phi, others, self._labels, Cs)
         return [
-            judge_classes(each, self._labels, share)
-            for each, share in zip(scores, shares, strict=True)
+            judge_classes(each, self._labels, share, apart)
+            for each, share, apart in zip(scores, shares, divergence.tolist(), strict=True)
         ]
 
     def _named(
         self,
+        steps: int,
         k: int | None,
         degree: int | None,
         C_graph: float,
@@ -234,8 +244,11 @@ class ClosedForm:
             "gamma": gamma,
         }
         shared = {name: value for name, value in known.items() if value is not None}
-        for C, judgement in zip(Cs.tolist(), judged, strict=True):
-            yield {**shared, "C": C}, judgement
+        for more, (C, judgement) in enumerate(zip(Cs.tolist(), judged, strict=True)):
+            price = STEP * (steps + more) + 0.5 * GAIN * len(self._labeled) * (C_graph > 0)
+            if self._labels.codes is None:  # losses of another scale
+                price = 0.0
+            yield {**shared, "C": C}, judgement._replace(loss=judgement.loss + price)
 
     def _objective(self, kernel: Kernel, gamma: float | None) -> Objective:
         problem = self._problem

@@ -16,8 +16,10 @@ from ..solvers.rows import LARGEST
 from ..theory import Guarantee
 from .parameters import check_choice, check_count, check_flag, check_number
 
-_EXACT = 2000  # rows up to which all of them are landmarks
+_EXACT = 2500  # rows up to which all of them are landmarks
 _LANDMARKS = 1000  # beyond
+_FEW = 1000  # labels
+_SMALL = 500  # rows on which every graph and every p is quick
 _NEWTON_STEPS = 500
 _LISTED = ("knn", "epsilon", "precomputed")
 _PIVOT = {"single": 1e-7, "double": 1e-12}  # landmarks explained up to this are dropped
@@ -115,14 +117,15 @@ def resolve_settings(estimator: Any, n: int, n_labeled: int) -> Settings:
 
 
 def _choose_solver(e: Any, n: int, n_labeled: int, n_landmarks: int) -> str:
-    """Return "newton" where it is exact, or labels are few enough to be landmarks all.
+    """Return "newton" where labels are few, which is where it gains and costs little.
 
-    It needs the list of edges, and for a p other than 2 a pass over them at every step.
+    It needs the list of edges, and for a p other than 2 a pass over them at every step: there
+    only small data are worth it.
     """
-    exact = n <= n_landmarks
-    few = n_labeled <= n_landmarks // 2 and e.p == 2 and e.graph in _LISTED
+    few = n_labeled <= (_FEW if n <= n_landmarks else n_landmarks // 2)
+    suits = (e.p == 2 and e.graph in _LISTED) or n <= _SMALL
     theory = e.C_graph == "guaranteed"
-    return "newton" if (exact or few) and not theory else "sgd"
+    return "newton" if few and suits and not theory else "sgd"
 
 
 def _choose_smoothing(e: Any, n: int, n_labeled: int, n_landmarks: int) -> str:

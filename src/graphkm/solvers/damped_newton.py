@@ -25,6 +25,7 @@ _SOLVED = 0.1  # share of the gap that the gradient may make up then
 _NARROWEST = 1e-13  # width, relative to the first: nothing is resolved below
 _FLAT = 0.1  # share of the slope at which a line search stops
 _TRIALS = 40  # points of a line search
+_LARGE = 1e4  # entries of R
 
 
 class Terms(Protocol):
@@ -50,8 +51,8 @@ class Terms(Protocol):
         """Return T(s) + T*(g) - <g, s> for the gradient g of T_h at s."""
         ...
 
-    def hessian(self, s: Vector, width: float) -> NDArray[np.float64]:
-        """Return A' (second derivative of T_h) A."""
+    def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
+        """Return (1 + A' (second derivative of T_h at s) A)^(-1) g."""
         ...
 
 
@@ -103,10 +104,7 @@ class DampedNewton:
     def step(self) -> None:
         """Take one Newton step."""
         terms = self._terms
-        hessian = terms.hessian(self._scores, self._width)
-        hessian[np.diag_indices_from(hessian)] += 1.0
-        root = safe_cholesky(hessian)
-        direction = -cho_solve((root, True), self._gradient, check_finite=False)
+        direction = -terms.newton_step(self._gradient, self._scores, self._width)
         change = terms.scores(direction)
         length = self._search(direction, change)
         self.n_iter += 1
@@ -136,6 +134,32 @@ class DampedNewton:
             low, high = (length, high) if steep < 0 else (low, length)
             length = 2 * length if high == np.inf else 0.5 * (low + high)
         return length
+
+
+def solve_rows(rows: NDArray[np.float64], g: Vector) -> Vector:
+    """Return (1 + R' R)^(-1) g, in the smaller of the two spaces R joins.
+
+    Examples
+    --------
+    >>> solve_rows(np.array([[1.0, 1.0]]), np.array([3.0, 0.0])).round(6)
+    array([ 2., -1.])
+    """
+    # The smaller space loses digits where R' R is far larger than 1.
+    if len(rows) < rows.shape[1] and float(np.abs(rows).max(initial=0.0)) < _LARGE:
+        return g - rows.T @ solve_matrix(rows @ rows.T, rows @ g)
+    return solve_matrix(rows.T @ rows, g)
+
+
+def solve_matrix(H: NDArray[np.float64], g: Vector) -> Vector:
+    """Return (1 + H)^(-1) g, overwriting H.
+
+    Examples
+    --------
+    >>> solve_matrix(np.array([[3.0]]), np.array([8.0]))
+    array([2.])
+    """
+    H[np.diag_indices_from(H)] += 1.0
+    return cho_solve((safe_cholesky(H), True), g, check_finite=False)
 
 
 def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -31,7 +31,14 @@ from ..losses import Loss
 from ..objective import Objective
 from ..smoothness import Smoothness
 from .base import Progress, Solution
-from .damped_newton import DampedNewton, Terms, Vector, safe_cholesky
+from .damped_newton import (
+    DampedNewton,
+    Terms,
+    Vector,
+    safe_cholesky,
+    solve_matrix,
+    solve_rows,
+)
 from .features import LandmarkFeatures
 from .landmarks import choose_landmarks
 
@@ -78,7 +85,8 @@ class NewtonSolver:
 
     def start(self, objective: Objective) -> NewtonState:
         """Return the state before the first step: landmarks chosen, features ready."""
-        return NewtonState(self, objective)
+        with blas_threads_for(min(self.n_landmarks, objective.X.shape[0])):
+            return NewtonState(self, objective)
 
     def features(self, objective: Objective) -> LandmarkFeatures:
         """Return the features on the landmarks of this solver."""
@@ -307,12 +315,15 @@ class LabelTerms:
         left = self.loss.value(self.y, s) - smooth.value(self.y, s)
         return float(self.cost @ (left - 0.5 * width * smooth.gradient(self.y, s) ** 2))
 
-    def hessian(self, s: Vector, width: float) -> NDArray[np.float64]:
-        """Return sum_i curvature_i phi_i phi_i'."""
+    def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
+        """Return (1 + sum_i curvature_i phi_i phi_i')^(-1) g."""
+        return solve_rows(self.bent_rows(s, width), g)
+
+    def bent_rows(self, s: Vector, width: float) -> NDArray[np.float64]:
+        """Return phi_i sqrt(curvature_i) where the loss is curved."""
         curvature = self.cost * self._smoothed(width).curvature(self.y, s)
         bent = np.flatnonzero(curvature)
-        rows = self.phi[bent] * np.sqrt(curvature[bent])[:, None]
-        return rows.T @ rows
+        return self.phi[bent] * np.sqrt(curvature[bent])[:, None]
 
     def _smoothed(self, width: float) -> Loss:
         return self.loss.smoothed(width) if width else self.loss
@@ -380,12 +391,13 @@ class EdgeTerms:
         edges = float(self._cost @ left) if self._smoothness.p < 2 else 0.0
         return self._labels.residual(s[self._rows], width) + edges
 
-    def hessian(self, s: Vector, width: float) -> NDArray[np.float64]:
-        """Return the labels' part, and the quadratic form of the reweighted graph."""
+    def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
+        """Solve with the labels' part and the quadratic form of the reweighted graph."""
         shared = self._shared
         weight = self._cost * self._smoothed(width).curvature(self._differences(s))
         matrix = edge_laplacian(Edges(shared.edges.u, shared.edges.v, weight), shared.scale)
-        return self._labels.hessian(s[self._rows], width) + shared.features.quadratic_form(matrix)
+        rows = self._labels.bent_rows(s[self._rows], width)
+        return solve_matrix(rows.T @ rows + shared.features.quadratic_form(matrix), g)
 
     def _differences(self, s: Vector) -> Vector:
         u, v, _ = self._shared.edges
