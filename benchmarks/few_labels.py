@@ -59,6 +59,7 @@ def measure(arguments: argparse.Namespace, methods: list[str], sets: list[str]) 
         tasks = [
             (cell, split, method)
             for cell in cells
+            if not arguments.labels or cell.n_labels in arguments.labels
             for split in range(min(len(cell.splits), arguments.splits or len(cell.splits)))
             for method in methods
             if (name, cell.n_labels, split, method) not in done
@@ -83,6 +84,11 @@ def main() -> None:
     )
     parser.add_argument("--methods", default="", help="comma-separated; all by default")
     parser.add_argument("--sets", default="", help="comma-separated; all by default")
+    parser.add_argument(
+        "--labels",
+        type=lambda text: [int(number) for number in text.split(",")],
+        help="only cells with these numbers of labels",
+    )
     parser.add_argument("--splits", type=int, help="only the first splits of every cell")
     parser.add_argument(
         "--shard",

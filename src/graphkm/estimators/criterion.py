@@ -21,11 +21,11 @@ ENOUGH = 5
 _HALVINGS = 15
 _FEWEST = 8  # labels in all from which leaving one out says anything
 _MARGIN = 0.3  # weight of the margins against the errors, in logarithms
-_AGREEMENT = 0.05  # of the disagreement
+_AGREEMENT = 0.1  # of the disagreement
 _LEAST = 0.02  # disagreement below which no difference is made
 _SHARES = 0.1  # of the divergence of class shares
 
-GAIN = 0.1
+GAIN = 0.05
 """Share of the held-out error by which a graph must cut it to be preferred to none."""
 
 STEP = 0.25

@@ -188,11 +188,11 @@ class GKMClassifierCV(_SearchMixin, ClassifierMixin, BaseEstimator):
     in every class, what errors leave open is decided by agreement: fits on random halves of
     the labels should say the same of the unlabelled rows. With fewer, it is decided by the
     squared error of the held-out scores. Candidates under which a class all but vanishes from
-    the unlabelled rows lose; a graph must cut the held-out error by about a tenth to be preferred
-    to none; and a small price is paid for every step down the lists of
-    values, which are in order of preference: it decides among a handful of labels. A row that
-    is its class's only one is passed over; if fewer than eight remain, the first candidate is
-    taken: a graph of 6 neighbours.
+    the unlabelled rows lose. A graph must cut the held-out error by about a twentieth to be
+    preferred to none, and a small price is paid for every step down the lists of values, which
+    are in order of preference: it decides among a handful of labels. A row that is its class's
+    only one is passed over; if fewer than eight remain, the first candidate is taken: a graph
+    of 6 neighbours.
 
     Parameters
     ----------
