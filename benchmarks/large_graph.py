@@ -34,7 +34,7 @@ def made(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     along, bend = rng.normal(size=(2, CLUSTERS, COLUMNS))
     t = rng.uniform(-1.5, 1.5, size=n)[:, None]
     X = start[cluster] + t * along[cluster] + (t**2 - 1) * bend[cluster]
-    return (X + rng.normal(scale=0.7, size=X.shape)).astype(np.float32), cluster == 0
+    return (X + rng.normal(scale=1.5, size=X.shape)).astype(np.float32), cluster == 0
 
 
 def run(arguments: argparse.Namespace) -> list[Figure]:
