@@ -197,8 +197,8 @@ class GKMClassifierCV(_SearchMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     Cs : list of float, optional
-        Values of C. By default 1, 10 and 100 in units of 1 / k, where k is the mean kernel
-        value of the labelled rows with the graph inside the kernel.
+        Values of C. By default 10 and 100 (without a graph from 0.1 to 1000) in units of 1 / k,
+        where k is the mean kernel value of the labelled rows with the graph inside the kernel.
     C_graphs : list of float, optional
         Values of C_graph; 0 is always tried too. By default 1e3, 1e5 and 1e7 divided by the
         number of labelled rows; where smoothing is that of rows, 5, 50 and 500 times the
