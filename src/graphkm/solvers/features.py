@@ -131,7 +131,7 @@ class LandmarkFeatures:
             for near in self._blocks(reached.astype(np.int64)):
                 right += own[:, near] @ self._kernels.values(near)
             left = right if degree == 2 else self._kernels.values(block)
-            total += left.T @ right
+            total += product(left, right)
             if bar is not None:
                 bar.update(len(block))
         return total
@@ -144,9 +144,10 @@ class LandmarkFeatures:
         for i, columns in enumerate(strips):
             left = self._powered(matrix, degree // 2, columns)
             right = matrix @ left if degree % 2 else left
-            total[columns, columns] = left.T @ right
+            total[columns, columns] = product(left, right)
             for others in strips[:i]:
-                total[others, columns] = self._powered(matrix, degree // 2, others).T @ right
+                other = self._powered(matrix, degree // 2, others)
+                total[others, columns] = product(other, right)
                 total[columns, others] = total[others, columns].T
             if bar is not None:
                 bar.update(self._n * (columns.stop - columns.start) // m)
@@ -172,3 +173,14 @@ class LandmarkFeatures:
     def _blocks(self, rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         for start in range(0, len(rows), self._size):
             yield rows[start : start + self._size]
+
+
+def product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return left' right: where nearly all the time of a large fit goes.
+
+    Examples
+    --------
+    >>> product(np.ones((3, 1)), np.ones((3, 2)))
+    array([[3., 3.]])
+    """
+    return left.T @ right
