@@ -296,17 +296,17 @@ class Folds:
         self._template = template
         self._grid = grid
         self._X, self._y = X, np.asarray(y)
-        self._splits = list(splitter.split(X, y))
+        self.splits = list(splitter.split(X, y))
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], Judgement]]:
         """Yield every candidate's parameters and its mean score over the folds."""
         from sklearn.base import clone
 
-        n_labeled = sum(len(test) for _, test in self._splits)
+        n_labeled = sum(len(test) for _, test in self.splits)
         kernel = self._template._open_kernel()
         for candidate in self._candidates(kernel, n_labeled):
             scores = []
-            for train, test in self._splits:
+            for train, test in self.splits:
                 model = clone(self._template).set_params(**candidate, verbose=0)
                 model.fit(self._X[train], self._y[train])
                 scores.append(model.score(self._X[test], self._y[test]))

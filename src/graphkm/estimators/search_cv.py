@@ -68,8 +68,8 @@ class _SearchMixin:
                     "Fits on folds (cv, or p other than 2) do not cut sample_weight, an affinity "
                     "or a precomputed kernel; leave them out, or pass cv=None and p=2."
                 )
-            search = Folds(template, grid, self._splitter(), problem.X, self._plain(y))
-            if is_regressor(template) and min(len(test) for _, test in search._splits) < 2:
+            search = Folds(template, grid, self._splitter(), problem.X, np.asarray(y))
+            if is_regressor(template) and min(len(test) for _, test in search.splits) < 2:
                 raise ValueError(
                     f"A fold of the {len(problem.targets)} known targets holds a single one, of "
                     "which there is no R^2; pass a smaller cv."
@@ -124,9 +124,6 @@ class _SearchMixin:
 
     def _splitter(self) -> Any:
         raise NotImplementedError
-
-    def _plain(self, y: Any) -> Any:
-        return np.asarray(y)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the prediction of the chosen model for every row of X."""
