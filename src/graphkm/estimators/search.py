@@ -19,8 +19,9 @@ from ..kernels import Kernel, SquaredExponential, resolve_gamma
 from ..objective import Objective
 from ..smoothness import Smoothness
 from ..solvers.features import LandmarkFeatures
-from ..solvers.newton import NewtonSolver, SmoothedFeatures, graph_form
+from ..solvers.newton import NewtonSolver
 from ..solvers.rows import RowKernel
+from ..solvers.smoothed import SmoothedFeatures, graph_form
 from .base import BaseGKM, Neighbours, Problem
 from .criterion import (
     ENOUGH,

@@ -27,7 +27,8 @@ from ..objective import Objective
 from .base import Progress, Solution
 from .damped_newton import DampedNewton, safe_cholesky
 from .features import LandmarkFeatures
-from .newton import LabelTerms, NewtonSolver, warn_of_distance
+from .label_terms import LabelTerms
+from .newton import NewtonSolver, warn_of_distance
 
 _COLUMNS = 64  # linear systems solved side by side
 _TOLERANCE = 1e-4  # of their residuals
