@@ -155,8 +155,11 @@ def _as_array(y: Any) -> NDArray[Any]:
     labels = np.asarray(column_or_1d(y))
     if labels.dtype.kind != "O":
         return labels
-    plain = np.asarray(labels.tolist()) if not _missing(labels).any() else labels
-    return plain if plain.ndim == 1 and plain.dtype.kind in "biuf" else labels
+    plain = np.asarray(labels.tolist())
+    numbers = plain.ndim == 1 and plain.dtype.kind in "biuf"
+    # Beside a NaN, large integers would be rounded.
+    known = ~_missing(labels)
+    return plain if numbers and plain[known].tolist() == labels[known].tolist() else labels
 
 
 def _marker(labels: NDArray[Any], unlabeled: Any) -> Any:
