@@ -21,6 +21,7 @@ class Home:
         self.ranges = []
         self.go = threading.Event()
         self.half_sent = threading.Event()
+        self.asked_twice = threading.Event()
 
     @property
     def n_requests(self):
@@ -28,6 +29,8 @@ class Home:
 
     def next_action(self, asked):
         self.ranges.append(asked)
+        if len(self.ranges) > 1:
+            self.asked_twice.set()
         return self.script.pop(0) if self.script else "whole"
 
 

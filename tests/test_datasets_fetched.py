@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from graphkm import datasets
+from graphkm.datasets import readers
 from graphkm.datasets.catalog import CATALOG
 from graphkm.datasets.storage import obtain
 
@@ -146,16 +148,22 @@ def test_covtype_with_all_its_classes_and_raw(fetch):
     assert bunch.target_names[1] == "Lodgepole Pine"
 
 
-def test_parts(fetch):
-    for name, n_train, n_test in [
+@pytest.mark.parametrize(
+    ("name", "n_train", "n_test"),
+    [
         ("a1a", 1605, 30956),
         ("svmguide1", 3089, 4000),
         ("usps", 7291, 2007),
-    ]:
-        train, test, both = (fetch(name, subset=s).data for s in ("train", "test", "all"))
-        assert (train.shape[0], test.shape[0], both.shape[0]) == (n_train, n_test, n_train + n_test)
-        assert abs(both[:n_train] - train).max() == 0
-        assert abs(both[n_train:] - test).max() == 0
+        ("mnist", 60000, 10000),
+    ],
+)
+def test_parts(fetch, name, n_train, n_test):
+    train, test, both = (fetch(name, subset=s).data for s in ("train", "test", "all"))
+    assert (train.shape[0], test.shape[0], both.shape[0]) == (n_train, n_test, n_train + n_test)
+    assert abs(both[:n_train] - train).max() == 0
+    assert abs(both[n_train:] - test).max() == 0
+    info = next(one for one in datasets.list_datasets() if one.name == name)
+    assert info.rows == n_train + n_test
 
 
 def test_the_paper_s_two_digits(fetch):
@@ -173,3 +181,41 @@ def test_w5a_is_a_part_of_w8a(fetch):
         for X, y in (fetch(name, return_X_y=True) for name in ("w5a", "w8a"))
     )
     assert small <= large
+
+
+# ------------------------------------------------------- as their homes have them
+
+_BLOCKS = {
+    block.home[0].name: block
+    for one in CATALOG.values()
+    for block in [b for part in one.parts.values() for b in part] + list(one.splits.values())
+}
+
+
+@pytest.mark.parametrize("name", _BLOCKS)
+def test_files_in_the_form_of_their_homes(name, tmp_path):
+    """Unpacked, without a line of names, or as text: the same content under the public name."""
+    block = _BLOCKS[name]
+    local, home = (block.copies[0], block.copies[-1])
+    if not (_FOLDER / local.name).exists():
+        pytest.skip(f"{local.name} is absent from {_FOLDER}")
+    with (_FOLDER / local.name).open("rb") as packed, readers._decompressed(packed) as file:
+        content = file.read()
+    if name == "covtype.data.gz":
+        content = content[content.index(b"\n") + 1 :]
+    if name.startswith("usps."):
+        content = _libsvm_text(**readers.read_file(_FOLDER / local.name, local.read))
+    path = tmp_path / home.name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    obtain(block, tmp_path, download_if_missing=False)
+    if home.sha256 is not None:
+        assert hashlib.sha256(content).hexdigest() == home.sha256
+
+
+def _libsvm_text(X, y):
+    lines = (
+        f"{label} " + " ".join(f"{k}:{value:.6f}" for k, value in enumerate(row, 1))
+        for row, label in zip(X.tolist(), y, strict=True)
+    )
+    return ("\n".join(lines) + "\n").encode()

@@ -54,8 +54,6 @@ def download(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with exclusive(target.with_name(target.name + ".lock")):
-            if target.exists():  # another process was faster
-                return
             fetcher = pooch.create(
                 path=target.parent,
                 base_url="",
@@ -63,6 +61,7 @@ def download(
                 urls={target.name: url},
                 retry_if_failed=RETRIES,
             )
+            # Does nothing if another process was faster.
             fetcher.fetch(target.name, downloader=_Resuming(part, check))
     except DatasetError:
         raise
