@@ -91,7 +91,7 @@ def fetch_mushrooms(**options: Unpack[Options]) -> Any:
     return fetch_dataset("mushrooms", **options)
 
 
-def fetch_ssl_digit1(*, n_labels: int | None = None, **options: Unpack[Options]) -> Any:
+def fetch_ssl_digit1(*, n_labels: int = 100, **options: Unpack[Options]) -> Any:
     """Fetch the Digit1 benchmark of Chapelle, Schoelkopf and Zien.
 
     1,500 rows, 241 features; two classes; 12 official splits of `n_labels` (10 or 100) labels.
@@ -99,7 +99,7 @@ def fetch_ssl_digit1(*, n_labels: int | None = None, **options: Unpack[Options])
     return fetch_dataset("ssl_digit1", n_labels=n_labels, **options)
 
 
-def fetch_ssl_g241c(*, n_labels: int | None = None, **options: Unpack[Options]) -> Any:
+def fetch_ssl_g241c(*, n_labels: int = 100, **options: Unpack[Options]) -> Any:
     """Fetch the g241c benchmark of Chapelle, Schoelkopf and Zien.
 
     1,500 rows, 241 features; two classes; 12 official splits of `n_labels` (10 or 100) labels.
@@ -107,7 +107,7 @@ def fetch_ssl_g241c(*, n_labels: int | None = None, **options: Unpack[Options]) 
     return fetch_dataset("ssl_g241c", n_labels=n_labels, **options)
 
 
-def fetch_ssl_text(*, n_labels: int | None = None, **options: Unpack[Options]) -> Any:
+def fetch_ssl_text(*, n_labels: int = 100, **options: Unpack[Options]) -> Any:
     """Fetch the Text benchmark of Chapelle, Schoelkopf and Zien.
 
     1,500 rows, 11,960 features, sparse; two classes; 12 official splits of `n_labels` (10 or 100)
@@ -116,7 +116,7 @@ def fetch_ssl_text(*, n_labels: int | None = None, **options: Unpack[Options]) -
     return fetch_dataset("ssl_text", n_labels=n_labels, **options)
 
 
-def fetch_ssl_usps(*, n_labels: int | None = None, **options: Unpack[Options]) -> Any:
+def fetch_ssl_usps(*, n_labels: int = 100, **options: Unpack[Options]) -> Any:
     """Fetch the USPS benchmark of Chapelle, Schoelkopf and Zien.
 
     1,500 rows, 241 features; two classes; 12 official splits of `n_labels` (10 or 100) labels.

@@ -10,6 +10,7 @@ from sklearn.utils import Bunch
 
 from .catalog import CATALOG
 from .loading import Folder, load, select_classes
+from .registry import Dataset
 
 _COVTYPE_COLUMNS = (
     "Elevation", "Aspect", "Slope", "Horizontal_Distance_To_Hydrology",
@@ -86,19 +87,18 @@ def fetch_dataset(
             f"name={name!r} is no data set of graphkm. list_datasets() names them all."
         )
     dataset = CATALOG[name]
-    two_parts = "test" in dataset.parts
-    _refuse("subset", subset, name, applies=two_parts)
+    _refuse("subset", subset, name, applies="test" in dataset.parts)
     _refuse("scaled", scaled, name, applies=dataset.scale is not None)
     _refuse("n_labels", n_labels, name, applies=bool(dataset.splits))
     _refuse("classes", classes, name, applies=name in ("coil20", "uspst"))
     _refuse("binary", binary, name, applies=name == "covtype")
-    if dataset.splits and not return_X_y and n_labels is None:
-        n_labels = 100
+    if dataset.splits:
+        n_labels = _known_number(dataset, 100 if n_labels is None else n_labels)
     bunch = load(
         dataset,
         subset=subset or ("all" if name in ("usps", "mnist") else "train"),
         scaled=scaled is not False,
-        n_labels=n_labels,
+        n_labels=None if return_X_y else n_labels,
         data_home=data_home,
         download_if_missing=download_if_missing,
     )
@@ -112,6 +112,13 @@ def fetch_dataset(
 def _refuse(option: str, value: Any, name: str, *, applies: bool) -> None:
     if value is not None and not applies:
         raise ValueError(f"{option}={value!r} does not apply to {name}; leave it out.")
+
+
+def _known_number(dataset: Dataset, n_labels: int) -> int:
+    if n_labels not in dataset.splits:
+        known = " or ".join(map(str, dataset.splits))
+        raise ValueError(f"n_labels={n_labels!r}: {dataset.name} has official splits of {known}.")
+    return n_labels
 
 
 def _covtype(bunch: Bunch, binary: bool) -> Bunch:

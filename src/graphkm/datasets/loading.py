@@ -40,15 +40,12 @@ def load(
     scaled : bool
         Bring columns to the range of the catalogue, where it has one.
     n_labels : int, optional
-        Which official splits, of a set with several kinds of them.
+        Which official splits, of a set that has them in files of their own. Default: none.
     data_home, download_if_missing
         As in the fetchers.
     """
     if subset not in _SUBSETS:
         raise ValueError(f"subset={subset!r} is none of {', '.join(map(repr, _SUBSETS))}.")
-    if n_labels is not None and n_labels not in dataset.splits:
-        known = " or ".join(map(str, dataset.splits))
-        raise ValueError(f"n_labels={n_labels!r}: {dataset.name} has official splits of {known}.")
     folder = data_folder(data_home)
 
     def read(part: str) -> Arrays:
