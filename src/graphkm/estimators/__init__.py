@@ -8,6 +8,7 @@ classifier     `GKMClassifier`
 regressor      `GKMRegressor`
 criterion      how good a candidate is, judged from the labelled points alone
 search         the candidates of a search, judged with everything shared
+fold_search    the same candidates judged by fits on folds
 search_cv      a search and the fit with what it found
 classifier_cv  `GKMClassifierCV`
 regressor_cv   `GKMRegressorCV`

@@ -43,7 +43,8 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     ----------
     Cs : list of float, optional
         Values of C. By default 10 and 100 (without a graph from 0.1 to 1000) in units of 1 / k,
-        where k is the mean kernel value of the labelled rows with the graph inside the kernel.
+        where k is the mean kernel value of the labelled rows with the graph inside the kernel
+        (for p other than 2, without it).
     C_graphs : list of float, optional
         Values of C_graph; 0 is always tried too. By default 1e3, 1e5 and 1e7 divided by the
         number of labelled rows; where smoothing is that of rows, 5, 50 and 500 times the
@@ -56,8 +57,10 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         and (2, 1); where smoothing is that of rows, (6, 1), (12, 1) and (3, 1).
     cv : int or splitter, optional
         Fit on folds, for any p and with the loss itself, instead of closed-form
-        leave-one-out: slower. An integer is the number of folds of a
-        `graphkm.model_selection.LabeledStratifiedKFold`. For p other than 2 None means 5.
+        leave-one-out: slower. Rows of a fold stay in the fit without their labels; candidates
+        are judged by the mean score, with sample_weight, of the labels held out. An integer is
+        the number of folds of a `graphkm.model_selection.LabeledStratifiedKFold`. For p other
+        than 2 None means 5.
     loss, p, kernel, graph, radius, graph_gamma, neighbors, laplacian, n_landmarks
         As in `GKMClassifier`.
     landmarks, smoothing, tol, max_iter, fit_intercept, class_weight, unlabeled, precision

@@ -24,8 +24,8 @@ class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
     Cs, C_graphs, gammas, graphs
         As in `GKMClassifierCV`.
     cv : int or splitter, optional
-        Fit on folds instead of closed-form leave-one-out. A splitter must keep rows without a
-        target out of its test folds; an integer does.
+        As in `GKMClassifierCV`; an integer is the number of folds of a
+        `graphkm.model_selection.LabeledKFold`.
     loss, p, kernel, graph, radius, graph_gamma, neighbors, laplacian, n_landmarks
         As in `GKMRegressor`.
     landmarks, smoothing, tol, max_iter, fit_intercept, unlabeled, precision

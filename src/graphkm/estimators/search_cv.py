@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..kernels import Precomputed
 from .base import BaseGKM
+from .fold_search import Folds
 from .parameters import check_count, check_number
-from .search import ClosedForm, Folds, Grid, progress
+from .search import ClosedForm, Grid
 
 _SEARCHED = ("Cs", "C_graphs", "gammas", "graphs", "cv")
 
@@ -60,7 +61,6 @@ class SearchMixin:
         """
         template = self._template()
         grid = self._grid()
-        closed = self.cv is None and self.p == 2
         if self.p == 2:
             template.set_params(solver="newton")  # the one that iterates the Laplacian
         problem = template._encode(X, y, sample_weight)
@@ -71,21 +71,12 @@ class SearchMixin:
             if hasattr(template, name):
                 setattr(self, name, getattr(template, name))
         search: ClosedForm | Folds
-        if closed:
+        if self.cv is None and self.p == 2:
             search = ClosedForm(template, problem, grid, affinity)
         else:
-            if affinity is not None or sample_weight is not None or isinstance(kernel, Precomputed):
-                raise ValueError(
-                    "Fits on folds (cv, or p other than 2) do not cut sample_weight, an affinity "
-                    "or a precomputed kernel; leave them out, or pass cv=None and p=2."
-                )
-            search = Folds(template, grid, self._splitter(), problem.X, np.asarray(y))
-            if is_regressor(template) and min(len(test) for _, test in search.splits) < 2:
-                raise ValueError(
-                    f"A fold of the {len(problem.targets)} known targets holds a single one, of "
-                    "which there is no R^2; pass a smaller cv."
-                )
-        with progress(search, self.verbose) as candidates:
+            splitter = self._splitter()
+            search = Folds(template, problem, grid, splitter, y, sample_weight, affinity)
+        with _progress(search, self.verbose) as candidates:
             self._choose(list(candidates))
         template.set_params(**self.best_params_)
         self.best_estimator_ = template._solve(
@@ -186,3 +177,12 @@ def _graph_kind(pair: Any) -> tuple[int, int]:
             f"graphs must hold pairs (n_neighbors, laplacian_degree), got {pair!r} among them."
         )
     return check_count("n_neighbors", pair[0]), check_count("laplacian_degree", pair[1])
+
+
+def _progress(items: Any, verbose: int) -> Any:
+    """Return the candidates with a progress bar around them, if wanted."""
+    if not verbose:
+        return nullcontext(items)
+    from tqdm.auto import tqdm  # only those who want to see it wait for its import
+
+    return tqdm(items, unit="candidate", desc="search")
