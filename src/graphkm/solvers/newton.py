@@ -131,8 +131,7 @@ class NewtonState:
         self._n_iter += 1
         self._keep()
         if iteration.done or iteration.n_iter >= self._solver.max_iter:
-            if not iteration.done:
-                warn_of_distance(iteration)
+            warn_of_distance(iteration)
             self._next_output()
 
     def _keep(self) -> None:
@@ -155,11 +154,15 @@ class NewtonState:
 
 
 def warn_of_distance(iteration: DampedNewton) -> None:
-    """Warn that an iteration ends before its minimum."""
+    """Warn if an iteration ends before its minimum."""
+    if iteration.converged:
+        return
+    remedy = "Pass a larger max_iter or tol."
+    if iteration.stalled:
+        remedy = "Rounding hides what further steps would gain: pass smaller C and C_graph."
     warnings.warn(
         f"The Newton solver stopped after {iteration.n_iter} steps with J within "
-        f"{iteration.gap:.2g} of its minimum; J is {iteration.value:.4g}. Pass a larger max_iter "
-        "or tol.",
+        f"{iteration.gap:.2g} of its minimum; J is {iteration.value:.4g}. {remedy}",
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -200,7 +200,7 @@ class RowState:
         iteration = self._open()[0]
         with blas_threads_for(len(self._kernel.phi)):
             iteration.step()
-        if not iteration.done and iteration.n_iter >= self._solver.newton.max_iter:
+        if iteration.done or iteration.n_iter >= self._solver.newton.max_iter:
             warn_of_distance(iteration)
 
     def solution(self) -> Solution:
