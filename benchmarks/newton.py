@@ -28,7 +28,7 @@ from _common import Figure, script
 from graphkm import GKMClassifier, GKMClassifierCV
 from graphkm.backends.native import NativeStore
 from graphkm.graphs import knn_graph
-from graphkm.solvers import features, newton
+from graphkm.solvers import features, smoothed
 
 LANDMARKS, COLUMNS, CLUSTERS = 1000, 54, 10
 
@@ -88,9 +88,9 @@ def watched() -> Iterator[Stopwatch]:
         (features, "product"),
         (features, "dpstrf"),
         (features, "solve_triangular"),
-        (newton, "solve_triangular"),
-        (newton, "safe_cholesky"),
-        (newton, "qr"),
+        (smoothed, "solve_triangular"),
+        (smoothed, "safe_cholesky"),
+        (smoothed, "qr"),
     ]
     kept = [(place, name, getattr(place, name)) for place, name in places]
     values = NativeStore.values

@@ -14,6 +14,7 @@ from convex import minimum
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor
 from graphkm.graphs.laplacian import laplacian_matrix
 from graphkm.solvers import NewtonSolver, solve
+from graphkm.solvers import rows as rows_module
 from graphkm.solvers.features import LandmarkFeatures
 from graphkm.solvers.rows import RowKernel, RowSolver, fit_landmarks
 from oracles import make_case
@@ -46,6 +47,29 @@ def test_kernel_is_the_inverse(normalized, degree, strength):
     np.testing.assert_allclose(
         kernel.scores(v), kernel.at(np.arange(80)) @ v, atol=1e-4 * np.abs(v).max() * 70
     )
+
+
+def test_unsolved_systems_warn(monkeypatch, moons):
+    case = make_case("hinge", 2.0, "knn", n=80, n_labeled=70, seed=3)
+    L = laplacian_matrix(case.objective.graph, normalized=True)
+    rows = case.objective.labeled
+    monkeypatch.setattr(rows_module, "_MOST", 3)
+    with pytest.warns(ConvergenceWarning, match=r"3 steps.*smaller C_graph") as caught:
+        kernel = RowKernel(L, 2, 1e3, rows)
+    assert len(caught) == 1
+    T = np.eye(80) + 1e3 * np.linalg.matrix_power(L.toarray(), 2)
+    columns = kernel.scores(kernel.phi.T)  # as they were solved
+    residual = np.linalg.norm(np.eye(80)[:, rows] - T @ columns, axis=0)
+    assert f"residual of {residual.max():.2g}," in str(caught[0].message)
+    X, y, _ = moons
+    with pytest.warns(ConvergenceWarning, match="3 steps"):
+        GKMClassifier(smoothing="rows", n_landmarks=100).fit(X, y)
+
+
+def test_outputs_share_one_strength():
+    case = make_case("hinge", 2.0, "knn", X=X, C=(2.0, 1.0), C_graph=(3.0, 4.0))
+    with pytest.raises(ValueError, match=r"one C_graph, and theirs are \[3.0, 4.0\]"):
+        solve(row_solver(40), case.objective)
 
 
 @pytest.mark.parametrize("degree", [1, 2])

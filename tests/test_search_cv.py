@@ -12,7 +12,6 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -313,17 +312,97 @@ def test_scores_are_literal_leave_one_out(moons):
     assert search.cv_results_["mean_test_score"][place] == pytest.approx(np.mean(hits))
 
 
-def test_folds_are_fits_on_folds(moons):
+def scored_by_hand(model, X, y, folds, weight=None, **given):
+    """Return the mean accuracy on folds whose rows stay, without their labels."""
+    weight = np.ones(len(y)) if weight is None else weight
+    scores = []
+    for _, test in folds.split(X, y):
+        hidden = y.copy()
+        hidden[test] = -1
+        fitted = clone(model).fit(X, hidden, weight, **given)
+        hits = fitted.predict(X[test]) == y[test]
+        scores.append(np.average(hits, weights=weight[test]))
+    return np.mean(scores)
+
+
+@pytest.mark.parametrize("p", [2, 1.5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_are_fits_on_folds(weighted, p, moons):
     X, y, _ = moons
     folds = LabeledStratifiedKFold(3, random_state=4)
-    search = GKMClassifierCV(**SMALL, cv=folds, random_state=0).fit(X, y)
-    for i in (0, len(search.cv_results_["params"]) - 1):
-        candidate = search.cv_results_["params"][i]
-        model = GKMClassifier(class_weight="balanced", solver="newton", **candidate)
-        expected = cross_val_score(model, X, y, cv=folds, scoring="accuracy").mean()
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, 150) if weighted else None
+    options = {**SMALL, "gammas": [1.0], "p": p}
+    search = GKMClassifierCV(**options, cv=folds, random_state=0).fit(X, y, weight)
+    candidates = search.cv_results_["params"]
+    for i in (0, len(candidates) // 2, len(candidates) - 1):
+        model = GKMClassifier(class_weight="balanced", solver="newton", p=p, **candidates[i])
+        expected = scored_by_hand(model, X, y, folds, weight)
         assert search.cv_results_["mean_test_score"][i] == pytest.approx(expected)
-    number = GKMClassifierCV(**SMALL, cv=3, random_state=0).fit(X, y)
-    assert len(number.cv_results_["params"]) == len(search.cv_results_["params"])
+    number = GKMClassifierCV(**options, cv=3, random_state=0).fit(X, y)
+    assert len(number.cv_results_["params"]) == len(candidates)
+
+
+def test_folds_take_kernels_and_affinities_whole(moons):
+    X, y, _ = moons
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    K = np.exp(-2.0 * squares)
+    W = np.where(squares < 0.3, np.exp(-squares), 0.0) - np.eye(150)
+    folds = LabeledStratifiedKFold(3, random_state=4)
+    for p in (2, 1):
+        options = {**SMALL, "graph": "precomputed", "p": p, "cv": folds, "random_state": 0}
+        given = GKMClassifierCV(kernel="precomputed", **options).fit(K, y, affinity=W)
+        named = GKMClassifierCV(gammas=[2.0], **options).fit(X, y, affinity=sp.csr_array(W))
+        for search, rows, more in [(given, K, {"kernel": "precomputed"}), (named, X, {})]:
+            candidate = search.cv_results_["params"][0]
+            model = GKMClassifier(
+                class_weight="balanced", solver="newton", graph="precomputed", p=p, **more
+            ).set_params(**candidate)
+            expected = scored_by_hand(model, rows, y, folds, affinity=W)
+            assert search.cv_results_["mean_test_score"][0] == pytest.approx(expected)
+        assert len(given.cv_results_["params"]) == len(named.cv_results_["params"])
+
+
+@pytest.mark.parametrize("kind", [GKMClassifierCV, GKMRegressorCV])
+def test_folds_try_what_the_closed_form_tries(kind, moons, sine):
+    """In the same units: C is measured by the kernel with the graph inside."""
+    X, y, _ = moons if kind is GKMClassifierCV else sine
+    closed = kind(**SMALL_GRAPHS, random_state=0).fit(X, y)
+    folds = kind(**SMALL_GRAPHS, cv=2, random_state=0).fit(X, y)
+    assert folds.cv_results_["params"] == closed.cv_results_["params"]
+
+
+def test_costs_of_another_p_are_in_units_of_the_kernel(moons):
+    X, y, _ = moons
+    options = {"C_graphs": [1.0], "graphs": [(5, 1)], "gammas": [1.0], "p": 1.5, "cv": 2}
+    for sigma_f, unit in [(1.0, 1.0), (3.0, 9.0)]:
+        kernel = SquaredExponential(sigma_f=sigma_f)
+        search = GKMClassifierCV(kernel=kernel, **options, random_state=0).fit(X, y)
+        found = [c["C"] * unit for c in search.cv_results_["params"]]
+        assert found == pytest.approx([10, 100, 10, 100, 1, 1000, 0.1])
+
+
+def test_folds_pass_over_rows_of_weight_zero(moons):
+    X, y, _ = moons
+    first, rest = np.flatnonzero(y == 0)[0], np.flatnonzero(y >= 0)
+    weight, wrong = np.ones(150), y.copy()
+    weight[first], wrong[first] = 0.0, 1
+    options = {**SMALL, "gammas": [1.0], "class_weight": None, "random_state": 0}
+    # The same folds whatever the label of that row.
+    fixed = [(np.setdiff1d(np.arange(150), rest[i::3]), rest[i::3]) for i in range(3)]
+
+    class Fixed:
+        def split(self, X, y):
+            return iter(fixed)
+
+    right = GKMClassifierCV(**options, cv=Fixed()).fit(X, y, weight)
+    mistaken = GKMClassifierCV(**options, cv=Fixed()).fit(X, wrong, weight)
+    np.testing.assert_allclose(
+        mistaken.cv_results_["mean_test_score"], right.cv_results_["mean_test_score"]
+    )
+    with pytest.raises(ValueError, match="labelled row of positive weight"):
+        GKMClassifierCV(**options, cv=3).fit(X, y, (y < 0).astype(float))
+    single = GKMClassifierCV(**options, cv=3).fit(X, y, 2.0)  # one number for all rows
+    assert single.best_score_ > 0.5
 
 
 def test_p_one_is_searched_on_folds(moons, sine):
@@ -332,7 +411,7 @@ def test_p_one_is_searched_on_folds(moons, sine):
     search = GKMClassifierCV(**options, p=1, random_state=0).fit(X, y)
     degrees = search.cv_results_["param_laplacian_degree"]
     assert set(degrees.compressed()) == {1}  # powers of the Laplacian belong to p = 2
-    assert len(degrees) == 2
+    assert len(degrees.compressed()) == 1
     assert search.score(X, truth) > 0.7
     X, y, truth = sine
     search = GKMRegressorCV(**options, p=1, random_state=0).fit(X, y)
@@ -508,18 +587,6 @@ def test_bad_parameters(kind, options, message, sine):
     y = np.where(np.isnan(y), -1, truth > 5.0) if kind is GKMClassifierCV else y
     with pytest.raises(ValueError, match=message):
         kind(**options).fit(X, y)
-
-
-def test_what_folds_cannot_cut_is_refused(moons):
-    X, y, _ = moons
-    K, W = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2)), np.ones((150, 150))
-    for search, rows, given in [
-        (GKMClassifierCV(cv=3), X, {"sample_weight": np.ones(150)}),
-        (GKMClassifierCV(cv=3, graph="precomputed"), X, {"affinity": W}),
-        (GKMClassifierCV(p=1, kernel="precomputed", graph="precomputed"), K, {"affinity": W}),
-    ]:
-        with pytest.raises(ValueError, match=r"Fits on folds.*cv=None and p=2"):
-            search.fit(rows, y, **given)
 
 
 @pytest.mark.parametrize("options", [{"cv": 5}, {"p": 1}])

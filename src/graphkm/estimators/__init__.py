@@ -1,19 +1,24 @@
 """The public estimators.
 
-==========  ==================================================================
-labels      which rows are labelled, and with what
-settings    what parameters mean for given data: checks, every "auto" filled in
-base        `fit` and scores, the only place that validates input
-classifier  `GKMClassifier`
-regressor   `GKMRegressor`
-criterion   how good a candidate is, judged from the labelled points alone
-search      the candidates of a search, judged with everything shared
-search_cv   `GKMClassifierCV`, `GKMRegressorCV`
-==========  ==================================================================
+=============  ===============================================================
+labels         which rows are labelled, and with what
+settings       what parameters mean for given data: checks, every "auto" filled in
+base           `fit` and scores, the only place that validates input
+classifier     `GKMClassifier`
+regressor      `GKMRegressor`
+criterion      how good a candidate is, judged from the labelled points alone
+search         the candidates of a search, judged with everything shared
+fold_search    the same candidates judged by fits on folds
+search_cv      a search and the fit with what it found
+classifier_cv  `GKMClassifierCV`
+regressor_cv   `GKMRegressorCV`
+folds          splits of partly labelled data
+=============  ===============================================================
 """
 
 from .classifier import GKMClassifier
+from .classifier_cv import GKMClassifierCV
 from .regressor import GKMRegressor
-from .search_cv import GKMClassifierCV, GKMRegressorCV
+from .regressor_cv import GKMRegressorCV
 
 __all__ = ["GKMClassifier", "GKMClassifierCV", "GKMRegressor", "GKMRegressorCV"]

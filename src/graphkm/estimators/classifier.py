@@ -349,6 +349,8 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
 
     def _class_factors(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the factor of C that class_weight gives each labelled row."""
+        if self.class_weight is None:
+            return np.ones(len(codes))
         factors = compute_class_weight(
             self.class_weight, classes=self.classes_, y=self.classes_[codes]
         )

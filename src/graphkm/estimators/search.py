@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,8 +18,9 @@ from ..kernels import Kernel, SquaredExponential, resolve_gamma
 from ..objective import Objective
 from ..smoothness import Smoothness
 from ..solvers.features import LandmarkFeatures
-from ..solvers.newton import NewtonSolver, SmoothedFeatures, graph_form
+from ..solvers.newton import NewtonSolver
 from ..solvers.rows import RowKernel
+from ..solvers.smoothed import SmoothedFeatures, graph_form
 from .base import BaseGKM, Neighbours, Problem
 from .criterion import (
     ENOUGH,
@@ -285,62 +285,3 @@ class ClosedForm:
             affinity=self._affinity,
             n_jobs=template._n_threads(),
         )
-
-
-class Folds:
-    """Judges candidates by fits on the folds of a splitter: any p, any solver, any loss."""
-
-    neighbours: Neighbours | None = None
-
-    def __init__(self, template: BaseGKM, grid: Grid, splitter: Any, X: Any, y: Any) -> None:
-        self._template = template
-        self._grid = grid
-        self._X, self._y = X, np.asarray(y)
-        self.splits = list(splitter.split(X, y))
-
-    def __iter__(self) -> Iterator[tuple[dict[str, Any], Judgement]]:
-        """Yield every candidate's parameters and its mean score over the folds."""
-        from sklearn.base import clone
-
-        n_labeled = sum(len(test) for _, test in self.splits)
-        kernel = self._template._open_kernel()
-        for candidate in self._candidates(kernel, n_labeled):
-            scores = []
-            for train, test in self.splits:
-                model = clone(self._template).set_params(**candidate, verbose=0)
-                model.fit(self._X[train], self._y[train])
-                scores.append(model.score(self._X[test], self._y[test]))
-            mean = float(np.mean(scores))
-            yield candidate, Judgement(-mean, mean)
-
-    def _candidates(self, kernel: Kernel, n_labeled: int) -> Iterator[dict[str, Any]]:
-        grid, n = self._grid, self._X.shape[0]
-        knn = self._template.graph == "knn"
-        kinds = (
-            grid.graph_kinds(n, neighbours=knn)
-            if self._template.p == 2
-            else [(k, 1) for k in dict.fromkeys(k for k, _ in grid.graph_kinds(n, neighbours=knn))]
-        )
-        for gamma in grid.widths(kernel, self._X):
-            width = {} if gamma is None else {"gamma": gamma}
-            for C in grid.costs(1.0).tolist():
-                for k, degree in kinds:
-                    where = {"n_neighbors": k} if knn else {}
-                    for C_graph in grid.strengths(n, n_labeled):
-                        yield {
-                            **where,
-                            **width,
-                            "C": C,
-                            "C_graph": C_graph,
-                            "laplacian_degree": degree,
-                        }
-                yield {**width, "C": C, "C_graph": 0.0}
-
-
-def progress(items: Any, verbose: int) -> Any:
-    """Return the candidates with a progress bar around them, if wanted."""
-    if not verbose:
-        return nullcontext(items)
-    from tqdm.auto import tqdm  # only those who want to see it wait for its import
-
-    return tqdm(items, unit="candidate", desc="search")

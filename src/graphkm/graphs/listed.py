@@ -84,9 +84,11 @@ class ListedGraph(Graph):
 
         An edge of weight 0 connects nothing.
         """
-        weights = self.to_sparse()
-        weights.eliminate_zeros()
-        n_components, component = connected_components(weights, directed=False)
+        u, v, weight = self._edges
+        joins = weight > 0
+        shape = (self._n_vertices, self._n_vertices)
+        joined = sp.csr_array((weight[joins], (u[joins], v[joins])), shape=shape)
+        n_components, component = connected_components(joined, directed=False)
         return int(n_components), component
 
     def unlabeled_components(self, labeled: ArrayLike) -> tuple[int, int]:

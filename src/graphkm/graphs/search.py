@@ -128,9 +128,9 @@ def _is_approximate(rows: Any, method: Method) -> bool:
         raise ValueError(
             f"unknown search {method!r}; pass one of {', '.join(map(repr, get_args(Method)))}"
         )
-    dense, installed = isinstance(rows, np.ndarray), find_spec("faiss") is not None
+    dense = isinstance(rows, np.ndarray)
     if method == "approximate":
-        if not installed:
+        if not _installed():
             raise ImportError(
                 "the approximate search needs faiss; pip install graphkm[ann], or pass 'exact'"
             )
@@ -138,6 +138,7 @@ def _is_approximate(rows: Any, method: Method) -> bool:
     n, d = rows.shape
     if method == "exact" or not dense or d <= TREE_DIMENSIONS or n * n * d < LARGE:
         return False
+    installed = _installed()
     if not installed and n * n * d >= VERY_LARGE:
         warnings.warn(
             f"the exact neighbours of {n:,} rows in {d} dimensions will take long; "
@@ -146,6 +147,11 @@ def _is_approximate(rows: Any, method: Method) -> bool:
             stacklevel=2,
         )
     return installed
+
+
+def _installed() -> bool:
+    """Return whether faiss is there; looking for it takes a millisecond."""
+    return find_spec("faiss") is not None
 
 
 # ------------------------------------------------------------- shared tools
@@ -201,6 +207,8 @@ def search_threads(n: int) -> int:
     scikit-learn cuts the queries among threads only if each gets more than 1024; else it cuts
     the neighbours, and then a tie goes to whichever thread comes first.
     """
+    if n < 2 * 1025:
+        return 1
     pools = thread_pools().select(user_api="openmp").info()
     return max(1, min([n // 1025, *(int(pool["num_threads"]) for pool in pools)]))
 

@@ -6,6 +6,9 @@ sgd            `StochasticSolver`: the paper's Algorithm 1, in exact blocks
 newton         `NewtonSolver`: J to its minimum over the span of landmarks
 rows           `RowSolver`: the rows' own scores smoothed, landmarks fitted to them
 damped_newton  Newton's method with line search, smoothing and a certified gap
+label_terms    what it minimises: the losses of the labelled points
+edge_terms     and for a p other than 2 the graph's term
+smoothed       for p = 2, features that have the graph inside
 features       features of the landmarks' span, and sums over all rows of them
 landmarks      which rows become landmarks
 =============  ================================================================

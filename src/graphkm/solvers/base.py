@@ -104,6 +104,9 @@ def solve(
                 bar.set_postfix(centres=state.progress.n_centres, refresh=False)
             if callback is not None and callback(state.progress):
                 break
+        if bar is not None and state.done:
+            bar.total = bar.n  # a solver that needs fewer steps than it may take is done too
+            bar.refresh()
     return state.solution()
 
 

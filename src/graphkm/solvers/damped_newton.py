@@ -97,9 +97,14 @@ class DampedNewton:
             self._width *= _SHRINK
 
     @property
+    def converged(self) -> bool:
+        """Whether the gap is small enough."""
+        return self.gap <= self._tol * abs(self.value)
+
+    @property
     def done(self) -> bool:
-        """Whether the gap is small enough, or rounding leaves nothing to gain."""
-        return self.gap <= self._tol * abs(self.value) or self.stalled
+        """Whether it has converged, or rounding leaves nothing to gain."""
+        return self.converged or self.stalled
 
     def step(self) -> None:
         """Take one Newton step."""

@@ -1,46 +1,29 @@
 """The batch solver: J to its minimum, on the span of landmarks.
 
-For p = 2 the graph is one matrix M = K' L^q K, with K the kernel between all rows and the
-landmarks, summed in one pass over blocks of rows. With S the kernel between landmarks and
-A = S + 2 (C_graph l / |E|) M = B B', f = sum_j a_j k(., s_j) has
-
-    J = 1/2 ||v||^2 + C sum_i s_i loss(y_i, <v, B^(-1) k(x_i)>),   v = B' a:
-
-a kernel machine on the labelled points alone, with the graph inside its kernel. All outputs
-of one C_graph share B. For other p every Newton step reweights the edges and sums a matrix.
+For p = 2 the graph goes into the features, which all outputs of one C_graph share, and what is
+left is a kernel machine on the labelled points (`smoothed`). For other p every Newton step
+reweights the edges and sums a matrix (`edge_terms`).
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import qr, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from .._memory import require_memory
 from .._threads import blas_threads_for
-from ..graphs import Edges
-from ..graphs.laplacian import edge_laplacian, laplacian_matrix, vertex_scales
-from ..losses import Loss
 from ..objective import Objective
-from ..smoothness import Smoothness
 from .base import Progress, Solution
-from .damped_newton import (
-    DampedNewton,
-    Terms,
-    Vector,
-    safe_cholesky,
-    solve_matrix,
-    solve_rows,
-)
+from .damped_newton import DampedNewton, Terms, Vector
+from .edge_terms import EdgeMap, EdgeTerms
 from .features import LandmarkFeatures
+from .label_terms import LabelTerms
 from .landmarks import choose_landmarks
+from .smoothed import SmoothedFeatures, graph_form
 
 Coefficients = Callable[[Vector], Vector]
 
@@ -148,8 +131,7 @@ class NewtonState:
         self._n_iter += 1
         self._keep()
         if iteration.done or iteration.n_iter >= self._solver.max_iter:
-            if not iteration.done:
-                warn_of_distance(iteration)
+            warn_of_distance(iteration)
             self._next_output()
 
     def _keep(self) -> None:
@@ -172,11 +154,15 @@ class NewtonState:
 
 
 def warn_of_distance(iteration: DampedNewton) -> None:
-    """Warn that an iteration ends before its minimum."""
+    """Warn if an iteration ends before its minimum."""
+    if iteration.converged:
+        return
+    remedy = "Pass a larger max_iter or tol."
+    if iteration.stalled:
+        remedy = "Rounding hides what further steps would gain: pass smaller C and C_graph."
     warnings.warn(
         f"The Newton solver stopped after {iteration.n_iter} steps with J within "
-        f"{iteration.gap:.2g} of its minimum; J is {iteration.value:.4g}. Pass a larger max_iter "
-        "or tol.",
+        f"{iteration.gap:.2g} of its minimum; J is {iteration.value:.4g}. {remedy}",
         ConvergenceWarning,
         stacklevel=4,
     )
@@ -209,200 +195,3 @@ def make_problems(
         return terms, smoothed.phi.shape[1], smoothed.coefficients, C
 
     return problem
-
-
-def graph_form(
-    objective: Objective, features: LandmarkFeatures, verbose: int = 0
-) -> NDArray[np.float64]:
-    """Return M = K' L^q K, shown as a progress bar over the rows where wanted."""
-    assert objective.graph is not None
-    matrix = laplacian_matrix(objective.graph, normalized=objective.normalized)
-    with _row_bar(objective.X.shape[0]) if verbose else nullcontext() as bar:
-        return features.kernel_form(matrix, objective.degree, bar)
-
-
-def _row_bar(n: int) -> Any:
-    from tqdm.auto import tqdm  # only those who want to see it wait for its import
-
-    return tqdm(total=n, unit="row", desc="graph")
-
-
-class SmoothedFeatures:
-    """phi(x) = B^(-1) k(x) at the labelled points, with B B' = S + 2 factor M.
-
-    Where there are fewer labelled points than landmarks, only their span matters, and phi is
-    written in an orthonormal basis of it.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (m, m)
-        S, the kernel between landmarks.
-    labeled : ndarray of shape (l, m)
-        The kernel between labelled points and landmarks.
-    form : ndarray of shape (m, m) or None
-        M; None for no graph.
-    factor : float
-        Weight of the graph.
-    """
-
-    def __init__(
-        self,
-        gram: NDArray[np.float64],
-        labeled: NDArray[np.float64],
-        form: NDArray[np.float64] | None,
-        factor: float,
-    ) -> None:
-        A = gram if form is None or not factor else gram + (2 * factor) * form
-        root = safe_cholesky(A)
-        phi = solve_triangular(root, labeled.T, lower=True, check_finite=False).T
-        basis = np.eye(len(gram))
-        if phi.shape[0] < phi.shape[1]:
-            with blas_threads_for(len(phi)):
-                basis, R = qr(phi.T, mode="economic", check_finite=False)
-            phi = R.T
-        self.phi = np.ascontiguousarray(phi)
-        self._map = solve_triangular(root, basis, lower=True, trans="T", check_finite=False)
-
-    def coefficients(self, v: Vector) -> Vector:
-        """Return the landmarks' coefficients a of a v."""
-        return self._map @ v
-
-    def at(self, kernels: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return phi at other points, given their kernels, as far as the labelled ones reach."""
-        return kernels @ self._map
-
-    @property
-    def scale(self) -> float:
-        """The mean of the smoothed kernel k(x, x) over the labelled points."""
-        return float(np.einsum("ij,ij->", self.phi, self.phi)) / len(self.phi) or 1.0
-
-
-@dataclass(frozen=True)
-class LabelTerms:
-    """C sum_i s_i loss(y_i, <v, phi_i>)."""
-
-    phi: NDArray[np.float64]
-    y: Vector
-    cost: Vector
-    loss: Loss
-
-    @classmethod
-    def of(cls, objective: Objective, r: int, phi: NDArray[np.float64], C: float) -> LabelTerms:
-        """Return the labelled points' terms of one output."""
-        return cls(phi, objective.targets[:, r], C * objective.weights, objective.loss)
-
-    def scores(self, v: Vector) -> Vector:
-        """Return the scores of the labelled points."""
-        return self.phi @ v
-
-    def adjoint(self, g: Vector) -> Vector:
-        """Return sum_i g_i phi_i."""
-        return self.phi.T @ g
-
-    def value(self, s: Vector, width: float) -> float:
-        """Return the losses' sum."""
-        return float(self.cost @ self._smoothed(width).value(self.y, s))
-
-    def gradient(self, s: Vector, width: float) -> Vector:
-        """Return the losses' derivatives."""
-        return self.cost * self._smoothed(width).gradient(self.y, s)
-
-    def residual(self, s: Vector, width: float) -> float:
-        """Return loss - envelope - width/2 slope^2, summed: an envelope's own conjugate."""
-        smooth = self._smoothed(width)
-        if smooth is self.loss:
-            return 0.0
-        left = self.loss.value(self.y, s) - smooth.value(self.y, s)
-        return float(self.cost @ (left - 0.5 * width * smooth.gradient(self.y, s) ** 2))
-
-    def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
-        """Return (1 + sum_i curvature_i phi_i phi_i')^(-1) g."""
-        return solve_rows(self.bent_rows(s, width), g)
-
-    def bent_rows(self, s: Vector, width: float) -> NDArray[np.float64]:
-        """Return phi_i sqrt(curvature_i) where the loss is curved."""
-        curvature = self.cost * self._smoothed(width).curvature(self.y, s)
-        bent = np.flatnonzero(curvature)
-        return self.phi[bent] * np.sqrt(curvature[bent])[:, None]
-
-    def _smoothed(self, width: float) -> Loss:
-        return self.loss.smoothed(width) if width else self.loss
-
-
-@dataclass(frozen=True)
-class EdgeMap:
-    """What the outputs of a p other than 2 share: features, edges and vertex scales."""
-
-    features: LandmarkFeatures
-    labeled: NDArray[np.float64]  # features of the labelled points
-    edges: Edges
-    scale: Vector
-
-    @classmethod
-    def of(cls, objective: Objective, features: LandmarkFeatures) -> EdgeMap:
-        """Return the map of an objective."""
-        assert objective.graph is not None
-        scale = vertex_scales(objective.graph, normalized=objective.normalized)
-        labeled = features.at(objective.labeled)
-        return cls(features, labeled, objective.graph.edges(), scale)
-
-
-class EdgeTerms:
-    """The labelled points' losses, and factor sum_(u,v) mu_uv |s_u f_u - s_v f_v|^p.
-
-    Scores are f at all rows.
-    """
-
-    def __init__(self, objective: Objective, r: int, shared: EdgeMap) -> None:
-        self._shared = shared
-        self._rows = objective.labeled
-        self._labels = LabelTerms.of(objective, r, shared.labeled, float(objective.C[r]))
-        self._smoothness = objective.smoothness
-        self._cost = objective.graph_factor[r] * shared.edges.weight
-
-    def scores(self, v: Vector) -> Vector:
-        """Return f at all rows."""
-        return self._shared.features.scores(v)
-
-    def adjoint(self, g: Vector) -> Vector:
-        """Return Z' g."""
-        return self._shared.features.adjoint(g)
-
-    def value(self, s: Vector, width: float) -> float:
-        """Return losses and roughness."""
-        roughness = float(self._cost @ self._smoothed(width).value(self._differences(s)))
-        return self._labels.value(s[self._rows], width) + roughness
-
-    def gradient(self, s: Vector, width: float) -> Vector:
-        """Return the derivatives in f at all rows."""
-        u, v, _ = self._shared.edges
-        scale, n = self._shared.scale, len(s)
-        pull = self._cost * self._smoothed(width).gradient(self._differences(s))
-        g: Vector = np.bincount(u, pull * scale[u], n).astype(np.float64, copy=False)
-        g -= np.bincount(v, pull * scale[v], n)
-        g[self._rows] += self._labels.gradient(s[self._rows], width)
-        return g
-
-    def residual(self, s: Vector, width: float) -> float:
-        """Return |t|^p plus its conjugate at the smoothed slope, less their product, summed."""
-        t = self._differences(s)
-        slope = self._smoothed(width).gradient(t)
-        left = self._smoothness.value(t) + self._smoothness.conjugate(slope) - slope * t
-        edges = float(self._cost @ left) if self._smoothness.p < 2 else 0.0
-        return self._labels.residual(s[self._rows], width) + edges
-
-    def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
-        """Solve with the labels' part and the quadratic form of the reweighted graph."""
-        shared = self._shared
-        weight = self._cost * self._smoothed(width).curvature(self._differences(s))
-        matrix = edge_laplacian(Edges(shared.edges.u, shared.edges.v, weight), shared.scale)
-        rows = self._labels.bent_rows(s[self._rows], width)
-        return solve_matrix(rows.T @ rows + shared.features.quadratic_form(matrix), g)
-
-    def _differences(self, s: Vector) -> Vector:
-        u, v, _ = self._shared.edges
-        scaled = self._shared.scale * s
-        return scaled[u] - scaled[v]
-
-    def _smoothed(self, width: float) -> Smoothness:
-        return self._smoothness.smoothed(width)

@@ -14,12 +14,14 @@ rows, so that new rows can be scored: to its decisions in classification, to g i
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve, solve_triangular
+from sklearn.exceptions import ConvergenceWarning
 
 from .._threads import blas_threads_for
 from ..graphs.laplacian import laplacian_matrix
@@ -27,7 +29,8 @@ from ..objective import Objective
 from .base import Progress, Solution
 from .damped_newton import DampedNewton, safe_cholesky
 from .features import LandmarkFeatures
-from .newton import LabelTerms, NewtonSolver, warn_of_distance
+from .label_terms import LabelTerms
+from .newton import NewtonSolver, warn_of_distance
 
 _COLUMNS = 64  # linear systems solved side by side
 _TOLERANCE = 1e-4  # of their residuals
@@ -59,9 +62,12 @@ class RowKernel:
     ) -> None:
         matrix = matrix.astype(np.float32)
         self._columns = np.empty((matrix.shape[0], len(labeled)), np.float32)
+        left = np.empty(len(labeled))
         for start in range(0, len(labeled), _COLUMNS):
             part = slice(start, min(start + _COLUMNS, len(labeled)))
-            self._columns[:, part] = _solve_units(matrix, degree, strength, labeled[part])
+            solved = _solve_units(matrix, degree, strength, labeled[part])
+            self._columns[:, part], left[part] = solved
+        _warn_of_residual(float(left.max()))
         own = self._columns[labeled].astype(np.float64)
         self.phi = safe_cholesky((own + own.T) / 2)
 
@@ -83,8 +89,11 @@ class RowKernel:
 
 def _solve_units(
     matrix: Any, degree: int, strength: float, rows: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """Return T^(-1) at some columns, by conjugate gradients on all of them together."""
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return T^(-1) at some columns, by conjugate gradients on all of them together.
+
+    The norms of the residuals come with it: units, of norm 1, are what is solved for.
+    """
     columns = np.arange(len(rows))
     residual = np.zeros((matrix.shape[0], len(rows)), np.float32)
     residual[rows, columns] = 1.0
@@ -107,7 +116,21 @@ def _solve_units(
         ratio = np.divide(left, size, out=np.zeros_like(size), where=going)
         direction = residual + ratio * direction
         size = left
-    return solution
+    return solution, np.sqrt(left)
+
+
+def _warn_of_residual(residual: float) -> None:
+    """Warn if the worst linear system was left unsolved."""
+    if residual <= _TOLERANCE:  # not so if it is NaN
+        return
+    warnings.warn(
+        f"Smoothing the rows' scores ended after {_MOST:,} steps of conjugate gradients with a "
+        f"relative residual of {residual:.2g}, where {_TOLERANCE:g} was wanted: the scores are "
+        "inexact. Pass a smaller C_graph or laplacian_degree, laplacian='normalized', or "
+        "smoothing='landmarks'.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
 
 
 @dataclass(frozen=True)
@@ -136,6 +159,11 @@ class RowState:
 
     def __init__(self, solver: RowSolver, objective: Objective) -> None:
         assert objective.graph is not None
+        if np.ptp(objective.C_graph):
+            raise ValueError(
+                "smoothing='rows' solves its linear systems once for all outputs, which need one "
+                f"C_graph, and theirs are {objective.C_graph.tolist()}; solve them one by one."
+            )
         self._solver = solver
         self._objective = objective
         matrix = laplacian_matrix(objective.graph, normalized=objective.normalized)
@@ -172,7 +200,7 @@ class RowState:
         iteration = self._open()[0]
         with blas_threads_for(len(self._kernel.phi)):
             iteration.step()
-        if not iteration.done and iteration.n_iter >= self._solver.newton.max_iter:
+        if iteration.done or iteration.n_iter >= self._solver.newton.max_iter:
             warn_of_distance(iteration)
 
     def solution(self) -> Solution:

@@ -1,0 +1,95 @@
+"""The graph's term for a p other than 2, whose edges every Newton step weighs anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graphs import Edges
+from ..graphs.laplacian import edge_laplacian, vertex_scales
+from ..objective import Objective
+from ..smoothness import Smoothness
+from .damped_newton import Vector, solve_matrix
+from .features import LandmarkFeatures
+from .label_terms import LabelTerms
+
+
+@dataclass(frozen=True)
+class EdgeMap:
+    """What the outputs of a p other than 2 share: features, edges and vertex scales."""
+
+    features: LandmarkFeatures
+    labeled: NDArray[np.float64]  # features of the labelled points
+    edges: Edges
+    scale: Vector
+
+    @classmethod
+    def of(cls, objective: Objective, features: LandmarkFeatures) -> EdgeMap:
+        """Return the map of an objective."""
+        assert objective.graph is not None
+        scale = vertex_scales(objective.graph, normalized=objective.normalized)
+        labeled = features.at(objective.labeled)
+        return cls(features, labeled, objective.graph.edges(), scale)
+
+
+class EdgeTerms:
+    """The labelled points' losses, and factor sum_(u,v) mu_uv |s_u f_u - s_v f_v|^p.
+
+    Scores are f at all rows.
+    """
+
+    def __init__(self, objective: Objective, r: int, shared: EdgeMap) -> None:
+        self._shared = shared
+        self._rows = objective.labeled
+        self._labels = LabelTerms.of(objective, r, shared.labeled, float(objective.C[r]))
+        self._smoothness = objective.smoothness
+        self._cost = objective.graph_factor[r] * shared.edges.weight
+
+    def scores(self, v: Vector) -> Vector:
+        """Return f at all rows."""
+        return self._shared.features.scores(v)
+
+    def adjoint(self, g: Vector) -> Vector:
+        """Return Z' g."""
+        return self._shared.features.adjoint(g)
+
+    def value(self, s: Vector, width: float) -> float:
+        """Return losses and roughness."""
+        roughness = float(self._cost @ self._smoothed(width).value(self._differences(s)))
+        return self._labels.value(s[self._rows], width) + roughness
+
+    def gradient(self, s: Vector, width: float) -> Vector:
+        """Return the derivatives in f at all rows."""
+        u, v, _ = self._shared.edges
+        scale, n = self._shared.scale, len(s)
+        pull = self._cost * self._smoothed(width).gradient(self._differences(s))
+        g: Vector = np.bincount(u, pull * scale[u], n).astype(np.float64, copy=False)
+        g -= np.bincount(v, pull * scale[v], n)
+        g[self._rows] += self._labels.gradient(s[self._rows], width)
+        return g
+
+    def residual(self, s: Vector, width: float) -> float:
+        """Return |t|^p plus its conjugate at the smoothed slope, less their product, summed."""
+        t = self._differences(s)
+        slope = self._smoothed(width).gradient(t)
+        left = self._smoothness.value(t) + self._smoothness.conjugate(slope) - slope * t
+        edges = float(self._cost @ left) if self._smoothness.p < 2 else 0.0
+        return self._labels.residual(s[self._rows], width) + edges
+
+    def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
+        """Solve with the labels' part and the quadratic form of the reweighted graph."""
+        shared = self._shared
+        weight = self._cost * self._smoothed(width).curvature(self._differences(s))
+        matrix = edge_laplacian(Edges(shared.edges.u, shared.edges.v, weight), shared.scale)
+        rows = self._labels.bent_rows(s[self._rows], width)
+        return solve_matrix(rows.T @ rows + shared.features.quadratic_form(matrix), g)
+
+    def _differences(self, s: Vector) -> Vector:
+        u, v, _ = self._shared.edges
+        scaled = self._shared.scale * s
+        return scaled[u] - scaled[v]
+
+    def _smoothed(self, width: float) -> Smoothness:
+        return self._smoothness.smoothed(width)

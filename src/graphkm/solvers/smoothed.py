@@ -1,0 +1,91 @@
+"""Features with the graph inside: for p = 2 the graph is one matrix M = K' L^q K.
+
+K is the kernel between all rows and the landmarks, and M is summed in one pass over blocks of
+rows. With S the kernel between landmarks and A = S + 2 (C_graph l / |E|) M = B B',
+f = sum_j a_j k(., s_j) has
+
+    J = 1/2 ||v||^2 + C sum_i s_i loss(y_i, <v, B^(-1) k(x_i)>),   v = B' a:
+
+a kernel machine on the labelled points alone, with the graph inside its kernel.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from .._threads import blas_threads_for
+from ..graphs.laplacian import laplacian_matrix
+from ..objective import Objective
+from .damped_newton import Vector, safe_cholesky
+from .features import LandmarkFeatures
+
+
+def graph_form(
+    objective: Objective, features: LandmarkFeatures, verbose: int = 0
+) -> NDArray[np.float64]:
+    """Return M = K' L^q K, shown as a progress bar over the rows where wanted."""
+    assert objective.graph is not None
+    matrix = laplacian_matrix(objective.graph, normalized=objective.normalized)
+    with _row_bar(objective.X.shape[0]) if verbose else nullcontext() as bar:
+        return features.kernel_form(matrix, objective.degree, bar)
+
+
+def _row_bar(n: int) -> Any:
+    from tqdm.auto import tqdm  # only those who want to see it wait for its import
+
+    return tqdm(total=n, unit="row", desc="graph")
+
+
+class SmoothedFeatures:
+    """phi(x) = B^(-1) k(x) at the labelled points, with B B' = S + 2 factor M.
+
+    Where there are fewer labelled points than landmarks, only their span matters, and phi is
+    written in an orthonormal basis of it.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (m, m)
+        S, the kernel between landmarks.
+    labeled : ndarray of shape (l, m)
+        The kernel between labelled points and landmarks.
+    form : ndarray of shape (m, m) or None
+        M; None for no graph.
+    factor : float
+        Weight of the graph.
+    """
+
+    def __init__(
+        self,
+        gram: NDArray[np.float64],
+        labeled: NDArray[np.float64],
+        form: NDArray[np.float64] | None,
+        factor: float,
+    ) -> None:
+        A = gram if form is None or not factor else gram + (2 * factor) * form
+        root = safe_cholesky(A)
+        phi = solve_triangular(root, labeled.T, lower=True, check_finite=False).T
+        basis = np.eye(len(gram))
+        if phi.shape[0] < phi.shape[1]:
+            with blas_threads_for(len(phi)):
+                basis, R = qr(phi.T, mode="economic", check_finite=False)
+            phi = R.T
+        self.phi = np.ascontiguousarray(phi)
+        self._map = solve_triangular(root, basis, lower=True, trans="T", check_finite=False)
+
+    def coefficients(self, v: Vector) -> Vector:
+        """Return the landmarks' coefficients a of a v."""
+        return self._map @ v
+
+    def at(self, kernels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return phi at other points, given their kernels, as far as the labelled ones reach."""
+        return kernels @ self._map
+
+    @property
+    def scale(self) -> float:
+        """The mean of the smoothed kernel k(x, x) over the labelled points."""
+        return float(np.einsum("ij,ij->", self.phi, self.phi)) / len(self.phi) or 1.0
