@@ -185,7 +185,7 @@ class BaseLaplacian(KernelMachine):
             raise ValueError(
                 f"An affinity was passed, but graph={self.graph!r}; pass graph='precomputed'."
             )
-        if self.gamma_I == 0:
+        if self.gamma_I == 0 or X.shape[0] == 1:
             return None
         if isinstance(kernel, Precomputed) and self.graph != "precomputed":
             raise ValueError(

@@ -135,8 +135,15 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
             )
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
+        if known.dtype.kind == "f" and not np.isfinite(known).all():
+            raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
         check_classification_targets(known)
         self.classes_, numbers = np.unique(known, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"The labelled rows hold only one class, {self.classes_.tolist()[0]!r}; at least "
+                "two classes are needed. Label rows of another class too."
+            )
         codes = np.full(len(values), -1)
         codes[labeled] = numbers
         return codes
@@ -150,7 +157,8 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
-        return np.asarray(self.classes_[self._fitted().predict(self._rows(X))])
+        codes = self._fitted().predict(self._rows(X))
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the classes' shares among the neighbours, of shape (n, n_classes)."""
