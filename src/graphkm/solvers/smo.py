@@ -143,23 +143,23 @@ class DualSolver:
     def solve(
         self,
         terms: DualTerms,
-        start: DualSolution | None = None,
+        start: Vector | None = None,
         *,
-        mean: float = 0.0,
+        mean: float | None = None,
         tol: float = 1e-3,
         max_iter: int = 2**62,
         shrinking: bool = True,
     ) -> DualSolution:
-        """Solve one problem, from a solution of another if there is one.
+        """Solve one problem, from the solution of another if there is one.
 
         Parameters
         ----------
         terms : DualTerms
             The problem.
-        start : DualSolution, optional
-            Where to start, moved into the bounds.
-        mean : float, default=0.0
-            The mean score of the balanced rows.
+        start : ndarray of shape (n,), optional
+            Where to start, moved into the bounds; zero by default.
+        mean : float, optional
+            The mean score of the balanced rows; None leaves it free.
         tol : float, default=1e-3
             Violation of the optimality conditions allowed, in units of scores.
         max_iter : int
@@ -172,7 +172,7 @@ class DualSolver:
         DualSolution
         """
         whole = self._with_extra(terms, mean)
-        a = self._feasible(start, terms)
+        a = self._feasible(start, whole)
         scores = np.empty(len(a))
         n_iter, gap = self._native.solve(
             whole.slope,
@@ -190,7 +190,7 @@ class DualSolver:
         intercept = _intercept(whole, a, scores)
         a, spread = a[: self._n] / self._amplitude, 0.0
         coefficients = a
-        if self._balanced is not None:
+        if self._balanced is not None and mean is not None:
             intercept = mean - float(scores[-1])
             spread = -float(a.sum()) / len(self._balanced)
             coefficients = a.copy()
@@ -198,27 +198,29 @@ class DualSolver:
         scores = scores[: self._n] + intercept
         return DualSolution(a, spread, coefficients, scores, intercept, n_iter, gap)
 
-    def _with_extra(self, terms: DualTerms, mean: float) -> DualTerms:
+    def _with_extra(self, terms: DualTerms, mean: float | None) -> DualTerms:
         """Return the terms in units of the amplitude, with those of the balancing variable."""
         unit = self._amplitude
         parts = (terms.slope, terms.bend, terms.kink * unit, terms.lower * unit, terms.upper * unit)
         if self._balanced is None:
             return DualTerms(*(np.ascontiguousarray(part, np.float64) for part in parts))
-        extra = (-mean, 0.0, 0.0, -np.inf, np.inf)
+        extra = (0.0,) * 5 if mean is None else (-mean, 0.0, 0.0, -np.inf, np.inf)
         return DualTerms(*map(np.append, parts, extra))
 
-    def _feasible(self, start: DualSolution | None, terms: DualTerms) -> Vector:
+    def _feasible(self, start: Vector | None, terms: DualTerms) -> Vector:
         """Return coefficients within the bounds that sum to zero, as near to the start as may be."""
-        a = np.zeros(self._n) if start is None else start.a
-        a = np.clip(a, terms.lower, terms.upper) * self._amplitude
-        if self._balanced is not None:
-            return np.append(a, -a.sum())
+        a = np.zeros(len(terms.slope))
+        if start is not None:
+            a[: self._n] = start * self._amplitude
+        a = np.clip(a, terms.lower, terms.upper)
         surplus = float(a.sum())
-        room = a - terms.lower * self._amplitude if surplus > 0 else terms.upper * self._amplitude - a
+        if self._balanced is not None and np.isinf(terms.upper[-1]):
+            a[-1] -= surplus
+            return a
+        room = a - terms.lower if surplus > 0 else terms.upper - a
         # Row after row gives all it can, until nothing is left to give.
         given = np.diff(np.minimum(np.cumsum(room), abs(surplus)), prepend=0.0)
-        a -= np.sign(surplus) * given
-        return np.clip(a, terms.lower * self._amplitude, terms.upper * self._amplitude)
+        return np.clip(a - np.sign(surplus) * given, terms.lower, terms.upper)
 
 
 def _gram(kernel: Kernel, X: Any, dtype: Any) -> NDArray[Any]:
