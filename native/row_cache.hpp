@@ -43,11 +43,13 @@ class RowCache {
     kept_.erase(kept_.begin(), middle);
   }
 
-  // A place for a row that is not held; zeros until it is filled.
-  T* insert(std::int32_t id) {
+  // Takes in a row that is not held; zeros follow its `count` values. It can be written to.
+  T* insert(std::int32_t id, const T* values, std::size_t count) {
     kept_.push_back(id);
     std::vector<T>& row = rows_[std::size_t(id)];
-    row.assign(length_, T(0));
+    row.reserve(length_);
+    row.assign(values, values + count);
+    row.resize(length_, T(0));
     used_[std::size_t(id)] = clock_;
     return row.data();
   }

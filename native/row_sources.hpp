@@ -22,7 +22,7 @@ class DenseRows {
       : spec_(spec), rows_(rows), n_(n), d_(d) {}
 
   std::size_t size() const { return n_; }
-  std::size_t batch() const { return 2 * isa<T>().tile; }
+  std::size_t batch() const { return isa<T>().tile; }
 
   void set_columns(const Ids& ids) { columns_ = centres(ids); }
 

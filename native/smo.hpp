@@ -249,7 +249,7 @@ class Smo {
 
   void fetch_mean(std::int32_t id) {
     cache_.make_room(1);
-    T* to = cache_.insert(id);
+    T* to = cache_.insert(id, nullptr, 0);
     for (std::size_t k = 0; k < active_.size(); ++k)
       to[k] = T(extra(active_[k]) ? diagonal_.back() : mean_[std::size_t(active_[k])]);
   }
@@ -262,8 +262,7 @@ class Smo {
     source_.values(ids, scratch_.data(), *interrupted_);
     cache_.make_room(ids.size());
     for (std::size_t r = 0; r < ids.size(); ++r) {
-      T* to = cache_.insert(ids[r]);
-      std::copy_n(scratch_.data() + r * columns, columns, to);
+      T* to = cache_.insert(ids[r], scratch_.data() + r * columns, columns);
       if (extra(active_.back())) to[columns] = T(mean_[std::size_t(ids[r])]);
     }
   }
@@ -275,6 +274,7 @@ class Smo {
     const std::size_t wanted = std::min({source_.batch(), std::max<std::size_t>(fits, 1),
                                          cache_.capacity() - 1});
     std::vector<std::pair<double, std::int32_t>> others;
+    others.reserve(wanted > 1 ? active_.size() : 0);
     if (wanted > 1)
       for (std::size_t c = 0; c < active_.size(); ++c)
         if (c != k && !extra(active_[c]) && !cache_.holds(active_[c]))
