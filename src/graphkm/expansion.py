@@ -180,6 +180,10 @@ class KernelExpansion:
             K += K.dtype.type(self.offset)
         return K
 
+    def rows_of(self, X: Any) -> Any:
+        """Return all rows of X as compiled code takes them."""
+        return self._queries(X, slice(None))
+
     def _queries(self, X: Any, rows: Any) -> Any:
         return query_rows(self.kernel, X, rows, self.dtype, self._shift)
 

@@ -1,21 +1,3 @@
 """The methods that GKM is measured against.
 
-===================  ==============================================================
-laplacian_svc        `LaplacianSVC`
-laplacian_regressor  `LaplacianRegressor`
-laplacian_base       their parameters, graph and fit
-laplacian_objective  what they minimise, and products with the kernel matrix
-laplacian_losses     the squared losses
-laplacian_newton     the minimum, from one factorisation and the labelled rows
-laplacian_cg         preconditioned conjugate gradients
-early_stopping       when decisions have settled
-monotone             the zero of a growing function
-self_training        `SelfTrainingKNN`
-===================  ==============================================================
-"""
-
-from .laplacian_regressor import LaplacianRegressor
-from .laplacian_svc import LaplacianSVC
-from .self_training import SelfTrainingKNN
-
-__all__ = ["LaplacianRegressor", "LaplacianSVC", "SelfTrainingKNN"]
+===================  =======================================================
