@@ -1,71 +1,18 @@
-// What Python sees: two stores of centres in two precisions, and the block stepper. Every argument
-// is checked here; behind this file sizes are trusted.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// What Python sees: two stores of centres in two precisions, and the block stepper; smo_bindings.cpp
+// has the rest. Every argument is checked here; behind these files sizes are trusted.
 #include <nanobind/stl/string.h>
 
-#include <chrono>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "block.hpp"
 #include "dense_centres.hpp"
 #include "sparse_centres.hpp"
 
-namespace nb = nanobind;
 using namespace graphkm;
 
 namespace {
-
-template <class T, int n_dims>
-using In = nb::ndarray<const T, nb::ndim<n_dims>, nb::c_contig, nb::device::cpu>;
-template <class T, int n_dims>
-using Out = nb::ndarray<T, nb::ndim<n_dims>, nb::c_contig, nb::device::cpu>;
-
-void require(bool ok, const std::string& what) {
-  if (!ok) throw std::invalid_argument(what);
-}
-
-template <class A>
-void require_shape(const A& array, const char* name, std::initializer_list<std::size_t> shape) {
-  std::size_t axis = 0;
-  for (const std::size_t size : shape) {
-    require(array.shape(axis) == size, std::string(name) + " has " +
-                                           std::to_string(array.shape(axis)) + " entries on axis " +
-                                           std::to_string(axis) + " where " +
-                                           std::to_string(size) + " are needed");
-    ++axis;
-  }
-}
-
-// Looks for Ctrl-C a few times a second, from whichever thread holds the call.
-Interrupted watch_signals() {
-  using clock = std::chrono::steady_clock;
-  return [last = clock::now()]() mutable {
-    if (clock::now() - last < std::chrono::milliseconds(50)) return false;
-    const nb::gil_scoped_acquire hold;
-    last = clock::now();
-    return PyErr_CheckSignals() != 0;
-  };
-}
-
-// Runs work without the interpreter's lock; a signal's exception becomes Python's.
-template <class Work>
-void unlocked(Work&& work) {
-  try {
-    const nb::gil_scoped_release release;
-    work(watch_signals());
-  } catch (const Stopped&) {
-    throw nb::python_error();
-  }
-}
-
-KernelSpec kernel_spec(int code, double gamma, double coef0, int degree) {
-  require(code >= 0 && code <= 4, "unknown kernel code " + std::to_string(code));
-  require(degree >= 1, "degree must be at least 1");
-  return {static_cast<KernelCode>(code), gamma, coef0, degree, false};
-}
 
 void require_indices(In<std::int64_t, 1> rows, std::size_t size) {
   for (std::size_t k = 0; k < rows.shape(0); ++k)
@@ -121,21 +68,6 @@ void bind_dense(nb::module_& m, const char* name) {
             });
           },
           nb::arg("queries").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads"));
-}
-
-template <class T>
-Rows<T> checked_rows(In<std::int32_t, 1> indptr, In<std::int32_t, 1> indices, In<T, 1> values,
-                     std::size_t n_features) {
-  require(indptr.shape(0) >= 1 && indptr(0) == 0, "indptr must start with 0");
-  const std::size_t n = indptr.shape(0) - 1, nnz = values.shape(0);
-  require_shape(indices, "indices", {nnz});
-  for (std::size_t i = 0; i < n; ++i)
-    require(indptr(i) <= indptr(i + 1), "indptr must not decrease");
-  require(std::size_t(indptr(n)) == nnz, "indptr must end with the number of values");
-  for (std::size_t e = 0; e < nnz; ++e)
-    require(indices(e) >= 0 && std::size_t(indices(e)) < n_features,
-            "a column index is out of range");
-  return {indptr.data(), indices.data(), values.data(), n};
 }
 
 template <class T>
@@ -267,7 +199,7 @@ void bind_block(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_native, m) {
-  m.doc() = "The compiled loops of graphkm: kernel products and blocks of stochastic steps.";
+  m.doc() = "The compiled loops of graphkm: kernel products, stochastic steps, dual problems.";
   m.def("instruction_set", [] { return std::string(isa<float>().name); },
         "The instruction set the loops run on: avx512, avx2, neon or portable.");
   bind_dense<float>(m, "DenseCentres32");
@@ -276,4 +208,5 @@ NB_MODULE(_native, m) {
   bind_sparse<double>(m, "SparseCentres64");
   bind_block<float>(m);
   bind_block<double>(m);
+  bind_smo(m);
 }

@@ -1,4 +1,4 @@
-// The four hot loops, compiled once per instruction set and chosen at run time.
+// The hot loops, compiled once per instruction set and chosen at run time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +28,18 @@ struct SparseView {
   std::size_t n_rows, n_outputs;
 };
 
+// What the passes of sequential minimal optimisation find (smo_scans.inl).
+struct Steepest {
+  double value;  // the largest -(f + up), -inf if no variable can rise
+  std::size_t index;
+};
+struct Partner {
+  double gap;  // by how much the optimality conditions are violated, at most
+  std::size_t index;
+};
+constexpr std::size_t scan_block = 128;   // their arrays are padded to multiples of it
+constexpr double flat_curvature = 1e-12;  // taken for that of pairs of equal rows
+
 template <class T>
 struct Isa {
   const char* name;
@@ -49,6 +61,12 @@ struct Isa {
   void (*sparse_values)(const KernelSpec&, const SparseView<T>&, const T* queries, const T* stat,
                         const std::int32_t* local, std::size_t n_queries, T* out,
                         std::size_t stride);
+
+  Steepest (*smo_first)(const double* f, const double* up, std::size_t n);
+  Steepest (*smo_update)(double* f, const double* up, const T* row_i, const T* row_j, double delta,
+                         std::size_t n);
+  Partner (*smo_partner)(const double* f, const double* down, const T* row, const double* diagonal,
+                         double g, double k_ii, std::size_t n);
 };
 
 // The best instruction set of this machine, or the one GRAPHKM_ISA names.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "isa.hpp"
@@ -348,6 +349,8 @@ struct Loops {
   }
 };
 
+#include "smo_scans.inl"
+
 // Calls loop<Loops<...>>() with the loops of this kernel.
 template <class T, class F>
 void with_loops(const KernelSpec& spec, F&& call) {
@@ -397,6 +400,9 @@ const Isa<T>& table(const char* name) {
           loops.sparse_values(spec, c, queries, stat, local, n, out, stride);
         });
       },
+      &Scans<T>::first,
+      &Scans<T>::update,
+      &Scans<T>::partner,
   };
   return functions;
 }

@@ -51,6 +51,8 @@ struct Vec<double> {
   static V zero() { return _mm512_setzero_pd(); }
   static V set1(double x) { return _mm512_set1_pd(x); }
   static V load(const double* p) { return _mm512_loadu_pd(p); }
+  static V widen(const double* p) { return load(p); }
+  static V widen(const float* p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
   static V addend(const double* p) { return load(p); }
   static void store(double* p, V a) { _mm512_storeu_pd(p, a); }
   static V add(V a, V b) { return _mm512_add_pd(a, b); }

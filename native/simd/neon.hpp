@@ -65,6 +65,8 @@ struct Vec<double> {
   static V zero() { return vdupq_n_f64(0.0); }
   static V set1(double x) { return vdupq_n_f64(x); }
   static V load(const double* p) { return vld1q_f64(p); }
+  static V widen(const double* p) { return load(p); }
+  static V widen(const float* p) { return vcvt_f64_f32(vld1_f32(p)); }
   static void store(double* p, V a) { vst1q_f64(p, a); }
   static V addend(const double* p) { return fresh_load<V>(p); }
   static V add(V a, V b) { return vaddq_f64(a, b); }

@@ -95,6 +95,12 @@ struct Vec {
 #endif
 
   static V addend(const T* p) { return load(p); }
+  template <class S>
+  static V widen(const S* p) {
+    T wide[width];
+    for (int i = 0; i < width; ++i) wide[i] = T(p[i]);
+    return load(wide);
+  }
   static V fma_scalar(const T* a, V b, V c) { return fma(set1(*a), b, c); }
   using Group = V;
   static constexpr int group = 1;

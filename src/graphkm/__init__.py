@@ -10,6 +10,7 @@ objective                                J(w): the parts put together
 solvers                                  stochastic gradient descent in exact blocks; Newton
 estimators                               `GKMClassifier`, `GKMRegressor`, and their CV twins
 model_selection                          folds of partly labelled data
+datasets                                 public data sets, made ones, hiding of labels
 =======================================  =====================================================
 """
 

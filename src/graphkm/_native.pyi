@@ -1,4 +1,4 @@
-"""The compiled loops: kernel products over centres, and blocks of stochastic steps."""
+"""The compiled loops: kernel products over centres, stochastic steps, dual problems."""
 
 from typing import Any
 
@@ -79,3 +79,65 @@ def run_block(
     implicit: bool,
     n_threads: int,
 ) -> bool: ...
+
+class _Smo:
+    def __len__(self) -> int: ...
+    def reset(self) -> None: ...
+    def solve(
+        self,
+        slope: NDArray[Any],
+        bend: NDArray[Any],
+        kink: NDArray[Any],
+        lower: NDArray[Any],
+        upper: NDArray[Any],
+        coefficients: NDArray[Any],
+        scores: NDArray[Any],
+        tol: float,
+        max_iter: int,
+        shrinking: bool,
+        n_threads: int,
+    ) -> tuple[int, float]: ...
+
+class DenseSmo32(_Smo):
+    def __init__(
+        self,
+        code: int,
+        gamma: float,
+        coef0: float,
+        degree: int,
+        rows: NDArray[Any],
+        diagonal: NDArray[Any],
+        mean: NDArray[Any],
+        cache_bytes: int,
+    ) -> None: ...
+
+class DenseSmo64(DenseSmo32): ...
+
+class SparseSmo32(_Smo):
+    def __init__(
+        self,
+        code: int,
+        gamma: float,
+        coef0: float,
+        degree: int,
+        n_features: int,
+        indptr: NDArray[Any],
+        indices: NDArray[Any],
+        values: NDArray[Any],
+        diagonal: NDArray[Any],
+        mean: NDArray[Any],
+        cache_bytes: int,
+    ) -> None: ...
+
+class SparseSmo64(SparseSmo32): ...
+
+class GramSmo32(_Smo):
+    def __init__(
+        self,
+        gram: NDArray[Any],
+        diagonal: NDArray[Any],
+        mean: NDArray[Any],
+        cache_bytes: int,
+    ) -> None: ...
+
+class GramSmo64(GramSmo32): ...

@@ -46,6 +46,8 @@ class KernelExpansion:
         Number of functions that share the centres.
     offset : float, default=0.0
         Added to every kernel value; 1 gives the functions an intercept.
+    constant : ndarray of shape (n_outputs,), optional
+        Added to the functions themselves.
     dtype : dtype, default=float32
         Precision of kernel values; sums over centres are in float64.
     n_threads : int, default=1
@@ -68,6 +70,7 @@ class KernelExpansion:
         n_outputs: int = 1,
         *,
         offset: float = 0.0,
+        constant: NDArray[np.float64] | None = None,
         dtype: Any = np.float32,
         n_threads: int = 1,
     ) -> None:
@@ -76,6 +79,7 @@ class KernelExpansion:
         self.dtype = np.dtype(dtype)
         self.n_threads = n_threads
         self.n_outputs = n_outputs
+        self.constant = np.zeros(n_outputs) if constant is None else constant
         self._X = X
         self._sparse = issparse(X)
         self._shift = _centre(kernel, X)
@@ -160,8 +164,8 @@ class KernelExpansion:
     def intercept(self) -> NDArray[np.float64]:
         """The constant part of f, of shape (n_outputs,)."""
         if not self.offset:
-            return np.zeros(self.n_outputs)
-        return self.offset * self.coefficients.sum(axis=0)
+            return self.constant.copy()
+        return self.offset * self.coefficients.sum(axis=0) + self.constant
 
     def scores_and_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return f at some rows of the data, (len(rows), n_outputs), and their kernel matrix."""
@@ -175,6 +179,10 @@ class KernelExpansion:
         if self.offset:
             K += K.dtype.type(self.offset)
         return K
+
+    def rows_of(self, X: Any) -> Any:
+        """Return all rows of X as compiled code takes them."""
+        return self._queries(X, slice(None))
 
     def _queries(self, X: Any, rows: Any) -> Any:
         return query_rows(self.kernel, X, rows, self.dtype, self._shift)

@@ -1,4 +1,4 @@
-"""Where kernel sums are computed: one store of centres per kind of rows.
+"""Where kernel sums are computed: one store of centres per kind of rows; dual problems.
 
 =========  =====================================================================
 base       `CentreStore`: what a store does
@@ -9,7 +9,15 @@ select     which store serves which kernel, and how rows are handed to it
 """
 
 from .base import CentreStore
-from .native import instruction_set, run_block
+from .native import instruction_set, make_smo, run_block
 from .select import as_centres, make_store, query_rows
 
-__all__ = ["CentreStore", "as_centres", "instruction_set", "make_store", "query_rows", "run_block"]
+__all__ = [
+    "CentreStore",
+    "as_centres",
+    "instruction_set",
+    "make_smo",
+    "make_store",
+    "query_rows",
+    "run_block",
+]

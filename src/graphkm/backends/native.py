@@ -6,22 +6,32 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from .._native import (
     DenseCentres32,
     DenseCentres64,
+    DenseSmo32,
+    DenseSmo64,
+    GramSmo32,
+    GramSmo64,
     SparseCentres32,
     SparseCentres64,
+    SparseSmo32,
+    SparseSmo64,
     run_block,
 )
 from .._native import instruction_set as _instruction_set
 from ..kernels import Kernel
 from .base import CentreStore
 
-__all__ = ["NativeStore", "instruction_set", "run_block"]
+__all__ = ["NativeStore", "instruction_set", "make_smo", "run_block"]
 
 _DENSE = {"f": DenseCentres32, "d": DenseCentres64}
 _SPARSE = {"f": SparseCentres32, "d": SparseCentres64}
+_DENSE_SMO = {"f": DenseSmo32, "d": DenseSmo64}
+_SPARSE_SMO = {"f": SparseSmo32, "d": SparseSmo64}
+_GRAM_SMO = {"f": GramSmo32, "d": GramSmo64}
 
 
 def instruction_set() -> str:
@@ -64,16 +74,8 @@ class NativeStore(CentreStore):
         dtype: np.dtype[Any],
         n_threads: int,
     ) -> None:
-        assert kernel.native_code is not None
-        gamma = getattr(kernel, "gamma", None)
-        parameters = (
-            kernel.native_code,
-            1.0 if gamma is None else float(gamma),
-            float(getattr(kernel, "coef0", 0.0)),
-            int(getattr(kernel, "degree", 1)),
-        )
         store: Any = (_SPARSE if sparse else _DENSE)[dtype.char]
-        self._centres = store(*parameters, n_features, n_outputs)
+        self._centres = store(*_parameters(kernel), n_features, n_outputs)
         self._sparse = sparse
         self._dtype = dtype
         self._n_outputs = n_outputs
@@ -102,3 +104,50 @@ class NativeStore(CentreStore):
 
     def _arrays(self, rows: Any) -> tuple[Any, ...]:
         return (rows.indptr, rows.indices, rows.data) if self._sparse else (rows,)
+
+
+def make_smo(
+    kernel: Kernel,
+    rows: Any,
+    diagonal: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    dtype: Any,
+    cache_bytes: int,
+) -> Any:
+    """Return a compiled solver of dual problems over these rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel; one without a native code takes its matrix of values as rows.
+    rows : ndarray or CSR
+        As the kernel's store takes them.
+    diagonal : ndarray of shape (n,) or (n + 1,)
+        k(x, x) of every row, and of the mean of some if there is one.
+    mean : ndarray of shape (n,) or (0,)
+        The mean's kernel with every row.
+    dtype : dtype
+        float32 or float64.
+    cache_bytes : int
+        Memory for kernel rows.
+    """
+    given = (diagonal, mean, cache_bytes)
+    char = np.dtype(dtype).char
+    if kernel.native_code is None:
+        return _GRAM_SMO[char](rows, *given)
+    if issparse(rows):
+        arrays = (rows.shape[1], rows.indptr, rows.indices, rows.data)
+        return _SPARSE_SMO[char](*_parameters(kernel), *arrays, *given)
+    return _DENSE_SMO[char](*_parameters(kernel), rows, *given)
+
+
+def _parameters(kernel: Kernel) -> tuple[int, float, float, int]:
+    """Return a kernel as compiled code knows it: code, gamma, coef0, degree."""
+    assert kernel.native_code is not None
+    gamma = getattr(kernel, "gamma", None)
+    return (
+        kernel.native_code,
+        1.0 if gamma is None else float(gamma),
+        float(getattr(kernel, "coef0", 0.0)),
+        int(getattr(kernel, "degree", 1)),
+    )

@@ -3,7 +3,10 @@
 =============  ===============================================================
 labels         which rows are labelled, and with what
 settings       what parameters mean for given data: checks, every "auto" filled in
-base           `fit` and scores, the only place that validates input
+machine        what every kernel machine shares: validation, fitted attributes, scores
+classes        classes coded as targets, scores as labels
+targets        known targets and scores of regression
+base           `fit` of the GKM estimators
 classifier     `GKMClassifier`
 regressor      `GKMRegressor`
 criterion      how good a candidate is, judged from the labelled points alone

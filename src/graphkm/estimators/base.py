@@ -1,4 +1,4 @@
-"""What the classifier and the regressor share: validation, fit and scores."""
+"""What the classifier and the regressor share: the fit."""
 
 from __future__ import annotations
 
@@ -7,34 +7,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..expansion import KernelExpansion, default_threads
 from ..graphs import Graph, build_graph, neighbour_graph
-from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma, resolve_kernel
+from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
 from ..losses import Loss
 from ..objective import Objective
 from ..smoothness import Smoothness
 from ..solvers import Progress, Solution, solve
 from ..theory import Guarantee, largest_C_graph
 from .checks import (
-    canonical_csr,
     check_graph_reaches,
-    check_kernel_reaches,
-    check_range,
     largest_kernel_value,
     require_memory_for_centres,
     warn_of_rounding,
     warn_of_unlabeled_components,
 )
-from .parameters import count_threads
+from .machine import KernelMachine
 from .settings import Settings, make_solver, resolve_settings
 
 _GUARANTEED = 0.99  # of the limit, which at p = 2 is itself not allowed
-_VISIBLE = 1e-4  # change of a score that rounding must not reach
 
 
 Neighbours = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -52,7 +43,7 @@ class Problem(NamedTuple):
     loss: Loss
 
 
-class BaseGKM(BaseEstimator):
+class BaseGKM(KernelMachine):
     """Fit of a kernel machine smoothed over a graph; subclasses code the labels."""
 
     def __init__(
@@ -159,25 +150,6 @@ class BaseGKM(BaseEstimator):
         solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
         self._set_attributes(objective, guarantee, solution, dtype)
 
-    def _open_kernel(self) -> Kernel:
-        """Return the kernel, with gamma left open unless it has its own."""
-        return resolve_kernel(self.kernel)
-
-    def _resolve_kernel(self, X: Any, dtype: np.dtype[Any]) -> Kernel:
-        kernel = self._open_kernel()
-        if isinstance(kernel, Precomputed):
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f"With kernel='precomputed' X must be the square matrix of kernel values "
-                    f"between all training rows, got shape {X.shape}."
-                )
-            return kernel
-        if kernel.native_code is not None:
-            check_range(X, dtype)
-        kernel = kernel.with_gamma(resolve_gamma(self.gamma, X))  # type: ignore[arg-type]
-        check_kernel_reaches(kernel, X)
-        return kernel
-
     def _build_graph(
         self,
         X: Any,
@@ -271,115 +243,22 @@ class BaseGKM(BaseEstimator):
             C, float(C_graph), n_labeled, self.p, R, A, _weight_scale(graph)
         )
 
-    def _n_threads(self) -> int:
-        return count_threads(self.n_jobs, default_threads())
-
     def _set_attributes(
         self, objective: Objective, guarantee: Guarantee | None, solution: Solution, dtype: Any
     ) -> None:
-        X, support = objective.X, solution.rows
-        if _single_is_too_coarse(objective.kernel, X, solution):
-            dtype = np.dtype(np.float64)
-        self.kernel_ = objective.kernel
         self.guarantee_ = guarantee
         self.n_iter_ = solution.n_iter
         self.C_ = float((objective.C if solution.C is None else solution.C).max())
         self.objective_ = float(solution.objective.sum())
-        self.support_ = support
-        self.dual_coef_ = np.ascontiguousarray(solution.coefficients.T)
-        precomputed = isinstance(objective.kernel, Precomputed)
-        # A precomputed kernel's centres are columns, of which only the numbers are kept.
-        rows = np.empty((X.shape[0], 0)) if precomputed else X[support]
-        self.support_vectors_ = rows[support] if precomputed else rows
-        self._f = KernelExpansion(
+        self._set_machine(
             objective.kernel,
-            rows,
-            objective.n_outputs,
+            objective.X,
+            solution.rows,
+            solution.coefficients,
             offset=objective.offset,
             dtype=dtype,
-            n_threads=self._n_threads(),
         )
-        self._f.set(support if precomputed else np.arange(len(support)), solution.coefficients)
-        self.intercept_ = self._f.intercept
-        self._training_rows = X
         self._row_scores = solution.row_scores
-
-    # ------------------------------------------------------------------ input
-
-    def _validate_rows(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
-        return canonical_csr(X) if issparse(X) else X
-
-    def _validate_weights(
-        self, sample_weight: Any, X: Any, labeled: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
-        """Return the weights of the labelled rows; those of the others have no meaning."""
-        return np.asarray(
-            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        )[labeled]
-
-    def _check_labels(self, X: Any, labeled: NDArray[np.bool_]) -> None:
-        check_consistent_length(X, labeled)
-        if not labeled.any():
-            raise ValueError(
-                f"None of the {len(labeled)} rows is labelled: y holds only missing values or the "
-                f"marker unlabeled={self.unlabeled!r}. Label some rows of every class, or name "
-                "the right marker."
-            )
-
-    # ------------------------------------------------------------------ scores
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        X = self._validate_rows(X, reset=False)
-        if self.kernel_.native_code is not None:
-            check_range(X, self._f.dtype)
-        return self._f.scores(X)
-
-    def _weights_to_score(
-        self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
-    ) -> NDArray[Any] | None:
-        """Return the weights of the labelled rows of a score; None counts all alike."""
-        check_consistent_length(X, labeled, sample_weight)
-        if not labeled.any():
-            raise ValueError("None of the rows to score is labelled; pass some with a label.")
-        return None if sample_weight is None else np.asarray(sample_weight)[labeled]
-
-    def _kept_rows(self) -> Any:
-        check_is_fitted(self)
-        if self._training_rows is None:
-            raise AttributeError(
-                "transduction_ is computed from the training rows, which are not kept in a "
-                "saved or copied model; call predict on them instead."
-            )
-        return self._training_rows
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the training rows out of what is saved."""
-        state = dict(super().__getstate__())
-        if "_training_rows" in state:
-            state["_training_rows"] = state["_row_scores"] = None
-        return state
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what the estimator takes."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or (
-            isinstance(self.kernel, str) and self.kernel == "precomputed"
-        )
-        tags.target_tags.required = True
-        return tags
-
-
-def _single_is_too_coarse(kernel: Kernel, X: Any, solution: Solution) -> bool:
-    """Return whether rounding kernel values to single precision could move a score visibly.
-
-    A strong graph term is met by large coefficients that cancel each other.
-    """
-    largest = largest_kernel_value(kernel, X, np.float64)
-    moved = np.finfo(np.float32).eps * largest * np.abs(solution.coefficients).sum(axis=0)
-    return bool((moved > _VISIBLE).any())
 
 
 def _weight_scale(graph: Graph | None) -> float:

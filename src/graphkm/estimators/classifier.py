@@ -8,17 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit, logsumexp
-from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 
 from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
 from ..solvers import Progress
 from .base import BaseGKM, Problem
-from .criterion import decide
-from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
+from .classes import KernelClassifier
 from .settings import check_parameters
 
 
@@ -31,7 +27,7 @@ def _has_probabilities(self: GKMClassifier) -> bool:
     )
 
 
-class GKMClassifier(ClassifierMixin, BaseGKM):
+class GKMClassifier(KernelClassifier, BaseGKM):
     """Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
 
     It minimises
@@ -271,39 +267,13 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         check_parameters(self)
         loss = resolve_loss(self.loss, "classification")
         X = self._validate_rows(X, reset=True)
-        values = as_label_array(y)
-        labeled = labeled_mask(values, self.unlabeled)
-        self._check_labels(X, labeled)
-        refuse_ambiguous(values, self.unlabeled)
-        known = plain_labels(values[labeled])
-        if known.dtype.kind == "f" and not np.isfinite(known).all():
-            raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
-        check_classification_targets(known)
-        self.classes_, codes = np.unique(known, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"The labelled rows hold only one class, {self.classes_.tolist()[0]!r}; at least "
-                "two classes are needed. Label rows of another class too."
-            )
-        weights = self._validate_weights(sample_weight, X, labeled) * self._class_factors(codes)
-        first = 1 if len(self.classes_) == 2 else 0
-        targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
+        labeled, codes, targets, weights = self._encode_classes(X, y, sample_weight)
         return Problem(X, labeled, codes, targets, weights, loss)
 
     def _solve(self, problem: Problem, **given: Any) -> Self:
         self._fit(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
         return self
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return f(x): of shape (n,) for two classes, (n, n_classes) for more."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of every row of X."""
-        codes = decide(self._scores(X))
-        return np.asarray(self.classes_[codes])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -320,14 +290,6 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         logs = log_expit(scores)
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on the labelled rows of (X, y)."""
-        values = as_label_array(y)
-        labeled = labeled_mask(values, self.unlabeled)
-        weights = self._weights_to_score(X, labeled, sample_weight)
-        hits = self.predict(X)[labeled] == values[labeled]
-        return float(np.average(hits, weights=weights))
-
     @staticmethod
     def _default_costs(newton: bool, smoothing: str, n: int, n_labeled: int) -> tuple[float, float]:
         """Return C and C_graph; `newton`, at p = 2, has C in units of the smoothed kernel.
@@ -337,25 +299,3 @@ class GKMClassifier(ClassifierMixin, BaseGKM):
         if not newton:
             return 1.0, 0.1
         return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 1e5 / n_labeled)
-
-    @property
-    def transduction_(self) -> NDArray[Any]:
-        """Labels of the training rows."""
-        X = self._kept_rows()
-        codes = decide(self._row_scores if self._row_scores is not None else self._f.scores(X))
-        rows, given = self._given
-        codes[rows] = given
-        return np.asarray(self.classes_[codes])
-
-    def _class_factors(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the factor of C that class_weight gives each labelled row."""
-        if self.class_weight is None:
-            return np.ones(len(codes))
-        factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=self.classes_[codes]
-        )
-        if not (np.isfinite(factors) & (factors >= 0)).all():
-            raise ValueError(
-                f"class_weight must hold finite numbers >= 0, got {self.class_weight!r}."
-            )
-        return np.asarray(factors[codes], dtype=np.float64)

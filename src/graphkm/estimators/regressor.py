@@ -6,18 +6,16 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
 from ..solvers import Progress
 from .base import BaseGKM, Problem
-from .labels import as_label_array, labeled_mask, missing_mask
 from .settings import check_parameters
+from .targets import KernelRegressor
 
 
-class GKMRegressor(RegressorMixin, BaseGKM):
+class GKMRegressor(KernelRegressor, BaseGKM):
     """Kernel regression that is smooth over a graph of all rows, with or without a target.
 
     The objective is that of `GKMClassifier`, with a loss of the residual. With an intercept,
@@ -166,18 +164,6 @@ class GKMRegressor(RegressorMixin, BaseGKM):
         self._given = (np.flatnonzero(problem.labeled), problem.known)
         return self
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the target of every row of X."""
-        return self._scores(X)[:, 0] + self._origin
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination on the rows of (X, y) with a target."""
-        from sklearn.metrics import r2_score  # as RegressorMixin does: it is slow to import
-
-        labeled, known = self._known_targets(y)
-        weights = self._weights_to_score(X, labeled, sample_weight)
-        return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
-
     @staticmethod
     def _default_costs(newton: bool, smoothing: str, n: int, n_labeled: int) -> tuple[float, float]:
         """Return C and C_graph; `newton`, at p = 2, has C in units of the smoothed kernel.
@@ -187,27 +173,3 @@ class GKMRegressor(RegressorMixin, BaseGKM):
         if not newton:
             return 1.0, 0.01
         return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 1e3 / n_labeled)
-
-    @property
-    def transduction_(self) -> NDArray[np.float64]:
-        """Targets of the training rows."""
-        X = self._kept_rows()
-        scores = self._f.scores(X) if self._row_scores is None else self._row_scores
-        targets = scores[:, 0] + self._origin
-        rows, given = self._given
-        targets[rows] = given
-        return targets
-
-    def _known_targets(self, y: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        values = as_label_array(y)
-        if values.dtype.kind not in "biuf":
-            try:
-                known = np.where(missing_mask(values), np.nan, values.astype(object))
-                values = known.astype(np.float64)
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"y must hold numbers for regression: {error}") from None
-        labeled = labeled_mask(values, self.unlabeled)
-        known = values[labeled].astype(np.float64)
-        if not np.isfinite(known).all():
-            raise ValueError("Input y contains infinity; mark unknown targets with NaN.")
-        return labeled, known

@@ -1,0 +1,48 @@
+"""The zero of a growing function of one variable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+_STEPS = 200
+_ROUNDING = 1e-15
+
+
+def root(
+    look: Callable[[float], tuple[float, float]], start: float = 0.0, scale: float = 1.0
+) -> float:
+    """Return where a function that never falls is zero, by Newton's method kept in a bracket.
+
+    On piecewise linear functions, such as slopes of squared hinge losses, it ends after finitely
+    many steps with the exact zero.
+
+    Parameters
+    ----------
+    look : callable
+        Takes x, returns the function and its derivative there; the derivative may be 0.
+    start : float, default=0.0
+        The first x.
+    scale : float, default=1.0
+        First step where the derivative is 0.
+
+    Examples
+    --------
+    >>> root(lambda x: (max(x, 3 * x) - 6, 3.0 if x > 0 else 1.0))
+    2.0
+    """
+    low, high, x, step = -math.inf, math.inf, start, scale
+    for _ in range(_STEPS):
+        value, slope = look(x)
+        if value == 0:
+            break
+        low, high = (x, high) if value < 0 else (low, x)
+        following = x - value / slope if slope > 0 else math.nan
+        if not low < following < high:
+            following = 0.5 * (low + high)
+            if math.isinf(following) or math.isnan(following):
+                following, step = x + math.copysign(step, -value), 2 * step
+        if abs(following - x) <= _ROUNDING * abs(x):
+            break
+        x = following
+    return x

@@ -1,0 +1,144 @@
+"""Readers of the file formats the data sets come in.
+
+Every reader takes an open binary file and returns named arrays. `read_file` decompresses by what
+a file is, not by what it is called, and turns whatever a damaged file causes into one error.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from scipy import sparse
+
+from .digest import Arrays
+from .errors import DamagedFileError
+
+Reader = Callable[[BinaryIO], Arrays]
+
+_OPENERS: dict[bytes, Callable[[BinaryIO], Any]] = {
+    b"BZh": bz2.open,
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+
+
+def read_file(path: Path, read: Reader) -> Arrays:
+    r"""Return what `read` makes of a file, decompressed if it is compressed.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file cannot be decompressed or parsed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tiny.libsvm"
+    ...     _ = path.write_text("+1 2:0.5\n-1 1:3\n")
+    ...     read_file(path, libsvm(2))["X"].toarray()
+    array([[0. , 0.5],
+           [3. , 0. ]])
+    """
+    with path.open("rb") as file:
+        try:
+            with _decompressed(file) as content:
+                return read(content)
+        except MemoryError:
+            raise
+        except Exception as error:  # parsers fail in many ways on files that were cut or altered
+            raise DamagedFileError(f"{path} cannot be read ({_reason(error)})") from error
+
+
+def _decompressed(file: BinaryIO) -> BinaryIO:
+    start = file.read(8)
+    file.seek(0)
+    for magic, opener in _OPENERS.items():
+        if start.startswith(magic):
+            return cast(BinaryIO, opener(file))
+    return file
+
+
+def _reason(error: Exception) -> str:
+    return str(error).strip() or type(error).__name__
+
+
+def libsvm(n_features: int) -> Reader:
+    """Return a reader of LIBSVM's text format: `X` as CSR rows in float64, and `y`."""
+
+    def read(file: BinaryIO) -> Arrays:
+        from sklearn.datasets import load_svmlight_file
+
+        X, y = load_svmlight_file(file, n_features=n_features, zero_based=False)
+        return {"X": X, "y": y}
+
+    return read
+
+
+def mat(**names: str) -> Reader:
+    """Return a reader of MATLAB files; the keywords say which variable becomes which array."""
+
+    def read(file: BinaryIO) -> Arrays:
+        from scipy.io import loadmat
+
+        found = loadmat(file, variable_names=list(names.values()))
+        return {name: _plain(found[variable]) for name, variable in names.items()}
+
+    return read
+
+
+def _plain(values: Any) -> Any:
+    if sparse.issparse(values):
+        return values.tocsr()
+    return values.ravel() if values.shape[1] == 1 else values
+
+
+def idx(name: str) -> Reader:
+    """Return a reader of MNIST's format, unsigned bytes: one row per image, as array `name`."""
+
+    def read(file: BinaryIO) -> Arrays:
+        raw = file.read()
+        if raw[:3] != b"\x00\x00\x08":
+            raise ValueError("not an IDX file of unsigned bytes")
+        shape = np.frombuffer(raw, ">i4", count=raw[3], offset=4)
+        values = np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3])
+        return {name: values.reshape((shape[0], -1) if len(shape) > 1 else shape)}
+
+    return read
+
+
+def integer_csv(file: BinaryIO) -> Arrays:
+    """Read comma-separated small integers, the label last, with or without a line of names."""
+    first = file.readline()
+    rest = np.loadtxt(file, dtype=np.int16, delimiter=",", ndmin=2)
+    if not first[:1].isalpha():
+        rest = np.vstack([np.array(first.split(b","), dtype=np.int16), rest])
+    return {"X": rest[:, :-1], "y": rest[:, -1]}
+
+
+def usps_npz(subset: str) -> Reader:
+    """Return a reader of one part of USPS kept as thousandths in a NumPy archive."""
+
+    def read(file: BinaryIO) -> Arrays:
+        with np.load(file) as archive:
+            # LIBSVM's file of the same data numbers the digits from 1.
+            y = archive[f"y_{subset}"].astype(np.int64) + 1
+            return {"X": archive[f"X_{subset}_x1000"] / 1000, "y": y}
+
+    return read
+
+
+def dense(read: Reader) -> Reader:
+    """Return a reader whose `X` is dense."""
+
+    def read_dense(file: BinaryIO) -> Arrays:
+        arrays = read(file)
+        return {**arrays, "X": arrays["X"].toarray()}
+
+    return read_dense

@@ -1,0 +1,172 @@
+"""What every kernel machine shares: validation, the kernel, fitted attributes and scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..expansion import KernelExpansion, default_threads
+from ..kernels import Kernel, Precomputed, resolve_gamma, resolve_kernel
+from .checks import canonical_csr, check_kernel_reaches, check_range, largest_kernel_value
+from .parameters import count_threads
+
+_VISIBLE = 1e-4  # change of a score that rounding must not reach
+
+
+class KernelMachine(BaseEstimator):
+    """An estimator whose f is a sum of kernels over rows of its training data.
+
+    Subclasses have the parameters `kernel`, `gamma`, `unlabeled` and `n_jobs`.
+    """
+
+    kernel: Any
+    gamma: float | str
+    unlabeled: Any
+    n_jobs: int | None
+
+    # ------------------------------------------------------------------ fit
+
+    def _open_kernel(self) -> Kernel:
+        """Return the kernel, with gamma left open unless it has its own."""
+        return resolve_kernel(self.kernel)
+
+    def _resolve_kernel(self, X: Any, dtype: np.dtype[Any]) -> Kernel:
+        kernel = self._open_kernel()
+        if isinstance(kernel, Precomputed):
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"With kernel='precomputed' X must be the square matrix of kernel values "
+                    f"between all training rows, got shape {X.shape}."
+                )
+            return kernel
+        if kernel.native_code is not None:
+            check_range(X, dtype)
+        kernel = kernel.with_gamma(resolve_gamma(self.gamma, X))  # type: ignore[arg-type]
+        check_kernel_reaches(kernel, X)
+        return kernel
+
+    def _n_threads(self) -> int:
+        return count_threads(self.n_jobs, default_threads())
+
+    def _set_machine(
+        self,
+        kernel: Kernel,
+        X: Any,
+        support: NDArray[np.int64],
+        coefficients: NDArray[np.float64],
+        *,
+        offset: float = 0.0,
+        constant: NDArray[np.float64] | None = None,
+        dtype: Any,
+    ) -> None:
+        """Keep f = sum_j coefficients_j (k(., x_j) + offset) + constant over the rows `support`."""
+        if _single_is_too_coarse(kernel, X, coefficients):
+            dtype = np.dtype(np.float64)
+        self.kernel_ = kernel
+        self.support_ = support
+        self.dual_coef_ = np.ascontiguousarray(coefficients.T)
+        precomputed = isinstance(kernel, Precomputed)
+        # A precomputed kernel's centres are columns, of which only the numbers are kept.
+        rows = np.empty((X.shape[0], 0)) if precomputed else X[support]
+        self.support_vectors_ = rows[support] if precomputed else rows
+        self._f = KernelExpansion(
+            kernel,
+            rows,
+            coefficients.shape[1],
+            offset=offset,
+            constant=constant,
+            dtype=dtype,
+            n_threads=self._n_threads(),
+        )
+        self._f.set(support if precomputed else np.arange(len(support)), coefficients)
+        self.intercept_: NDArray[np.float64] = self._f.intercept
+        self._training_rows = X
+        self._row_scores: NDArray[np.float64] | None = None
+
+    # ------------------------------------------------------------------ input
+
+    def _validate_rows(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return canonical_csr(X) if issparse(X) else X
+
+    def _validate_weights(
+        self, sample_weight: Any, X: Any, labeled: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return the weights of the labelled rows; those of the others have no meaning."""
+        return np.asarray(
+            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        )[labeled]
+
+    def _check_labels(self, X: Any, labeled: NDArray[np.bool_]) -> None:
+        check_consistent_length(X, labeled)
+        if not labeled.any():
+            raise ValueError(
+                f"None of the {len(labeled)} rows is labelled: y holds only missing values or the "
+                f"marker unlabeled={self.unlabeled!r}. Label some rows of every class, or name "
+                "the right marker."
+            )
+
+    # ------------------------------------------------------------------ scores
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        X = self._validate_rows(X, reset=False)
+        if self.kernel_.native_code is not None:
+            check_range(X, self._f.dtype)
+        return self._f.scores(X)
+
+    def _training_scores(self) -> NDArray[np.float64]:
+        """Return f at the training rows, or their own scores where there are any."""
+        X = self._kept_rows()
+        return self._f.scores(X) if self._row_scores is None else self._row_scores.copy()
+
+    def _weights_to_score(
+        self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
+    ) -> NDArray[Any] | None:
+        """Return the weights of the labelled rows of a score; None counts all alike."""
+        check_consistent_length(X, labeled, sample_weight)
+        if not labeled.any():
+            raise ValueError("None of the rows to score is labelled; pass some with a label.")
+        return None if sample_weight is None else np.asarray(sample_weight)[labeled]
+
+    def _kept_rows(self) -> Any:
+        check_is_fitted(self)
+        if self._training_rows is None:
+            raise AttributeError(
+                "transduction_ is computed from the training rows, which are not kept in a "
+                "saved or copied model; call predict on them instead."
+            )
+        return self._training_rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the training rows out of what is saved."""
+        state = dict(super().__getstate__())
+        if "_training_rows" in state:
+            state["_training_rows"] = state["_row_scores"] = None
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or (
+            isinstance(self.kernel, str) and self.kernel == "precomputed"
+        )
+        tags.target_tags.required = True
+        return tags
+
+
+def _single_is_too_coarse(kernel: Kernel, X: Any, coefficients: NDArray[np.float64]) -> bool:
+    """Return whether rounding kernel values to single precision could move a score visibly.
+
+    A strong graph term is met by large coefficients that cancel each other.
+    """
+    largest = largest_kernel_value(kernel, X, np.float64)
+    moved = np.finfo(np.float32).eps * largest * np.abs(coefficients).sum(axis=0)
+    return bool((moved > _VISIBLE).any())
