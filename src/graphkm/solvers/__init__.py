@@ -8,6 +8,7 @@ rows           `RowSolver`: the rows' own scores smoothed, landmarks fitted to t
 damped_newton  Newton's method with line search, smoothing and a certified gap
 features       features of the landmarks' span, and sums over all rows of them
 landmarks      which rows become landmarks
+smo            `DualSolver`: dual problems of support vector machines, exactly
 =============  ================================================================
 """
 
