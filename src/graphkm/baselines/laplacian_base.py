@@ -26,8 +26,9 @@ from .laplacian_cg import Check, solve_by_cg
 from .laplacian_newton import solve_by_newton
 from .laplacian_objective import KernelMatrix, LaplacianObjective
 
-_EXACT = 3000  # rows up to which Newton's factorisation is quick
+_EXACT = 500  # rows up to which Newton's factorisation is as quick as conjugate gradients
 _SHARE = 0.5  # of the available memory
+_NEGLIGIBLE = 2**25  # bytes
 _UNKNOWN = 2**31  # bytes, where nobody tells how many there are
 _STEPS = {"newton": 500, "cg": 5000}
 
@@ -151,8 +152,8 @@ class BaseLaplacian(KernelMachine):
 
     def _choose_solver(self, n: int, loss: Loss, dtype: Any) -> tuple[str, bool]:
         """Return the solver, and whether the kernel matrix is stored."""
-        limit = self._memory_limit()
         newton = 3 * 8 * n * n  # the matrix, its product with the Laplacian, and one temporary
+        limit = self._memory_limit(newton)
         smooth = loss.smoothed(1.0) is loss
         solver = self.solver
         if solver == "auto":
@@ -171,10 +172,11 @@ class BaseLaplacian(KernelMachine):
             )
         return solver, dtype.itemsize * n * n <= limit
 
-    def _memory_limit(self) -> float:
+    def _memory_limit(self, wanted: int) -> float:
         if self.max_memory != "auto":
             return float(self.max_memory)
-        free = available_memory()
+        # The look at the system's files takes milliseconds.
+        free = available_memory() if wanted > _NEGLIGIBLE else None
         return _UNKNOWN if free is None else _SHARE * free
 
     def _build_laplacian(
