@@ -2,8 +2,8 @@
 
 Errors are those of the unlabelled rows, with the default parameters on every set; these were
 chosen on random draws of labels, never on these splits. LAMDA-SSL runs in an environment of its
-own: ``--lamda PYTHON`` names its interpreter (with LAMDA-SSL 1.0.2, scikit-learn 1.2 and NumPy 1.23,
-for instance); without it that part is left out. Its LapSVM runs with its defaults, and with a
+own: ``--lamda PYTHON`` names its interpreter (LAMDA-SSL 1.0.2, scikit-learn 1.2 and NumPy 1.23 go
+together); without it that part is left out. Its LapSVM runs with its defaults, and with a
 kNN graph like ours; the faster one counts. 80 % of the labels are hidden, as in the GKM paper.
 Fits that take longer than ``--patience`` seconds count as that long.
 """

@@ -14,7 +14,7 @@ TOLERATED = 0.015
 """Share of the decisions that may differ from those of the check before (Melacci and Belkin)."""
 
 INTERVAL = 15
-"""Steps between two checks. The paper's grows as the root of n; with a fixed one a fit costs n^2."""
+"""Steps between two checks: a number that grew with n, as the paper's, would cost more than n^2."""
 
 
 class EarlyStopping:
