@@ -27,7 +27,7 @@ class GKMRegressor(KernelRegressor, BaseGKM):
     C : float or "auto", default="auto"
         As in `GKMClassifier`.
     C_graph : float, "auto" or "guaranteed", default="auto"
-        As in `GKMClassifier`; "auto" is 1e3 / l for the Newton solver at p = 2 (50 n / l with
+        As in `GKMClassifier`; "auto" is 10 / l for the Newton solver at p = 2 (50 n / l with
         smoothing="rows"), and 0.01 otherwise.
     p, kernel, gamma, graph, n_neighbors, radius, graph_gamma, neighbors
         As in `GKMClassifier`.
@@ -172,4 +172,4 @@ class GKMRegressor(KernelRegressor, BaseGKM):
         """
         if not newton:
             return 1.0, 0.01
-        return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 1e3 / n_labeled)
+        return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 10.0 / n_labeled)
