@@ -134,7 +134,7 @@ Lower C_graph, or take p < 2.
         """Bound M + b + a M^(p-1) of the stochastic gradients; inf if the condition fails."""
         M = self.M
         edge = self.a * _power(M, self.p - 1) if self.a else 0.0
-        return M + self.b + edge
+        return float(M + self.b + edge)  # Python's float, whose products overflow quietly
 
     def bound(self, T: float) -> float:
         """Return 2 G^2 / T, the bound of E[J(w_T)] - J(w*) after T steps."""
