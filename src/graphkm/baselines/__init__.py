@@ -1,3 +1,24 @@
 """The methods that GKM is measured against.
 
-===================  =======================================================
+===================  ==============================================================
+laplacian_svc        `LaplacianSVC`
+laplacian_regressor  `LaplacianRegressor`
+laplacian_base       their parameters, graph and fit
+laplacian_objective  what they minimise, and products with the kernel matrix
+laplacian_losses     the squared losses
+laplacian_newton     the minimum, from one factorisation and the labelled rows
+laplacian_cg         preconditioned conjugate gradients
+early_stopping       when decisions have settled
+monotone             the zero of a growing function
+self_training        `SelfTrainingKNN`
+transductive_svc     `TransductiveSVC`
+ramp                 its concave-convex procedure
+===================  ==============================================================
+"""
+
+from .laplacian_regressor import LaplacianRegressor
+from .laplacian_svc import LaplacianSVC
+from .self_training import SelfTrainingKNN
+from .transductive_svc import TransductiveSVC
+
+__all__ = ["LaplacianRegressor", "LaplacianSVC", "SelfTrainingKNN", "TransductiveSVC"]
