@@ -28,7 +28,8 @@ _GUARANTEED = 0.99  # of the limit, as the estimator takes for "guaranteed"
 class PaperGKM(Method):
     """The stochastic solver with the paper's explicit step, bandwidths and number of steps.
 
-    C' is C for p = 1, and for p = 2 and 3 the largest value that the convergence theorem allows.
+    C' is C for p = 1, and for p = 2 and 3 the largest value that the convergence theorem allows. The
+    printed form has an intercept, by a kernel of K + 1; the released code has none.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class PaperGKM(Method):
             solver="sgd",
             step="explicit",
             max_iter=context.steps(n),
-            fit_intercept=True,
+            fit_intercept=context.protocol.as_printed,
             random_state=context.seed,
             n_jobs=1,
         )
@@ -76,8 +77,9 @@ class PaperGKM(Method):
         C = C / n_labeled if protocol.as_printed else C
         if not self.with_graph:
             return C, 0.0
-        lipschitz = resolve_loss(self.loss, "classification").lipschitz * np.sqrt(2.0)
-        limit = largest_C_graph(n_labeled * C, self.p, 1.0, lipschitz) / n_labeled
+        A = resolve_loss(self.loss, "classification").lipschitz
+        A *= np.sqrt(1.0 + protocol.as_printed)  # features with and without an intercept's
+        limit = largest_C_graph(n_labeled * C, self.p, 1.0, float(A)) / n_labeled
         return C, C if self.p < 2 else _GUARANTEED * limit
 
     def accuracies(
@@ -124,7 +126,7 @@ class PaperGKM(Method):
             targets=np.tile(targets, len(costs)),
             weights=np.ones(len(codes)),
             kernel=SquaredExponential(gamma=gamma),
-            offset=1.0,
+            offset=float(protocol.as_printed),
             loss=resolve_loss(self.loss, "classification"),
             smoothness=Smoothness(float(self.p)),
             C=C,

@@ -24,7 +24,7 @@ class Protocol:
         The grids of C and of gamma.
     most_rows : int or None
         Training rows at most on which parameters are chosen, in the shares of the classes and
-        of labelled rows; None for all. Methods with matrices between all rows take a quarter.
+        of labelled rows; None for all. Slower methods take a tenth or a twentieth.
     choose_once : bool
         Whether all runs use the parameters chosen on the first one's training rows.
     as_printed : bool
@@ -58,8 +58,8 @@ class Protocol:
         """
         usual: dict[str, dict[str, Any]] = {
             "quick": {"runs": 2, "folds": 3, "costs": _GRID[1::2], "widths": _GRID[::2],
-                      "most_rows": 600, "cpu_limit": 20.0},
-            "economical": {"runs": 5, "most_rows": 5000},
+                      "most_rows": 4000, "cpu_limit": 20.0},
+            "economical": {"runs": 5, "most_rows": 40_000},
             "full": {"runs": 5, "choose_once": False},
         }  # fmt: skip
         return cls(name, **{**usual[name], **changes})
@@ -81,8 +81,9 @@ class Protocol:
         if self.most_rows is not None:
             lines.append(
                 f"Parameters are chosen on at most {self.most_rows:,} training rows "
-                f"({self.most_rows // 4:,} for methods with matrices between all rows), drawn in "
-                "the shares of the classes and of labelled rows; fits use all rows."
+                f"({self.most_rows // 10:,} for SVM on all labels and Self-KNN, {self.most_rows // 20:,} "
+                "for LapSVM and CCCP), drawn in the shares of the classes and of labelled rows; fits "
+                "use all rows."
             )
         if self.choose_once:
             lines.append("They are chosen on the first run's training rows and kept for the others.")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import make_s_curve
 from sklearn.model_selection import train_test_split
 
 from ..datasets import fetch_dataset, hide_labels, make_g50c, make_two_moons
@@ -58,9 +59,16 @@ def _fetched(name: str, rows: int, *, large: bool = False, **options: Any) -> Ex
     )
 
 
+def _make_curve() -> tuple[Any, NDArray[np.int64]]:
+    """Return a bent sheet in three dimensions, its two halves as classes."""
+    X, along = make_s_curve(500, noise=0.05, random_state=_BASE_SEED)
+    return X, (along > 0).astype(np.int64)
+
+
 _ALL = (
     ExperimentSet("made_moons", 400, lambda: make_two_moons(400, random_state=_BASE_SEED)),
     ExperimentSet("made_g50c", 550, lambda: make_g50c(random_state=_BASE_SEED)),
+    ExperimentSet("made_curve", 500, _make_curve),
     _fetched("coil20", 144, classes=(0, 1)),
     _fetched("svmguide2", 391),
     _fetched("g50c", 550),
@@ -113,9 +121,10 @@ def make_split(X: Any, y: NDArray[np.int64], name: str, hidden: int, run: int) -
         The number of the repetition, part of the seed.
     """
     train, test = split_rows(y, name, run)
+    if hidden == 0:
+        return Split(X[train], y[train], y[train], X[test], y[test])
     partly = hide_labels(y[train], hidden / 100, random_state=seed_of(name, run, hidden))
-    return Split(np.ascontiguousarray(X[train]) if isinstance(X, np.ndarray) else X[train],
-                 partly, y[train], X[test], y[test])  # fmt: skip
+    return Split(X[train], partly, y[train], X[test], y[test])
 
 
 def seed_of(name: str, *numbers: int) -> int:
