@@ -1,1 +1,0 @@
-def write_report(folder): return []
