@@ -84,7 +84,9 @@ def datasets() -> None:
 
     table = Table("name", "rows", "features", "classes", "source")
     for info in list_datasets():
-        table.add_row(info.name, f"{info.rows:,}", f"{info.features:,}", str(info.classes), info.source)
+        table.add_row(
+            info.name, f"{info.rows:,}", f"{info.features:,}", str(info.classes), info.source
+        )
     Console().print(table)
 
 

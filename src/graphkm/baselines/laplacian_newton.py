@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._threads import blas_threads_for
 from ..solvers.damped_newton import DampedNewton, Terms, Vector, safe_cholesky, solve_rows
-from ..solvers.newton import LabelTerms
+from ..solvers.label_terms import LabelTerms
 from .laplacian_objective import LaplacianObjective, LaplacianSolution, Matrix
 from .monotone import root
 

@@ -15,7 +15,7 @@ LIMITED = (OVER, NO_FIT)
 """The ends of a cell that ran into a limit."""
 
 SMALL = 5000
-"""Rows up to which every run chooses its own parameters, which takes seconds there."""
+"""Rows up to which every run of a fast method chooses its own parameters, in seconds."""
 
 
 @dataclass(frozen=True, order=True)
@@ -58,8 +58,8 @@ class Cell:
         """Return the cell that chooses this one's parameters."""
         if self.kind != "fit" or not METHODS[self.method].stages(protocol):
             return None
-        small = SETS[self.dataset].rows <= SMALL
-        run = self.run if small or not protocol.choose_once else 0
+        quick = SETS[self.dataset].rows <= SMALL and METHODS[self.method].divisor == 1
+        run = self.run if quick or not protocol.choose_once else 0
         return Cell("choice", self.dataset, self.method, self.hidden, run)
 
     def follows(self) -> Cell | None:

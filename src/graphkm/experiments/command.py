@@ -29,7 +29,9 @@ def reproduce(
     if name not in (*EXPERIMENTS, "all"):
         known = ", ".join((*EXPERIMENTS, "all"))
         raise ValueError(f"There is no experiment {name!r}; the names are {known}.")
-    limits = {"memory_limit": memory * 1e9} | ({} if minutes is None else {"cpu_limit": 60 * minutes})
+    limits = {"memory_limit": memory * 1e9} | (
+        {} if minutes is None else {"cpu_limit": 60 * minutes}
+    )
     protocol = Protocol.named(protocol_name, as_printed=as_printed, **limits)
     chosen = _known_sets(datasets)
     cells = plan(name, chosen, protocol)

@@ -28,8 +28,8 @@ _GUARANTEED = 0.99  # of the limit, as the estimator takes for "guaranteed"
 class PaperGKM(Method):
     """The stochastic solver with the paper's explicit step, bandwidths and number of steps.
 
-    C' is C for p = 1, and for p = 2 and 3 the largest value that the convergence theorem allows. The
-    printed form has an intercept, by a kernel of K + 1; the released code has none.
+    C' is C for p = 1, and for p = 2 and 3 the largest value that the convergence theorem allows.
+    The printed form has an intercept, by a kernel of K + 1; the released code has none.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class PaperGKM(Method):
         context: Context,
     ) -> list[float]:  # fmt: skip
         """Return every candidate's accuracy; those of one gamma share all kernel values."""
-        answer = {}
+        answer: dict[tuple[float, float], float] = {}
         for gamma in dict.fromkeys(each["gamma"] for each in candidates):
             costs = [each["C"] for each in candidates if each["gamma"] == gamma]
             found = self._one_gamma(gamma, costs, train, test, context)

@@ -51,8 +51,8 @@ class Ledger:
                 answer[row["key"]] = row
             except (ValueError, KeyError, TypeError) as error:
                 raise ResultsError(
-                    f"Line {number} of {self.path} is no result. Remove that line: its cell will be "
-                    "run again."
+                    f"Line {number} of {self.path} is no result. Remove that line: its cell will "
+                    "be run again."
                 ) from error
         return list(answer.values())
 

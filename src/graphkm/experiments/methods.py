@@ -112,7 +112,7 @@ class LaplacianSVM(Method):
 
     def stages(self, protocol: Protocol) -> Stages:
         """Return the paper's grid of both weights at every gamma, or gamma first."""
-        weights = (1e-6, 1e-4, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+        weights: tuple[float, ...] = (1e-6, 1e-4, 1e-2, 1e-1, 1.0, 10.0, 100.0)
         if protocol.name == "full":
             return [grid(gamma=protocol.widths, gamma_A=weights, gamma_I=weights)]
         weights = weights[1::2] if protocol.name == "quick" else weights

@@ -27,8 +27,8 @@ _METHODS = {
 }
 
 REMARKS = (
-    "Table 5's row GKM is said to be hinge with p = 1; its numbers are those of hinge with p = 2 in "
-    "Tables 2 and 3 for most sets. Each of our rows is compared with its own column.",
+    "Table 5's row GKM is said to be hinge with p = 1; its numbers are those of hinge with p = 2 "
+    "in Tables 2 and 3 for most sets. Each of our rows is compared with its own column.",
     "Table 4's rows W5A, W8A, COD-RNA and IJCNN1 contradict Tables 2 and 3 and look permuted, and "
     "its F1 scores at 80 % equal those at 90 % in every row.",
     "LapSVM's 69,498 MB on COVTYPE are a matrix of doubles between about 95,000 rows, not 523,000: "

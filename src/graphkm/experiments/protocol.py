@@ -24,12 +24,14 @@ class Protocol:
         The grids of C and of gamma.
     most_rows : int or None
         Training rows at most on which parameters are chosen, in the shares of the classes and
-        of labelled rows; None for all. Slower methods take a tenth or a twentieth.
+        of labelled rows; None for all. Slower methods take a tenth or a fortieth.
     choose_once : bool
-        Whether all runs use the parameters chosen on the first one's training rows.
+        Whether all runs use the parameters chosen on the first one's training rows, except where
+        a choice takes seconds.
     as_printed : bool
-        Whether losses and edges are averaged and edges are drawn from the full graph, as the paper
-        prints it, instead of the constants and the labelled-unlabelled edges of its authors' code.
+        Whether losses and edges are averaged, edges are drawn from the full graph and the kernel is
+        K + 1, as the paper prints it, instead of the constants, the labelled-unlabelled edges and
+        the kernel of its authors' code.
     cpu_limit : float
         CPU seconds of one cell; in the economical form, of all its runs together.
     memory_limit : float
@@ -58,11 +60,16 @@ class Protocol:
         """
         usual: dict[str, dict[str, Any]] = {
             "quick": {"runs": 2, "folds": 3, "costs": _GRID[1::2], "widths": _GRID[::2],
-                      "most_rows": 4000, "cpu_limit": 20.0},
+                      "most_rows": 8000, "cpu_limit": 20.0},
             "economical": {"runs": 5, "most_rows": 40_000},
             "full": {"runs": 5, "choose_once": False},
         }  # fmt: skip
         return cls(name, **{**usual[name], **changes})
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Protocol:
+        """Return the protocol whose plain values these are."""
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for the file beside the results."""
@@ -81,17 +88,21 @@ class Protocol:
         if self.most_rows is not None:
             lines.append(
                 f"Parameters are chosen on at most {self.most_rows:,} training rows "
-                f"({self.most_rows // 10:,} for SVM on all labels and Self-KNN, {self.most_rows // 20:,} "
-                "for LapSVM and CCCP), drawn in the shares of the classes and of labelled rows; fits "
-                "use all rows."
+                f"({self.most_rows // 10:,} for SVM on all labels and Self-KNN, "
+                f"{self.most_rows // 40:,} for LapSVM and CCCP), drawn in the shares of the classes "
+                "and of labelled rows; fits use all rows."
             )
         if self.choose_once:
-            lines.append("They are chosen on the first run's training rows and kept for the others.")
+            lines.append(
+                "They are chosen on the first run's training rows and kept for the others; on sets of "
+                "up to 5,000 rows every run of GKM and of SVM on labelled rows chooses anew."
+            )
         lines.append(
-            "Losses and edges are averaged and edges drawn from the full graph, as printed."
+            "Losses and edges are averaged, edges are drawn from the full graph and the kernel is "
+            "K + 1, as printed."
             if self.as_printed
-            else "C multiplies the sum of the losses and edges join labelled to unlabelled rows, as "
-            "in the code that the authors released."
+            else "C multiplies the sum of the losses, edges join labelled to unlabelled rows and there "
+            "is no intercept, as in the code that the authors released."
         )
         lines.append(
             f"Limits: {self.cpu_limit:g} CPU seconds and {self.memory_limit / 1e9:g} GB per cell"

@@ -76,7 +76,9 @@ class Schedule:
             return Wait()
         if harder is not None and self._limited(harder):
             status = self.done[harder.key]["status"]
-            return Known({"status": status, "reason": f"so with {harder.hidden} % hidden: not tried"})
+            return Known(
+                {"status": status, "reason": f"so with {harder.hidden} % hidden: not tried"}
+            )
         left = self._seconds_left(cell)
         if before is not None and left < float(self.done[before.key].get("cpu_seconds", 0.0)):
             return Drop()

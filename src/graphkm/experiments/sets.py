@@ -54,9 +54,7 @@ class Split(NamedTuple):
 
 
 def _fetched(name: str, rows: int, *, large: bool = False, **options: Any) -> ExperimentSet:
-    return ExperimentSet(
-        name, rows, lambda: fetch_dataset(name, return_X_y=True, **options), large
-    )
+    return ExperimentSet(name, rows, lambda: fetch_dataset(name, return_X_y=True, **options), large)
 
 
 def _make_curve() -> tuple[Any, NDArray[np.int64]]:

@@ -47,8 +47,8 @@ def write_report(folder: str | os.PathLike[str]) -> list[Path]:
         )
     sections, plots = make_sections(results), all_plots(results)
     subtitle = (
-        "“Scalable Semi-supervised Learning with Graph-based Kernel Machine” (arXiv 1606.06793), its "
-        f"tables and figures with our numbers beside the paper's. Protocol: {results.protocol.name}"
+        "“Scalable Semi-supervised Learning with Graph-based Kernel Machine” (arXiv 1606.06793), "
+        f"its tables and figures with our numbers beside the paper's. Protocol: {results.protocol.name}"
         f"{', as printed' * results.protocol.as_printed}; {len(results.rows):,} results."
     )
     written = [ledger.folder / "report.html", ledger.folder / "report.md"]

@@ -35,7 +35,9 @@ def findings_table(results: Results) -> TableData:
         "“Grid's best on test” is the accuracy if the paper's grid could be searched with the test "
         "rows' labels, averaged over runs (small sets): no choice of parameters gives more."
     )
-    return TableData("GKM beside the paper's GKM, 90 % of the labels hidden", columns, rows, caption)
+    return TableData(
+        "GKM beside the paper's GKM, 90 % of the labels hidden", columns, rows, caption
+    )
 
 
 def _beside(value: float | None, paper: float) -> Entry:
@@ -79,7 +81,10 @@ def _count(rows: list[list[Entry]], column: int, what: str) -> str:
     known = [row for row in rows if row[column].number is not None]
     near = [row for row in known if row[column].mood != "bad"]
     far = [row[0].text for row in known if row[column].mood == "bad"]
-    text = f"GKM ({what}): within {CLOSE} points of the paper, or better, on {len(near)} of {len(known)} sets"
+    text = (
+        f"GKM ({what}): within {CLOSE} points of the paper, or better, on {len(near)} of "
+        f"{len(known)} sets"
+    )
     return f"{text}; not on {', '.join(far)}." if far else f"{text}."
 
 
@@ -95,8 +100,8 @@ def _speed(results: Results) -> list[str]:
     if ratios:
         slowest = min(ratios, key=lambda name: ratios[name])
         lines.append(
-            f"On sets of more than {LARGE:,} rows GKM trains at least {short(ratios[slowest])} times "
-            f"faster than LapSVM (least on {slowest})."
+            f"On sets of more than {LARGE:,} rows GKM trains at least {short(ratios[slowest])} "
+            f"times faster than LapSVM (least on {slowest})."
         )
     if stopped:
         lines.append(f"LapSVM has no time on {', '.join(stopped)}.")
@@ -109,6 +114,6 @@ def _memory(results: Results) -> list[str]:
         return []
     used, data = summary.mean["memory_mb"], summary.mean["data_mb"]
     return [
-        f"On COVTYPE training takes {used:.0f} MB with the rows themselves, which are {data:.0f} MB: "
-        f"{used / data:.2f} times the data."
+        f"On COVTYPE training takes {used:.0f} MB with the rows themselves, which are {data:.0f} "
+        f"MB: {used / data:.2f} times the data."
     ]

@@ -20,7 +20,9 @@ def write_markdown(sections: list[Section], figures: dict[str, str], subtitle: s
         for table in section.tables:
             parts += [f"### {table.title}", table.caption, _table(table)]
         for table in section.folded:
-            parts.append(f"<details><summary>{table.title}</summary>\n\n{_table(table)}\n\n</details>")
+            parts.append(
+                f"<details><summary>{table.title}</summary>\n\n{_table(table)}\n\n</details>"
+            )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -14,7 +14,9 @@ TITLE = "The GKM paper, reproduced"
 
 def write_page(sections: list[Section], plots: dict[str, str], subtitle: str) -> str:
     """Return the page: style, script and figures are inside it."""
-    links = "".join(f'<a href="#{each.anchor}">{escape(_short(each.title))}</a>' for each in sections)
+    links = "".join(
+        f'<a href="#{each.anchor}">{escape(_short(each.title))}</a>' for each in sections
+    )
     body = "".join(_section(each, plots) for each in sections)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -57,15 +59,21 @@ def _figure(name: str, plots: dict[str, str]) -> str:
 
 def _table(table: TableData) -> str:
     heads = "".join(
-        f'<th scope="col"><button type="button">{escape(name)}</button></th>'
-        for name in table.columns
+        f'<th scope="col"{_kind(table, k)}><button type="button">{escape(name)}</button></th>'
+        for k, name in enumerate(table.columns)
     )
     rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
     caption = f'<p class="note">{escape(table.caption)}</p>' if table.caption else ""
     return (
         f"<h3>{escape(table.title)}</h3>{caption}"
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _kind(table: TableData, column: int) -> str:
+    numbers = any(row[column].number is not None for row in table.rows)
+    return "" if numbers else ' class="text"'
 
 
 def _cell(entry: Entry) -> str:

@@ -67,7 +67,7 @@ def _svg(figure: Any) -> str:
     return text[text.index("<svg") :]
 
 
-# ------------------------------------------------------------------ figures 1
+# ------------------------------------------------------------------ figure 1
 
 
 def _graph(results: Results) -> Any:
@@ -151,8 +151,11 @@ def _unlabeled(results: Results) -> Any:
         place.set_title(name)
         place.set_xticks(shares)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 1.0), fontsize=9)
-    figure.supxlabel("labels hidden, %", fontsize=10)
+    figure.legend(
+        handles, labels, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 1.0), fontsize=9
+    )
+    for place in axes[-1]:
+        place.set_xlabel("labels hidden, %")
     figure.tight_layout()
     return figure
 

@@ -47,10 +47,7 @@ class Results:
 
     def __init__(self, ledger: Ledger) -> None:
         self.rows = ledger.rows()
-        known = ledger.protocol()
-        self.protocol = Protocol(
-            **{k: tuple(v) if isinstance(v, list) else v for k, v in known.items()}
-        )
+        self.protocol = Protocol.from_dict(ledger.protocol())
         groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
         best: dict[tuple[str, str, int], list[float]] = defaultdict(list)
         for row in self.rows:

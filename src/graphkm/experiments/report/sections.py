@@ -27,7 +27,8 @@ def make_sections(results: Results) -> list[Section]:
     """Return the sections that there is anything to show in."""
     every = [
         _findings(results),
-        Section("comparison", comparison.TITLE, [], ["accuracy", "time"], [comparison_table(results)]),
+        Section("comparison", comparison.TITLE, [], ["accuracy", "time"],
+                [comparison_table(results)]),
         Section("losses", losses.TITLE, [], [], losses_tables(results)),
         Section("unlabeled", unlabeled.TITLE, [], ["unlabeled"], unlabeled_tables(results)),
         _convergence(results),
@@ -46,8 +47,8 @@ def _findings(results: Results) -> Section:
 def _convergence(results: Results) -> Section:
     rows = sorted(results.of_kind("convergence"), key=lambda row: row["method"])
     lines = [] if not rows else [
-        "J at the average of T steps less J's minimum, times T; the theorem bounds its expectation by "
-        "2G² (dotted). The minimum is the batch solver's, certified to "
+        "J at the average of T steps less J's minimum, times T; the theorem bounds its expectation "
+        "by 2G² (dotted). The minimum is the batch solver's, certified to "
         f"{max(row['minimum_certified_to'] for row in rows):.1e} of itself at worst. Lines are "
         f"means of {len(rows[0]['gaps'])} runs, shades one standard deviation."
     ]  # fmt: skip
@@ -74,7 +75,9 @@ def _making(results: Results) -> Section:
     lines = [results.protocol.describe()]
     for each in results.environments:
         versions = ", ".join(f"{name} {number}" for name, number in each["versions"].items())
-        lines.append(f"Made on {each['processor']}, {each['cores']} cores, one thread per fit: {versions}.")
+        lines.append(
+            f"Made on {each['processor']}, {each['cores']} cores, one thread per fit: {versions}."
+        )
     lines += [f"Of the paper: {remark}" for remark in REMARKS]
     failures = [
         [Entry(row["key"]), Entry(row.get("reason", ""), None, "", "bad")]

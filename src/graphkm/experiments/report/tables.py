@@ -128,10 +128,10 @@ def comparison_table(results: Results) -> TableData:
                 continue
             rows.append(_comparison_row(name, method, found))
     caption = (
-        "GKM's rows: hinge loss, the stochastic solver with the paper's steps. “No graph” leaves the "
-        "graph term out; “best settings” is GKMClassifierCV: the batch solver, graphs of nearest "
-        "neighbours, its own search, whose time is included. Memory is that of the training rows and "
-        "of all that training holds at once beside them."
+        "GKM's rows: hinge loss, the stochastic solver with the paper's steps. “No graph” leaves "
+        "the graph term out; “best settings” is GKMClassifierCV: the batch solver, graphs of nearest "
+        "neighbours, its own search, whose time is included. Memory is that of the training rows "
+        "and of all that training holds at once beside them."
     )
     return TableData("Table 5: comparison of methods", columns, rows, caption)
 
