@@ -69,7 +69,10 @@ class Protocol:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Protocol:
         """Return the protocol whose plain values these are."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        known: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+        }
+        return cls(**known)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for the file beside the results."""
@@ -89,20 +92,20 @@ class Protocol:
             lines.append(
                 f"Parameters are chosen on at most {self.most_rows:,} training rows "
                 f"({self.most_rows // 10:,} for SVM on all labels and Self-KNN, "
-                f"{self.most_rows // 40:,} for LapSVM and CCCP), drawn in the shares of the classes "
-                "and of labelled rows; fits use all rows."
+                f"{self.most_rows // 40:,} for LapSVM and CCCP), drawn in the shares of the "
+                "classes and of labelled rows; fits use all rows."
             )
         if self.choose_once:
             lines.append(
-                "They are chosen on the first run's training rows and kept for the others; on sets of "
-                "up to 5,000 rows every run of GKM and of SVM on labelled rows chooses anew."
+                "They are chosen on the first run's training rows and kept for the others; on sets "
+                "of up to 5,000 rows every run of GKM and of SVM on labelled rows chooses anew."
             )
         lines.append(
             "Losses and edges are averaged, edges are drawn from the full graph and the kernel is "
             "K + 1, as printed."
             if self.as_printed
-            else "C multiplies the sum of the losses, edges join labelled to unlabelled rows and there "
-            "is no intercept, as in the code that the authors released."
+            else "C multiplies the sum of the losses, edges join labelled to unlabelled rows and "
+            "there is no intercept, as in the code that the authors released."
         )
         lines.append(
             f"Limits: {self.cpu_limit:g} CPU seconds and {self.memory_limit / 1e9:g} GB per cell"

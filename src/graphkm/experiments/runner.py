@@ -61,7 +61,10 @@ class Runner:
             self._prepare(cells, Path(name))
             try:
                 while self._pending or self._running:
+                    waiting = len(self._pending)
                     self._start_jobs()
+                    if not self._running and len(self._pending) == waiting:
+                        raise RuntimeError(f"{self._pending[0].key} waits for what never comes.")
                     self._collect()
             finally:
                 for job in self._running:

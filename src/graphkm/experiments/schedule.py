@@ -25,7 +25,7 @@ class Wait(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """The cell is not run, and leaves no row: an earlier run of it says why."""
+    """The cell is not run, and leaves no row: an earlier one says why, or has none itself."""
 
 
 class Known(NamedTuple):
@@ -67,7 +67,7 @@ class Schedule:
             return Drop()
         need = cell.needs(self.protocol)
         if need is not None and need.key not in self.done:
-            return Wait()
+            return Wait() if need.key in self.open else Drop()
         if need is not None and self.done[need.key]["status"] != "ok":
             status = self.done[need.key]["status"]
             return Known({"status": status, "reason": "while its parameters were chosen"})

@@ -48,8 +48,9 @@ def write_report(folder: str | os.PathLike[str]) -> list[Path]:
     sections, plots = make_sections(results), all_plots(results)
     subtitle = (
         "“Scalable Semi-supervised Learning with Graph-based Kernel Machine” (arXiv 1606.06793), "
-        f"its tables and figures with our numbers beside the paper's. Protocol: {results.protocol.name}"
-        f"{', as printed' * results.protocol.as_printed}; {len(results.rows):,} results."
+        "its tables and figures with our numbers beside the paper's. Protocol: "
+        f"{results.protocol.name}{', as printed' * results.protocol.as_printed}; "
+        f"{len(results.rows):,} results."
     )
     written = [ledger.folder / "report.html", ledger.folder / "report.md"]
     files = {name: f"report-{name}.svg" for name in plots}

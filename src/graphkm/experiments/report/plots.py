@@ -168,8 +168,17 @@ def _mean(results: Results, name: str, method: str, share: int, measure: str) ->
 # ------------------------------------------------------------------- Table 5
 
 
+def _compared(results: Results) -> list[str]:
+    """Return the sets of Table 5 on which some method came to its end."""
+    return [
+        name
+        for name in results.datasets(comparison.METHOD_NAMES, (90,))
+        if any(_mean(results, name, m, 90, "accuracy") > 0 for m in comparison.METHOD_NAMES)
+    ]
+
+
 def _accuracy(results: Results) -> Any:
-    names = results.datasets(("lapsvm", "gkm-best"), (90,))
+    names = _compared(results)
     if not names:
         return None
     figure, axes = _pyplot().subplots(figsize=(8, 0.52 * len(names) + 1.4))
@@ -187,7 +196,7 @@ def _accuracy(results: Results) -> Any:
 
 
 def _time(results: Results) -> Any:
-    names = results.datasets(("lapsvm", "gkm-best"), (90,))
+    names = _compared(results)
     if not names:
         return None
     figure, axes = _pyplot().subplots(figsize=(8, 4.6))
