@@ -11,6 +11,8 @@ solvers                                  stochastic gradient descent in exact bl
 estimators                               `GKMClassifier`, `GKMRegressor`, and their CV twins
 model_selection                          folds of partly labelled data
 datasets                                 public data sets, made ones, hiding of labels
+experiments                              the paper's tables and figures, run and reported
+cli                                      the command `graphkm`
 =======================================  =====================================================
 """
 
