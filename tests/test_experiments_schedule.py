@@ -28,7 +28,7 @@ def ended(cell, status="ok", seconds=1.0):
 def test_a_fit_waits_for_its_parameters():
     assert decide(FIT, {}, [CHOICE.key]) == Wait()
     assert decide(FIT) == Drop()  # its set could not be read
-    assert decide(FIT, CHOSEN) == Ready({"gamma": 0.5}, DEFAULT.cpu_limit)
+    assert decide(FIT, CHOSEN) == Ready({"gamma": 0.5})
 
 
 def test_without_parameters_a_fit_is_what_their_choice_was():
@@ -53,13 +53,12 @@ def test_what_follows_a_dropped_run_is_dropped_and_a_running_one_is_waited_for()
     assert decide(third, CHOSEN | ended(FIT), [second.key]) == Wait()
 
 
-def test_runs_share_the_limit_unless_all_is_asked_for():
-    done = CHOSEN | ended(FIT, seconds=400.0)
-    assert decide(replace(FIT, run=1), done) == Drop()
+def test_slow_fits_are_not_repeated_unless_all_is_asked_for():
+    again, done = replace(FIT, run=1), CHOSEN | ended(FIT, seconds=61.0)
+    assert decide(again, done) == Drop()
     full = Protocol.named("full", choose_once=True)
-    assert isinstance(decide(replace(FIT, run=1), done, protocol=full), Ready)
-    done = CHOSEN | ended(FIT, seconds=100.0)
-    assert decide(replace(FIT, run=1), done) == Ready({"gamma": 0.5}, 500.0)
+    assert decide(again, done, protocol=full) == Ready({"gamma": 0.5})
+    assert decide(again, CHOSEN | ended(FIT, seconds=59.0)) == Ready({"gamma": 0.5})
 
 
 def test_fewer_labels_first_if_they_are_planned():

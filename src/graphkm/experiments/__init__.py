@@ -36,7 +36,7 @@ EXPERIMENTS: dict[str, ModuleType] = {
 }
 """One module per experiment; each has `cells(datasets, protocol)`."""
 
-QUICK_SETS = ("coil20", "g50c", "australian")
+QUICK_SETS = ("coil20", "g50c")
 """What `--quick` looks at unless sets are named."""
 
 

@@ -33,13 +33,10 @@ class Job:
         The set, as `joblib.dump` wrote it.
     parameters : dict
         For a fit.
-    cpu_limit : float
-        CPU seconds it may take.
     """
 
     def __init__(
         self, cell: Cell, protocol: Protocol, data: Path, parameters: dict[str, Any],
-        cpu_limit: float,
     ) -> None:  # fmt: skip
         self.cell = cell
         # A fresh process forks them all: nothing of this one's threads and memory is in theirs.
@@ -48,7 +45,7 @@ class Job:
         if method == "forkserver":
             context.set_forkserver_preload([__name__])
         self.connection, theirs = context.Pipe(duplex=False)
-        arguments = (theirs, cell, protocol, data, parameters, cpu_limit)
+        arguments = (theirs, cell, protocol, data, parameters)
         with _one_thread(), _no_main_module():
             self._process = context.Process(target=_work, args=arguments, daemon=True)  # type: ignore[attr-defined]
             self._process.start()
@@ -72,10 +69,10 @@ class Job:
 
 def _work(
     connection: Connection, cell: Cell, protocol: Protocol, data: Path,
-    parameters: dict[str, Any], cpu_limit: float,
+    parameters: dict[str, Any],
 ) -> None:  # fmt: skip
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits for it decides
-    _set_limits(cpu_limit, protocol.memory_limit)
+    _set_limits(protocol.cpu_limit, protocol.memory_limit)
     try:
         answer = {"status": "ok", **_dispatch(cell, protocol, data, parameters)}
     except MemoryError as error:

@@ -33,7 +33,7 @@ class Protocol:
         K + 1, as the paper prints it, instead of the constants, the labelled-unlabelled edges and
         the kernel of its authors' code.
     cpu_limit : float
-        CPU seconds of one cell; in the economical form, of all its runs together.
+        CPU seconds of one cell.
     memory_limit : float
         Bytes that the training of one cell may take.
     """
@@ -109,7 +109,11 @@ class Protocol:
         )
         lines.append(
             f"Limits: {self.cpu_limit:g} CPU seconds and {self.memory_limit / 1e9:g} GB per cell"
-            + ("." if self.name == "full" else ", all its runs together.")
+            + (
+                "."
+                if self.name == "full"
+                else "; a fit of more than a tenth of that time is not repeated."
+            )
         )
         return " ".join(lines)
 

@@ -102,8 +102,8 @@ class Runner:
                 self._launch(cell, data, decision)
 
     def _launch(self, cell: Cell, data: Path, ready: Ready) -> None:
-        job = Job(cell, self._protocol, data, ready.parameters, ready.cpu_limit)
-        self._running[job] = time.monotonic() + _PATIENCE * ready.cpu_limit + _GRACE
+        job = Job(cell, self._protocol, data, ready.parameters)
+        self._running[job] = time.monotonic() + _PATIENCE * self._protocol.cpu_limit + _GRACE
 
     def _file_of(self, name: str) -> Path | None:
         """Return the set as a file that processes can share; None if it cannot be had."""

@@ -11,13 +11,13 @@ from .protocol import Protocol
 from .sets import SETS
 
 _SHARES = (90, 80, 70, 60, 50)
+_SLOW = 0.1  # of the CPU limit
 
 
 class Ready(NamedTuple):
-    """The cell can run, with these parameters, for so many CPU seconds."""
+    """The cell can run, with these parameters."""
 
     parameters: dict[str, Any]
-    cpu_limit: float
 
 
 class Wait(NamedTuple):
@@ -42,7 +42,7 @@ class Schedule:
     """Decides about cells from the rows there are.
 
     A run that hits a limit is not repeated, nor tried with more labels. In the economical and
-    the quick form all runs of a cell share its CPU limit, so a slow one has fewer runs.
+    the quick form a fit that takes more than a tenth of the CPU limit is not repeated either.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Schedule:
         before = cell.follows()
         if before is not None and before.key not in self.done:
             return Wait() if before.key in self.open else Drop()
-        if before is not None and self._limited(before):
+        if before is not None and (self._limited(before) or self._slow(before)):
             return Drop()
         need = cell.needs(self.protocol)
         if need is not None and need.key not in self.done:
@@ -79,14 +79,16 @@ class Schedule:
             return Known(
                 {"status": status, "reason": f"so with {harder.hidden} % hidden: not tried"}
             )
-        left = self._seconds_left(cell)
-        if before is not None and left < float(self.done[before.key].get("cpu_seconds", 0.0)):
-            return Drop()
-        parameters = {} if need is None else self.done[need.key]["parameters"]
-        return Ready(parameters, left)
+        return Ready({} if need is None else self.done[need.key]["parameters"])
 
     def _limited(self, cell: Cell) -> bool:
         return cell.key in self.done and self.done[cell.key]["status"] in LIMITED
+
+    def _slow(self, cell: Cell) -> bool:
+        if self.protocol.name == "full":
+            return False
+        taken = float(self.done[cell.key].get("cpu_seconds", 0.0))
+        return taken > _SLOW * self.protocol.cpu_limit
 
     def _fewer_labels(self, cell: Cell) -> Cell | None:
         """Return the same cell with fewer labels, if it is part of the plan or done."""
@@ -97,14 +99,6 @@ class Schedule:
             if share > cell.hidden and other.key in self.open | set(self.done):
                 return other
         return None
-
-    def _seconds_left(self, cell: Cell) -> float:
-        limit = self.protocol.cpu_limit
-        if self.protocol.name == "full" or cell.kind != "fit":
-            return limit
-        earlier = [replace(cell, run=run).key for run in range(cell.run)]
-        spent = sum(float(self.done[key].get("cpu_seconds", 0.0)) for key in earlier)
-        return max(limit - spent, 1.0)
 
 
 def in_order(cells: list[Cell]) -> list[Cell]:
