@@ -21,6 +21,13 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Labelled rows whose labels are hidden from a fit, and those on which it is scored."""
 
 
+class _Unjudged(ClosedForm):
+    """The closed form's candidates without its judgement, which many labels make costly."""
+
+    def _judge(self, phi: Any, others: Any, Cs: NDArray[np.float64]) -> list[Judgement]:
+        return [Judgement(0.0, float("nan"))] * len(Cs)
+
+
 class Folds:
     """Judges candidates by fits that do not see the labels of a fold.
 
@@ -63,7 +70,7 @@ class Folds:
             weight = np.asarray(sample_weight, dtype=np.float64)
             self._weight = np.broadcast_to(weight, problem.labeled.shape)
         self._affinity = affinity
-        self._closed = ClosedForm(template, problem, grid, affinity)
+        self._closed = _Unjudged(template, problem, grid, affinity)
         self._splits = self._usable(splitter.split(problem.X, self._y))
 
     @property
@@ -116,7 +123,6 @@ class Folds:
     def _candidates(self) -> Iterator[dict[str, Any]]:
         if self._template.p != 2:
             return self._candidates_of_other_p()
-        # What the closed form says of them is passed over: it costs little beside the fits.
         return (candidate for candidate, _ in self._closed)
 
     def _candidates_of_other_p(self) -> Iterator[dict[str, Any]]:
