@@ -345,7 +345,7 @@ def contradictions(estimator):
     [
         LaplacianSVC(),
         LaplacianSVC(solver="cg"),
-        LaplacianSVC(loss="hinge", laplacian="unnormalized", fit_intercept=True),
+        LaplacianSVC(loss="hinge", laplacian="unnormalized", laplacian_degree=1),
         LaplacianSVC(gamma_I=0, gamma=0.5, unlabeled=None, fit_intercept=True, tol=1e-12),
         LaplacianSVC(gamma_I=0, kernel="precomputed", fit_intercept=True, unlabeled=None),
     ],

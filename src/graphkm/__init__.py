@@ -9,6 +9,7 @@ backends, expansion                      sums of kernels over centres, in compil
 objective                                J(w): the parts put together
 solvers                                  stochastic gradient descent in exact blocks; Newton
 estimators                               `GKMClassifier`, `GKMRegressor`, and their CV twins
+baselines                                `LaplacianSVC` and other methods to compare with
 model_selection                          folds of partly labelled data
 datasets                                 public data sets, made ones, hiding of labels
 experiments                              the paper's tables and figures, run and reported

@@ -24,10 +24,11 @@ from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
 from ..losses import Loss
 from .laplacian_cg import Check, solve_by_cg
 from .laplacian_newton import solve_by_newton
-from .laplacian_objective import KernelMatrix, LaplacianObjective
+from .laplacian_objective import KernelMatrix, LaplacianObjective, LaplacianSolution
 
-_EXACT = 3000  # rows up to which Newton's factorisation is quick
+_EXACT = 500  # rows up to which Newton's factorisation is as quick as conjugate gradients
 _SHARE = 0.5  # of the available memory
+_NEGLIGIBLE = 2**25  # bytes
 _UNKNOWN = 2**31  # bytes, where nobody tells how many there are
 _STEPS = {"newton": 500, "cg": 5000}
 
@@ -117,15 +118,16 @@ class BaseLaplacian(KernelMachine):
             )
         n, dtype = X.shape[0], np.dtype(np.float64 if self.precision == "double" else np.float32)
         solver, stored = self._choose_solver(n, loss, dtype)
+        if solver == "newton":  # its factorisation has no use for coarser values
+            dtype = np.dtype(np.float64)
         kernel = self._resolve_kernel(X, dtype)
         warn_of_rounding(kernel, X, dtype)
         largest_kernel_value(kernel, X, dtype)
-        laplacian = self._build_laplacian(X, labeled, kernel, affinity)
         threads = self._n_threads()
         expansion = KernelExpansion(kernel, X, targets.shape[1], dtype=dtype, n_threads=threads)
         objective = LaplacianObjective(
             kernel=KernelMatrix(expansion, X, stored=stored),
-            laplacian=laplacian,
+            laplacian=self._build_laplacian(X, labeled, kernel, affinity),
             degree=self.laplacian_degree,
             norm_weight=float(self.gamma_A),
             graph_weight=float(self.gamma_I),
@@ -136,23 +138,26 @@ class BaseLaplacian(KernelMachine):
             fit_intercept=bool(self.fit_intercept),
             n_rows=n,
         )
-        most = _STEPS[solver] if self.max_iter == "auto" else int(self.max_iter)
-        if solver == "newton":
-            found = solve_by_newton(objective, float(self.tol), most)
-        else:
-            check = None if make_check is None else make_check(expansion)
-            found = solve_by_cg(objective, float(self.tol), most, check)
+        check = None if make_check is None else make_check(expansion)
+        found = self._solve(objective, solver, check)
         used = np.flatnonzero(found.coefficients.any(axis=1))
-        self.n_iter_ = found.n_iter
+        self.solver_, self.n_iter_ = solver, found.n_iter
         self.objective_ = float(found.objective.sum())
-        self.solver_ = solver
         a, b = found.coefficients[used], found.intercept
         self._set_machine(kernel, X, used, a, constant=b, dtype=dtype)
 
+    def _solve(
+        self, objective: LaplacianObjective, solver: str, check: Check | None
+    ) -> LaplacianSolution:
+        most = _STEPS[solver] if self.max_iter == "auto" else int(self.max_iter)
+        if solver == "newton":
+            return solve_by_newton(objective, float(self.tol), most)
+        return solve_by_cg(objective, float(self.tol), most, check)
+
     def _choose_solver(self, n: int, loss: Loss, dtype: Any) -> tuple[str, bool]:
         """Return the solver, and whether the kernel matrix is stored."""
-        limit = self._memory_limit()
         newton = 3 * 8 * n * n  # the matrix, its product with the Laplacian, and one temporary
+        limit = self._memory_limit(newton)
         smooth = loss.smoothed(1.0) is loss
         solver = self.solver
         if solver == "auto":
@@ -171,10 +176,11 @@ class BaseLaplacian(KernelMachine):
             )
         return solver, dtype.itemsize * n * n <= limit
 
-    def _memory_limit(self) -> float:
+    def _memory_limit(self, wanted: int) -> float:
         if self.max_memory != "auto":
             return float(self.max_memory)
-        free = available_memory()
+        # The look at the system's files takes milliseconds.
+        free = available_memory() if wanted > _NEGLIGIBLE else None
         return _UNKNOWN if free is None else _SHARE * free
 
     def _build_laplacian(

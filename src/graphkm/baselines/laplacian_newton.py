@@ -92,11 +92,6 @@ def _solve_columns(objective: LaplacianObjective, pull: Vector) -> tuple[Matrix,
     if objective.has_graph:
         A = objective.smooth(objective.kernel.values)
         A[np.diag_indices(n)] += objective.norm_weight
-        if not np.isfinite(A).all():
-            raise OverflowError(
-                f"gamma_I={objective.graph_weight:.3g} is so large that the graph term overflows; "
-                "pass a smaller one."
-            )
         # A' stored by columns is A stored by rows: no copy is made.
         factor = lu_factor(A.T, overwrite_a=True, check_finite=False)
         right = lu_solve(factor, right, trans=1, overwrite_b=True, check_finite=False)
@@ -181,7 +176,8 @@ class InterceptTerms:
             slope = float(h @ self._labels.gradient(f, width)) + 2 * t * b
             return slope, float(h**2 @ self._curvature(f, width)) + 2 * t
 
-        self._b = root(look, self._b)
+        # Slopes of a smoothed kink change within its width.
+        self._b = root(look, self._b, width)
         return np.asarray(s + self._b * h)
 
 

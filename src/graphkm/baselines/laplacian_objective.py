@@ -132,9 +132,17 @@ class LaplacianObjective:
         """Return gamma_I L^q F."""
         if not self.has_graph:
             return np.zeros_like(F)
-        for _ in range(self.degree):
-            F = self.laplacian @ F
-        return self.graph_weight * F
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(self.degree):
+                F = self.laplacian @ F
+            F = self.graph_weight * F
+            finite = np.isfinite(F.sum())
+        if not finite:
+            raise OverflowError(
+                f"gamma_I={self.graph_weight:.3g} is so large that the graph term overflows; pass "
+                "a smaller one."
+            )
+        return F
 
     @cached_property
     def constant_pull(self) -> NDArray[np.float64]:

@@ -24,7 +24,105 @@ _LOSSES: dict[str, Loss] = {"squared_hinge": SquaredHinge(), "hinge": Hinge()}
 
 
 class LaplacianSVC(KernelClassifier, BaseLaplacian):
-    """DOC."""
+    """Support vector machine with a graph's Laplacian as a second penalty (LapSVM).
+
+    It minimises
+
+        sum_i s_i loss(y_i, f(x_i)) + gamma_A a' K a + gamma_I f' L^q f
+
+    over f = K a + b at all rows, labelled or not: K is the kernel between them, L the Laplacian of
+    the graph of their neighbours, and the losses are those of the labelled rows. This is twice
+    the objective of Melacci and Belkin (2011). Belkin, Niyogi and Sindhwani (2006) divide the
+    losses by their number l and the last term by n^2 for n rows: their gamma_A and gamma_I are
+    1 / l and n^2 / l times these. Several classes are learnt one against the rest.
+
+    Parameters
+    ----------
+    gamma_A : float, default=0.01
+        Weight of the norm of f, positive; 1 / (2 C) of an SVM.
+    gamma_I : float, default=1.0
+        Weight of the graph term; 0 ignores the unlabelled rows.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        max(0, 1 - y f)^2, or max(0, 1 - y f), which needs solver="newton".
+    kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
+        As in `GKMClassifier`; "rbf" by default.
+    gamma : {"spread", "scale", "auto"} or float, default="spread"
+        Kernel coefficient, as in `GKMClassifier`.
+    graph : {"knn", "precomputed"}, default="knn"
+        k nearest neighbours, labelled pairs included, or the matrix passed to
+        ``fit(X, y, affinity=W)``.
+    n_neighbors : int, default=20
+        For graph="knn".
+    graph_gamma : float, "local" or None, default="local"
+        Bandwidth of the edge weights, as in `GKMClassifier`; 0 gives every edge weight 1.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched for, as in `GKMClassifier`.
+    laplacian : {"normalized", "unnormalized"}, default="normalized"
+        I - D^(-1/2) W D^(-1/2), or D - W.
+    laplacian_degree : int, default=4
+        q, how often the Laplacian is iterated.
+    solver : {"auto", "newton", "cg"}, default="auto"
+        "newton" factorises a matrix of all rows once, at a cost of n^3, and finds the minimum.
+        "cg" are conjugate gradients preconditioned by K, at a cost of n^2 a step, and stop early.
+        "auto" is "newton" up to 500 rows and for the hinge loss, "cg" otherwise.
+    tol : float, default=1e-6
+        "newton" stops when the objective is certified to exceed its minimum by no more than this
+        share of itself, "cg" when the preconditioned gradient is this share of the first.
+    max_iter : int or "auto", default="auto"
+        Steps at most; "auto" is 500 for "newton", 5,000 for "cg".
+    early_stopping : bool, default=True
+        Whether "cg" stops when, between two checks 15 steps apart, at most 1.5 % of the decisions
+        on unlabelled rows change; with ``fit(..., validation=(X, y))``, when the errors there
+        do not fall.
+    fit_intercept : bool, default=False
+        Whether there is a b. It has no penalty of its own.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the losses per class, as in `sklearn.svm.SVC`.
+    unlabeled : default=-1
+        The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
+        means that nothing else does.
+    precision : {"single", "double"}, default="double"
+        Of the kernel values; "single" halves the memory of "cg".
+    max_memory : float or "auto", default="auto"
+        Bytes for matrices between all rows; "auto" is half of what is available. If the kernel
+        matrix does not fit, "cg" computes its rows in blocks at every step; where "newton" does
+        not fit, "auto" takes "cg", and otherwise a MemoryError says what to do.
+    n_jobs : int or None, default=None
+        Threads; None is every core of the process.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    support_, support_vectors_ : ndarray
+        Rows of X with a coefficient, and their features.
+    dual_coef_ : ndarray of shape (1 or n_classes, n_support)
+        Their coefficients a.
+    intercept_ : ndarray of shape (1 or n_classes,)
+        b.
+    transduction_ : ndarray of shape (n_samples,)
+        Labels of the training rows, predicted when asked for; given labels are kept.
+    objective_ : float
+        The objective, summed over one-vs-rest problems.
+    solver_ : str
+        The solver used.
+    kernel_ : Kernel
+        The kernel with its gamma.
+    n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm.baselines import LaplacianSVC
+    >>> X, truth = make_moons(200, noise=0.1, random_state=0)
+    >>> y = np.full(200, -1)
+    >>> y[:10] = truth[:10]
+    >>> clf = LaplacianSVC().fit(X, y)
+    >>> clf.predict([[-1.0, 0.5], [2.0, 0.0]]).tolist()
+    [0, 1]
+    """
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ def root(
     start : float, default=0.0
         The first x.
     scale : float, default=1.0
-        First step where the derivative is 0.
+        The first step at most; further ones grow until the zero is passed.
 
     Examples
     --------
@@ -37,11 +37,13 @@ def root(
         if value == 0:
             break
         low, high = (x, high) if value < 0 else (low, x)
-        following = x - value / slope if slope > 0 else math.nan
-        if not low < following < high:
+        following = x - value / slope if slope > 0 else math.inf
+        if math.isinf(high - low):  # no further than a step that grows, until there is a bracket
+            following = min(max(following, x - step), x + step) if slope > 0 else x
+            following = x + math.copysign(step, -value) if following == x else following
+            step *= 4
+        elif not low < following < high:
             following = 0.5 * (low + high)
-            if math.isinf(following) or math.isnan(following):
-                following, step = x + math.copysign(step, -value), 2 * step
         if abs(following - x) <= _ROUNDING * abs(x):
             break
         x = following
