@@ -27,6 +27,7 @@ SCRIPTS = (
     "small_costs",
     "newton",
     "large_graph",
+    "smo",
 )
 
 

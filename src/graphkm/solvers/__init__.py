@@ -11,6 +11,7 @@ edge_terms     and for a p other than 2 the graph's term
 smoothed       for p = 2, features that have the graph inside
 features       features of the landmarks' span, and sums over all rows of them
 landmarks      which rows become landmarks
+smo            `DualSolver`: dual problems of support vector machines, exactly
 =============  ================================================================
 """
 
