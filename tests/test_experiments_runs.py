@@ -140,6 +140,7 @@ def test_a_killed_run_goes_on(tmp_path):
 def test_a_process_that_hangs_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(runner_module, "_PATIENCE", 0.0)
     monkeypatch.setattr(runner_module, "_GRACE", 0.0)
-    run_cells([Cell("choice", "made_g50c", "lapsvm", 90, 0)], QUICK, tmp_path)
+    long = Protocol.named("full")
+    run_cells([Cell("choice", "made_g50c", "lapsvm", 90, 0)], long, tmp_path)
     (row,) = rows_of(tmp_path).values()
     assert row["status"] == OVER and row["reason"] == "by the clock"
