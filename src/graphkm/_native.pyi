@@ -1,4 +1,4 @@
-"""The compiled loops: kernel products over centres, stochastic steps, dual problems, numbers in text."""
+"""The compiled loops: kernel products, stochastic steps, dual problems, numbers in text."""
 
 from typing import Any
 
