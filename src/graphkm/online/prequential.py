@@ -177,8 +177,6 @@ def _train(model: Any, X: Any, y: NDArray[Any], rows: NDArray[np.bool_], classes
         return
     if not rows.all():
         X, y = X[rows], y[rows]
-        # Without the unlabelled rows, texts need not be objects any more.
-        y = np.asarray(y.tolist()) if y.dtype.kind == "O" else y
     model.partial_fit(X, y, classes=classes)
 
 
