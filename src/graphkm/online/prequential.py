@@ -157,8 +157,9 @@ def prequential(
             trained = np.ones_like(labeled) if own_marker is not _NO_MARKER else labeled
             _train(model, X, labels, trained, classes)
             record.add(len(labels), hits, time.perf_counter() - start)
+            accuracies = {"window": record.recent(), "all": record.overall()}
+            bar.set_postfix({k: f"{v:.1%}" for k, v in accuracies.items()}, refresh=False)
             bar.update(len(labels))
-            bar.set_postfix(window=f"{record.recent():.1%}", all=f"{record.overall():.1%}")
     return record.result()
 
 
