@@ -84,6 +84,8 @@ def test_no_label_column():
         (b"0,1,target\n5,6,7\n", {"label": -1}, 1),
         (b"5,6,cat\n5,6,dog\n", {"label": -1}, 2),
         (b"5,?,\n5,6,dog\n", {"label": 1, "header": False, "on_bad_row": "skip"}, 0),
+        (b"5,6,NA\n5,6,1\n", {"label": -1, "unlabeled": "NA"}, 2),
+        (b"5,6,?\n5,6,1\n", {"label": -1}, 2),
         (b"0,1\n2,3\n", {"label": "1"}, 1),
         (b"0,1\n2,3\n", {"label": 1, "header": True}, 1),
     ],
@@ -92,6 +94,15 @@ def test_no_label_column():
 def test_headers(text, options, n_rows):
     stream = read_stream(io.BytesIO(text), format="csv", **options)
     assert sum(len(chunk.y) for chunk in stream) == n_rows
+
+
+@pytest.mark.parametrize("text", [b"0,1,2\n5,6,1\n", b"5,6,cat\n5,6,?\n", b"0,1,y\n5,6,\n"])
+def test_a_doubtful_header_is_not_guessed(text):
+    for doubtful in (text, text.split(b"\n")[0]):
+        with pytest.raises(DataFileError, match="may hold names or values"):
+            read(doubtful, label=-1)
+    for header in (False, True):
+        assert len(read(text, label=-1, header=header)[1]) == 2 - header
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", " ", "|"])

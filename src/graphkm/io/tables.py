@@ -43,7 +43,9 @@ def csv_pieces(
         raise DataFileError(f"{opened.name} is empty: it holds neither names nor rows.")
     lines = [line.decode("utf-8", "backslashreplace") for line in text.split(b"\n", 2)[:2]]
     first, second = (fields(line, delimiter) for line in lines)
-    named = has_header(first, second, label) if header == "auto" else bool(header)
+    named = bool(header)
+    if header == "auto":
+        named = has_header(first, second, label, unlabeled, opened.name)
     names: Sequence[Any] = first if named else range(len(first))
     column = label_column(names, label, opened.name, named=named)
     _check_width(len(names) - (column >= 0), n_features, names, opened.name)
@@ -81,28 +83,42 @@ def fields(line: str, delimiter: str) -> list[str]:
     return [field.strip() for field in found]
 
 
-def has_header(first: list[str], second: list[str], label: str | int | None) -> bool:
-    """Return whether a file's first line holds names: words where the second line has numbers.
+def has_header(
+    first: list[str], second: list[str], label: str | int | None, unlabeled: Any, name: str
+) -> bool:
+    """Return whether a file's first line holds names: words where numbers should be.
+
+    Raises
+    ------
+    DataFileError
+        If it may be either, since a guess could lose a row or invent one.
 
     Examples
     --------
-    >>> has_header(["x0", "x1", "y"], ["1", "2", "cat"], -1)
+    >>> has_header(["x0", "x1", "y"], ["1", "2", "cat"], -1, None, "a.csv")
     True
-    >>> has_header(["1", "2", "cat"], ["3", "4", "dog"], -1)
+    >>> has_header(["1", "2", "cat"], ["3", "4", "dog"], -1, None, "a.csv")
     False
     """
     if isinstance(label, str):
         return True
-    words = [k for k, value in enumerate(first) if not _is_value(value)]
-    if label is not None and words == [label % max(1, len(first))]:
-        k = words[0]
-        return len(second) == len(first) and _is_value(second[k])
+    missing = ("", "?", str(unlabeled))
+    words = [k for k, value in enumerate(first) if value not in missing and not _is_number(value)]
+    doubtful = len(first) > 1 and first == [str(k) for k in range(len(first))]
+    if label is not None and words == [label % len(first)]:
+        # Only the label is a word: a name or a class, as the next line's shows.
+        below = second[words[0]] if len(second) == len(first) else ""
+        doubtful = below in missing
+        words = words if _is_number(below) else []
+    if doubtful:
+        raise DataFileError(
+            f"{name}: its first line ({', '.join(first[:8])}) may hold names or values. Pass "
+            "header=True or header=False."
+        )
     return bool(words)
 
 
-def _is_value(field: str) -> bool:
-    if field in ("", "?"):
-        return True
+def _is_number(field: str) -> bool:
     try:
         float(field)
     except ValueError:

@@ -9,7 +9,7 @@ from .bad_rows import BadRows
 from .files import DataFileError, OpenFile
 
 BLOCK = 2**18  # bytes: a parser's arrays for it stay in the second-level cache
-MAX_LINE = 2**28  # bytes; a longer one is no line of a data file
+MAX_LINE = 2**26  # bytes; a longer one is no line of a data file
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 40  # characters of a text that a message repeats
 
