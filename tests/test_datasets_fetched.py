@@ -15,6 +15,7 @@ from graphkm import datasets
 from graphkm.datasets import readers
 from graphkm.datasets.catalog import CATALOG
 from graphkm.datasets.storage import obtain
+from graphkm.io.files import open_source
 
 _FOLDER = Path(
     os.environ.get("GRAPHKM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -199,8 +200,8 @@ def test_files_in_the_form_of_their_homes(name, tmp_path):
     local, home = (block.copies[0], block.copies[-1])
     if not (_FOLDER / local.name).exists():
         pytest.skip(f"{local.name} is absent from {_FOLDER}")
-    with (_FOLDER / local.name).open("rb") as packed, readers._decompressed(packed) as file:
-        content = file.read()
+    with open_source(_FOLDER / local.name) as opened:
+        content = opened.file.read()
     if name == "covtype.data.gz":
         content = content[content.index(b"\n") + 1 :]
     if name.startswith("usps."):

@@ -12,6 +12,8 @@ estimators                               `GKMClassifier`, `GKMRegressor`, and th
 baselines                                the methods they are measured against
 model_selection                          folds of partly labelled data
 datasets                                 public data sets, made ones, hiding of labels
+io                                       LIBSVM, CSV and Parquet files
+online                                   streams of chunks, progressive evaluation
 experiments                              the paper's tables and figures, run and reported
 cli                                      the command `graphkm`
 =======================================  =====================================================

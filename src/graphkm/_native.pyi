@@ -1,4 +1,4 @@
-"""The compiled loops: kernel products over centres, stochastic steps, dual problems."""
+"""The compiled loops: kernel products, stochastic steps, dual problems, numbers in text."""
 
 from typing import Any
 
@@ -141,3 +141,28 @@ class GramSmo32(_Smo):
     ) -> None: ...
 
 class GramSmo64(GramSmo32): ...
+
+def parse_libsvm(
+    text: bytes,
+    offset: int,
+    row: int,
+    labels: NDArray[Any],
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    values: NDArray[Any],
+    first: int,
+    last: int,
+) -> tuple[int, int, int, int, int, int]: ...
+def parse_csv(
+    text: bytes,
+    offset: int,
+    row: int,
+    values: NDArray[Any],
+    labels: NDArray[Any],
+    kinds: NDArray[Any],
+    spans: NDArray[Any],
+    label_column: int,
+    delimiter: bytes,
+    marker: bytes,
+    text_labels: bool,
+) -> tuple[int, int, int, int, int, int]: ...

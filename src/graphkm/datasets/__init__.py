@@ -7,7 +7,7 @@ blocks     their files and addresses; contents: digests of what these hold
 loading    from files to X, y, splits: codes, scaling
 storage    the data folder: present, or downloaded; right, or refused
 download   pooch, with transfers that resume, one process at a time (locking)
-readers    LIBSVM text, MATLAB, IDX, CSV; digest: a hash of what was read
+readers    LIBSVM text (by graphkm.io), MATLAB, IDX, CSV; digest: a hash of what was read
 makers     `make_two_moons`, `make_g50c`
 hiding     `hide_labels`
 =========  ==================================================================================

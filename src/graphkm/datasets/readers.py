@@ -6,26 +6,19 @@ a file is, not by what it is called, and turns whatever a damaged file causes in
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 from scipy import sparse
 
+from ..io import read_libsvm
+from ..io.files import open_source
 from .digest import Arrays
 from .errors import DamagedFileError
 
 Reader = Callable[[BinaryIO], Arrays]
-
-_OPENERS: dict[bytes, Callable[[BinaryIO], Any]] = {
-    b"BZh": bz2.open,
-    b"\x1f\x8b": gzip.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
 
 
 def read_file(path: Path, read: Reader) -> Arrays:
@@ -48,21 +41,12 @@ def read_file(path: Path, read: Reader) -> Arrays:
     """
     with path.open("rb") as file:
         try:
-            with _decompressed(file) as content:
-                return read(content)
+            with open_source(file) as opened:
+                return read(opened.file)
         except MemoryError:
             raise
         except Exception as error:  # parsers fail in many ways on files that were cut or altered
             raise DamagedFileError(f"{path} cannot be read ({_reason(error)})") from error
-
-
-def _decompressed(file: BinaryIO) -> BinaryIO:
-    start = file.read(8)
-    file.seek(0)
-    for magic, opener in _OPENERS.items():
-        if start.startswith(magic):
-            return cast(BinaryIO, opener(file))
-    return file
 
 
 def _reason(error: Exception) -> str:
@@ -73,9 +57,7 @@ def libsvm(n_features: int) -> Reader:
     """Return a reader of LIBSVM's text format: `X` as CSR rows in float64, and `y`."""
 
     def read(file: BinaryIO) -> Arrays:
-        from sklearn.datasets import load_svmlight_file
-
-        X, y = load_svmlight_file(file, n_features=n_features, zero_based=False)
+        X, y = read_libsvm(file, n_features=n_features, zero_based=False)
         return {"X": X, "y": y}
 
     return read

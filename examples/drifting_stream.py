@@ -1,0 +1,58 @@
+"""A stream whose classes move: how an online machine follows, and what its past is worth.
+
+Two classes lie on opposite sides of a circle that turns all the time; one row in ten has a label.
+Every chunk is predicted first and learnt afterwards. The picture goes to
+out/drifting_stream.png.
+"""
+
+import pathlib
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import SGDClassifier
+
+from graphkm import GKMClassifier
+from graphkm.online import Chunk, prequential
+
+N_CHUNKS, CHUNK, SHARE, SEED = 150, 100, 0.1, 0
+OUT = pathlib.Path(__file__).resolve().parents[1] / "out"
+
+
+def drifting_stream():
+    rng = np.random.default_rng(SEED)
+    for chunk in range(N_CHUNKS):
+        angle = 2 * np.pi * chunk / N_CHUNKS
+        label = rng.integers(2, size=CHUNK)
+        centre = 1.5 * np.array([np.cos(angle), np.sin(angle)])
+        X = (2 * label[:, None] - 1) * centre + rng.normal(size=(CHUNK, 2))
+        y = np.where(rng.random(CHUNK) < SHARE, label, -1)  # -1: unlabelled
+        yield Chunk(X, y, chunk * CHUNK)
+
+
+def models():
+    yield "linear (SGDClassifier)", SGDClassifier(random_state=SEED)
+    if hasattr(GKMClassifier, "partial_fit"):
+        yield "kernel machine (GKMClassifier)", GKMClassifier(random_state=SEED)
+
+
+def main():
+    chosen = list(models())
+    figure, axes = plt.subplots(1, len(chosen), figsize=(6 * len(chosen), 4), squeeze=False)
+    for ax, (name, model) in zip(axes[0], chosen, strict=True):
+        result = prequential(
+            model, drifting_stream(), classes=[0, 1], window=100, unlabeled=-1, verbose=1
+        )
+        print(f"{name}: {result.cumulative_accuracy[-1]:.1%} right before training on them")
+        result.plot(ax)
+        ax.set(title=name, ylim=(0, 1.02))
+    OUT.mkdir(exist_ok=True)
+    figure.tight_layout()
+    figure.savefig(OUT / "drifting_stream.png", dpi=120)
+    print("picture: out/drifting_stream.png")
+
+
+if __name__ == "__main__":
+    main()

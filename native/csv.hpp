@@ -1,0 +1,138 @@
+// One line of comma-separated numbers, one of whose fields is the label: a number, a word, or
+// nothing. Quotes may surround a field; a field never extends over several lines.
+#pragma once
+#include <limits>
+#include <stdexcept>
+
+#include "text_lines.hpp"
+
+namespace graphkm {
+
+enum LabelKind : std::uint8_t { number_label, missing_label, text_label };
+
+struct CsvRows {
+  double* values;         // row_capacity x n_features
+  double* labels;         // NaN unless a number
+  std::uint8_t* kinds;    // what the label is
+  std::int64_t* spans;    // where its text begins and ends, without quotes
+  std::size_t row_capacity, n_features;
+};
+
+struct Field {
+  const char *begin, *end;  // without quotes and the spaces around
+  bool ok;
+};
+
+struct CsvLine {
+  const CsvRows& rows;
+  const char* text;
+  std::int64_t label_column;  // -1: none
+  char delimiter;
+  const char* marker;  // what stands for a missing label, besides "?" and nothing
+  std::size_t marker_size;
+  bool text_labels;  // whether labels may be words
+
+  bool is_blank(char c) const { return is_space(c) && c != delimiter; }
+  bool ends(char c) const { return c == delimiter || c == '\n'; }
+
+  Field next_field(const char*& p) const {
+    while (is_blank(*p)) ++p;
+    const char* begin = p;
+    if (*p == '"') {
+      bool closed = false;
+      for (++begin, ++p; *p != '\n' && !closed; ++p) {
+        const bool doubled = *p == '"' && p[1] == '"';  // stands for one quote
+        closed = *p == '"' && !doubled;
+        p += doubled;
+      }
+      const char* end = p - closed;
+      while (is_blank(*p)) ++p;
+      return {begin, end, closed && ends(*p)};
+    }
+    while (!ends(*p)) ++p;
+    const char* end = p;
+    while (end > begin && is_blank(end[-1])) --end;
+    return {begin, end, true};
+  }
+
+  Complaint label(const Field& field, std::size_t row) const {
+    const std::size_t size = std::size_t(field.end - field.begin);
+    double value = std::numeric_limits<double>::quiet_NaN();
+    const bool marked = marker_size > 0 && size == marker_size &&
+                        std::memcmp(field.begin, marker, size) == 0;
+    const char* p = field.begin;
+    LabelKind kind = text_label;
+    if (marked || size == 0 || (size == 1 && *p == '?'))
+      kind = missing_label;
+    else if (read_number(p, value) && p == field.end)
+      kind = std::isnan(value) ? missing_label : number_label;
+    else
+      value = std::numeric_limits<double>::quiet_NaN();
+    if (!text_labels && kind == text_label) return Complaint::label_is_no_number;
+    if (!text_labels && std::isinf(value)) return Complaint::label_is_infinite;
+    rows.labels[row] = value;
+    rows.kinds[row] = kind;
+    rows.spans[2 * row] = field.begin - text;
+    rows.spans[2 * row + 1] = field.end - text;
+    return Complaint::none;
+  }
+
+  // Most fields are plain numbers, read without looking for their end first.
+  Complaint value(const char*& p, double& out, Field& field) const {
+    const char* begin = p;
+    if (read_number(p, out)) {
+      const char* end = p;
+      while (is_blank(*p)) ++p;
+      field = {begin, end, true};
+      if (ends(*p)) return std::isfinite(out) ? Complaint::none : Complaint::value_is_not_finite;
+    }
+    p = begin;
+    field = next_field(p);
+    if (!field.ok) return Complaint::bad_quotes;
+    if (field.begin == field.end || (field.end == field.begin + 1 && *field.begin == '?'))
+      return Complaint::value_is_missing;
+    const char* q = field.begin;
+    if (!read_number(q, out) || q != field.end) return Complaint::value_is_no_number;
+    return std::isfinite(out) ? Complaint::none : Complaint::value_is_not_finite;
+  }
+
+  Verdict wrong_width(const char* line) const {
+    const char* end = line;
+    while (*end != '\n') ++end;
+    return {Complaint::wrong_number_of_fields, line, end, false};
+  }
+
+  Verdict operator()(const char*& p, std::size_t row) const {
+    const char* line = p;
+    while (is_blank(*p)) ++p;
+    if (*p == '\n') return {Complaint::none, p, p, false};
+    if (row >= rows.row_capacity) throw std::invalid_argument("there are more rows than room");
+    const std::int64_t n_columns = std::int64_t(rows.n_features) + (label_column >= 0);
+    double* out = rows.values + row * rows.n_features;
+    Verdict first_wrong{Complaint::none, p, p, true};
+    for (std::int64_t column = 0; column < n_columns; ++column) {
+      Field field{};
+      Complaint complaint;
+      if (column == label_column) {
+        field = next_field(p);
+        complaint = field.ok ? label(field, row) : Complaint::bad_quotes;
+      } else {
+        while (is_blank(*p)) ++p;
+        complaint = value(p, *out++, field);
+      }
+      if (complaint != Complaint::none && first_wrong.complaint == Complaint::none)
+        first_wrong = {complaint, field.begin, field.end, false};
+      if (complaint == Complaint::bad_quotes) return first_wrong;
+      // That a line is too short or too long says more than what one of its fields looks like.
+      if ((column + 1 < n_columns) != (*p == delimiter)) return wrong_width(line);
+      p += column + 1 < n_columns;
+    }
+    if (label_column < 0) {
+      rows.labels[row] = std::numeric_limits<double>::quiet_NaN();
+      rows.kinds[row] = missing_label;
+    }
+    return first_wrong;
+  }
+};
+
+}  // namespace graphkm

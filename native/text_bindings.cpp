@@ -1,0 +1,84 @@
+// What Python sees of the parsers of text: functions that fill arrays from the complete lines of a
+// block, and say where they stopped and why. Python allocates, words the errors and goes on.
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "arguments.hpp"
+#include "csv.hpp"
+#include "libsvm.hpp"
+
+namespace graphkm {
+namespace {
+
+using Answer = std::tuple<std::size_t, std::size_t, std::size_t, int, std::size_t, std::size_t>;
+
+template <class Line>
+Answer parsed(const nb::bytes& text, std::size_t offset, std::size_t row, const Line& line) {
+  const char* data = text.c_str();
+  const std::size_t size = text.size();
+  const nb::gil_scoped_release release;
+  const Progress done = read_lines(data, size, offset, row, line);
+  return {done.offset, done.n_lines, done.row, int(done.complaint), done.begin, done.end};
+}
+
+// Positions and numbers of values are 32-bit integers.
+void require_place(const nb::bytes& text, std::size_t offset, std::size_t row,
+                   std::size_t row_capacity) {
+  require(text.size() < std::size_t(1) << 31, "the text is longer than 32-bit integers count");
+  require(offset <= text.size(), "the offset lies behind the text");
+  require(row <= row_capacity, "the row lies behind the arrays");
+}
+
+Answer parse_libsvm(nb::bytes text, std::size_t offset, std::size_t row, Out<double, 1> labels,
+                    Out<std::int32_t, 1> indptr, Out<std::int32_t, 1> indices,
+                    Out<double, 1> values, std::int64_t first, std::int64_t last) {
+  require_place(text, offset, row, labels.shape(0));
+  require_shape(indptr, "indptr", {labels.shape(0) + 1});
+  require_shape(indices, "indices", {values.shape(0)});
+  require(first == 0 || first == 1, "columns are counted from 0 or from 1");
+  require(indptr(row) >= 0 && std::size_t(indptr(row)) <= values.shape(0),
+          "indptr points behind the values");
+  const LibsvmRows rows{labels.data(), indptr.data(),   indices.data(),
+                        values.data(), labels.shape(0), values.shape(0)};
+  return parsed(text, offset, row, LibsvmLine{rows, first, last});
+}
+
+Answer parse_csv(nb::bytes text, std::size_t offset, std::size_t row, Out<double, 2> values,
+                 Out<double, 1> labels, Out<std::uint8_t, 1> kinds, Out<std::int64_t, 2> spans,
+                 std::int64_t label_column, nb::bytes delimiter, nb::bytes marker,
+                 bool text_labels) {
+  const std::size_t capacity = values.shape(0), n_features = values.shape(1);
+  require_place(text, offset, row, capacity);
+  require_shape(labels, "labels", {capacity});
+  require_shape(kinds, "kinds", {capacity});
+  require_shape(spans, "spans", {capacity, 2});
+  require(label_column >= -1 && label_column <= std::int64_t(n_features),
+          "there is no such label column");
+  require(n_features >= 1, "there are no features");
+  require(delimiter.size() == 1, "the delimiter must be one byte");
+  const char separator = delimiter.c_str()[0];
+  require(separator == ',' || separator == ';' || separator == '\t' || separator == ' ' ||
+              separator == '|',
+          "the delimiter is none of comma, semicolon, tab, space and bar");
+  const CsvRows rows{values.data(), labels.data(), kinds.data(),
+                     spans.data(),  capacity,      n_features};
+  const CsvLine line{rows,           text.c_str(),  label_column, separator,
+                     marker.c_str(), marker.size(), text_labels};
+  return parsed(text, offset, row, line);
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  m.def("parse_libsvm", &parse_libsvm, nb::arg("text"), nb::arg("offset"), nb::arg("row"),
+        nb::arg("labels").noconvert(), nb::arg("indptr").noconvert(),
+        nb::arg("indices").noconvert(), nb::arg("values").noconvert(), nb::arg("first"),
+        nb::arg("last"));
+  m.def("parse_csv", &parse_csv, nb::arg("text"), nb::arg("offset"), nb::arg("row"),
+        nb::arg("values").noconvert(), nb::arg("labels").noconvert(),
+        nb::arg("kinds").noconvert(), nb::arg("spans").noconvert(), nb::arg("label_column"),
+        nb::arg("delimiter"), nb::arg("marker"), nb::arg("text_labels"));
+}
+
+}  // namespace graphkm

@@ -1,0 +1,130 @@
+"""Where bytes come from: paths, open files and standard input, compressed or not."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+STDIN = "-"
+
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"BZh": bz2.open,
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+
+
+class DataFileError(ValueError):
+    """A file does not hold what it should; the message says where, and what to do."""
+
+
+@dataclass(frozen=True)
+class OpenFile:
+    """A binary file that is being read, with the name that errors call it by.
+
+    Attributes
+    ----------
+    file : binary file
+        What to read from; decompressed.
+    name : str
+        A path, "standard input", or what an open file calls itself.
+    compressed : bool
+        Whether reading decompresses.
+    """
+
+    file: BinaryIO
+    name: str
+    compressed: bool
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes, and none at the end."""
+        if not self.compressed:
+            # A pipe hands over what there is, rather than wait until `size` bytes have come.
+            live = isinstance(self.file, io.BufferedReader)
+            return self.file.read1(size) if live else self.file.read(size)  # type: ignore[attr-defined]
+        try:
+            return self.file.read(size)
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # the disk's fault, not the file's
+            raise DataFileError(
+                f"{self.name} cannot be decompressed to its end ({error}): it was cut short or "
+                "altered. Fetch it again, or compress the original anew."
+            ) from error
+
+
+def source_name(source: Any) -> str:
+    """Return what errors call a source.
+
+    Examples
+    --------
+    >>> source_name("data/train.csv"), source_name("-")
+    ('data/train.csv', 'standard input')
+    """
+    if isinstance(source, str | os.PathLike):
+        return "standard input" if source == STDIN else os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else f"the given {type(source).__name__}"
+
+
+@contextmanager
+def open_source(source: Any) -> Iterator[OpenFile]:
+    r"""Open a path, "-" for standard input, or take a binary file as it is; decompress.
+
+    Files that were open before stay open.
+
+    Examples
+    --------
+    >>> with open_source(io.BytesIO(gzip.compress(b"1 2:3\n"))) as opened:
+    ...     opened.read(100)
+    b'1 2:3\n'
+    """
+    name = source_name(source)
+    if isinstance(source, str | os.PathLike) and source != STDIN:
+        with open(source, "rb") as file:
+            yield _decompressed(file, name)
+    else:
+        yield _decompressed(binary_file(source), name)
+
+
+def binary_file(source: Any) -> Any:
+    """Return the binary file that a source other than a path stands for."""
+    file = sys.stdin if isinstance(source, str) and source == STDIN else source
+    file = getattr(file, "buffer", file)  # of a file in text mode
+    if isinstance(file, io.TextIOBase) or not callable(getattr(file, "read", None)):
+        raise TypeError(
+            f"{source!r} is neither a path nor a binary file. Open files with mode 'rb', and wrap "
+            "text in io.BytesIO(text.encode())."
+        )
+    return file
+
+
+def _decompressed(file: Any, name: str) -> OpenFile:
+    start, file = _peek(file)
+    for magic, opener in _OPENERS.items():
+        if start.startswith(magic):
+            return OpenFile(opener(file), name, compressed=True)
+    return OpenFile(file, name, compressed=False)
+
+
+def _peek(file: Any) -> tuple[bytes, Any]:
+    """Return the first bytes, and a file that still has them."""
+    if hasattr(file, "peek"):
+        return file.peek(8)[:8], file
+    if hasattr(file, "seekable") and file.seekable():
+        place = file.tell()
+        start = file.read(8)
+        file.seek(place)
+        return start, file
+    if isinstance(file, io.RawIOBase):
+        return _peek(io.BufferedReader(file))
+    return b"", file

@@ -1,0 +1,183 @@
+"""LIBSVM's text format: `label index:value ...`, one row per line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._native import parse_libsvm
+from .bad_rows import BadRows
+from .files import DataFileError, OpenFile, open_source, source_name
+from .text import line_blocks, parse_lines
+
+_INT32 = np.iinfo(np.int32)
+
+# Labels, the number of values of every row, indices, values.
+Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+
+
+def read_libsvm(
+    source: Any,
+    *,
+    n_features: int | None = None,
+    zero_based: bool | str = "auto",
+    unlabeled: float | None = None,
+    on_bad_row: str = "error",
+) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
+    r"""Return a whole file in LIBSVM's format as CSR rows and labels.
+
+    It agrees with `sklearn.datasets.load_svmlight_file` where both read a file, but is stricter:
+    NaN, infinite values, underscores in numbers and signs of indices are bad rows. What follows
+    ``#`` is a comment; a number after ``qid:`` is checked and dropped.
+
+    Parameters
+    ----------
+    source : path, "-" or binary file
+        Compressed with gzip, bz2 or xz, or not; "-" is standard input.
+    n_features : int, optional
+        The number of columns. Default: as many as there are indices.
+    zero_based : bool or "auto"
+        Whether indices count from 0. "auto": if there is an index 0.
+    unlabeled : float, optional
+        A label that marks unlabelled rows, besides ``?`` and NaN.
+    on_bad_row : {"error", "skip"}
+        Raise at a line that cannot be used, or leave such lines out and warn of them.
+
+    Returns
+    -------
+    X : csr_matrix of float64, with sorted indices of 32 bits where they suffice
+    y : ndarray of float64
+        NaN where a row is unlabelled.
+
+    Examples
+    --------
+    >>> import io
+    >>> X, y = read_libsvm(io.BytesIO(b"+1 1:0.5 3:2\n?  2:1  # unlabelled\n"))
+    >>> X.toarray()
+    array([[0.5, 0. , 2. ],
+           [0. , 1. , 0. ]])
+    >>> y
+    array([ 1., nan])
+    """
+    check_columns(n_features, zero_based)
+    first = int(zero_based is False)
+    last = _INT32.max if n_features is None else n_features - (zero_based is True)
+    bad_rows = BadRows(source_name(source), on_bad_row)
+    with open_source(source) as opened:
+        arrays = list(parse_lines(line_blocks(opened), LibsvmParser(first, last), bad_rows))
+    bad_rows.report()
+    y, counts, indices, values = _joined(arrays)
+    if zero_based == "auto" and len(indices) and indices.min() > 0:
+        indices -= 1
+    needed = int(indices.max()) + 1 if len(indices) else 0
+    if n_features is not None and needed > n_features:
+        raise DataFileError(
+            f"{bad_rows.name} has indices from 0 to {needed - 1}, hence {needed} features where "
+            f"n_features={n_features}. Pass n_features={needed}."
+        )
+    return _csr(counts, indices, values, n_features or needed), mark_unlabeled(y, unlabeled)
+
+
+def libsvm_pieces(
+    opened: OpenFile,
+    bad_rows: BadRows,
+    *,
+    n_features: int,
+    zero_based: bool,
+    unlabeled: float | None,
+) -> Iterator[tuple[sparse.csr_matrix, NDArray[np.float64]]]:
+    """Yield CSR rows and labels of a file, some at a time."""
+    first = int(not zero_based)
+    parser = LibsvmParser(first, n_features - 1 + first)
+    for y, counts, indices, values in parse_lines(line_blocks(opened), parser, bad_rows):
+        yield _csr(counts, indices, values, n_features), mark_unlabeled(y, unlabeled)
+
+
+def check_columns(n_features: Any, zero_based: Any) -> None:
+    """Raise unless these are what LIBSVM files can have."""
+    if zero_based not in (True, False, "auto"):
+        raise ValueError(f"zero_based={zero_based!r} is none of True, False and 'auto'.")
+    if n_features is not None and not 1 <= n_features <= _INT32.max:
+        raise ValueError(f"n_features={n_features!r} must lie between 1 and {_INT32.max}.")
+
+
+def mark_unlabeled(y: NDArray[np.float64], unlabeled: Any) -> NDArray[np.float64]:
+    """Put NaN in the place of a marker, in y itself.
+
+    Examples
+    --------
+    >>> mark_unlabeled(np.array([1.0, 0.0]), 0)
+    array([ 1., nan])
+    """
+    if unlabeled is not None:
+        y[y == unlabeled] = np.nan
+    return y
+
+
+class LibsvmParser:
+    """The compiled parser and its arrays, which serve block after block."""
+
+    def __init__(self, first: int, last: int) -> None:
+        self._first, self._last = first, last
+        self._make_room(0)
+
+    def reserve(self, text: bytes) -> None:
+        """Have room for the most rows ("1", newline) and values (" 1:1") the text can hold."""
+        if len(text) > self._size:
+            self._make_room(len(text))
+
+    def _make_room(self, size: int) -> None:
+        self._size = size
+        self._labels = np.empty(size // 2 + 1)
+        self._indptr = np.zeros(size // 2 + 2, np.int32)
+        self._indices = np.empty(size // 4 + 1, np.int32)
+        self._values = np.empty(size // 4 + 1)
+
+    def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
+        """Read on at an offset."""
+        arrays = (self._labels, self._indptr, self._indices, self._values)
+        return parse_libsvm(text, offset, row, *arrays, self._first, self._last)
+
+    def take(self, text: bytes, n_rows: int) -> Arrays:
+        """Return copies of the rows read."""
+        counts = np.diff(self._indptr[: n_rows + 1])
+        n = int(self._indptr[n_rows])
+        return (
+            self._labels[:n_rows].copy(),
+            counts,
+            self._indices[:n].copy(),
+            self._values[:n].copy(),
+        )
+
+    def facts(self, text: str) -> dict[str, Any]:
+        """Return what messages may mention."""
+        return {"n_features": self._last + 1 - self._first}
+
+
+def _joined(arrays: list[Arrays]) -> Arrays:
+    if not arrays:
+        return np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
+    # Column by column: what is joined is let go before the next is.
+    columns: list[Any] = [list(column) for column in zip(*arrays, strict=True)]
+    arrays.clear()
+    for k in range(4):
+        columns[k] = np.concatenate(columns[k])
+    return tuple(columns)  # type: ignore[return-value]
+
+
+def _csr(
+    counts: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    n_features: int,
+) -> sparse.csr_matrix:
+    dtype = np.int32 if len(values) <= _INT32.max else np.int64
+    indptr = np.zeros(len(counts) + 1, dtype)
+    np.cumsum(counts, out=indptr[1:])
+    X = sparse.csr_matrix((values, indices, indptr), shape=(len(counts), n_features), copy=False)
+    X.has_sorted_indices = X.has_canonical_format = True  # the parser has checked it
+    return X

@@ -1,0 +1,103 @@
+"""Text in blocks of whole lines, and the loop that goes on behind bad ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from .bad_rows import BadRows
+from .files import DataFileError, OpenFile
+
+BLOCK = 2**18  # bytes: a parser's arrays for it stay in the second-level cache
+MAX_LINE = 2**26  # bytes; a longer one is no line of a data file
+_BOM = b"\xef\xbb\xbf"
+_SHOWN = 40  # characters of a text that a message repeats
+
+# In the order of `Complaint` in native/text_lines.hpp.
+_REASONS = (
+    "",
+    "the label {text} is not a number",
+    "the label {text} is infinite",
+    "{text} is not of the form index:value",
+    "the index of {text} is not a whole number",
+    "the index of {text} is above 2147483647, the largest there can be",
+    "the index of {text} is 0, but indices count from 1 (if this file's count from 0, pass "
+    "zero_based=True)",
+    "the index of {text} is beyond the {n_features} features there are (n_features)",
+    "the index of {text} is not above the one before it; they must increase along a line",
+    "the value of {text} is not a number",
+    "the value of {text} is not finite",
+    "{text} is not a whole number after qid:",
+    "there are {n_fields} fields where {n_columns} are expected: {text}",
+    "a value is missing (NaN, ? or an empty field)",
+    "the quotes of {text} are not closed, or more text follows them",
+)
+
+
+class LineParser(Protocol):
+    """Compiled code and the arrays it fills."""
+
+    def reserve(self, text: bytes) -> None:
+        """Have room for whatever a block may hold."""
+
+    def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
+        """Read on at an offset: its next value, lines, rows, complaint, and what that is about."""
+
+    def take(self, text: bytes, n_rows: int) -> Any:
+        """Return copies of the rows read."""
+
+    def facts(self, text: str) -> dict[str, Any]:
+        """Return what messages may mention."""
+
+
+def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
+    r"""Yield a file in blocks of about `size` bytes that end with a newline.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(line_blocks(OpenFile(io.BytesIO(b"1 1:2\n-1 3:4"), "x", False), 8))
+    [b'1 1:2\n', b'-1 3:4\n']
+    """
+    pending: list[bytes] = []
+    n_pending, at_start = 0, True
+    while data := opened.read(size):
+        if at_start:
+            data, at_start = data.removeprefix(_BOM), False
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*pending, data[:cut]])
+            pending, n_pending = [], 0
+        if cut < len(data):
+            pending.append(data[cut:])
+            n_pending += len(data) - cut
+        if n_pending > MAX_LINE:
+            raise DataFileError(
+                f"{opened.name} has a line of more than {MAX_LINE:,} bytes, as no data file in "
+                "text has. Is it of another format? Then pass format=."
+            )
+    if pending:
+        yield b"".join([*pending, b"\n"])
+
+
+def parse_lines(
+    blocks: Iterable[bytes], parser: LineParser, bad_rows: BadRows, line: int = 0
+) -> Iterator[Any]:
+    """Yield the rows of every block; `line` is the number of lines that came before."""
+    for text in blocks:
+        parser.reserve(text)
+        offset = row = 0
+        while offset < len(text):
+            offset, n_lines, row, code, begin, end = parser.resume(text, offset, row)
+            line += n_lines
+            if code:
+                bad_rows.add(line, explain(code, text[begin:end], parser))
+        if row:
+            yield parser.take(text, row)
+
+
+def explain(code: int, about: bytes, parser: LineParser) -> str:
+    """Return a complaint of the compiled parser in words."""
+    text = about.decode("utf-8", "backslashreplace")
+    shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return _REASONS[code].format(text=repr(shown), **parser.facts(text))

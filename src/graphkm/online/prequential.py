@@ -1,0 +1,225 @@
+"""Progressive evaluation: every chunk is a test first, and training data afterwards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from tqdm import tqdm
+
+from ..estimators.labels import labeled_mask
+
+_NO_MARKER = object()
+
+
+@dataclass(frozen=True)
+class PrequentialResult:
+    """Accuracy over time, one entry per chunk.
+
+    Attributes
+    ----------
+    n_rows : ndarray of int
+        Rows of the stream seen, labelled or not, up to the end of each chunk.
+    n_tested : ndarray of int
+        Rows of each chunk that were predicted and have a label to compare with.
+    accuracy : ndarray of float
+        On the chunk; NaN where nothing was tested.
+    cumulative_accuracy : ndarray of float
+        On everything tested so far.
+    window_accuracy : ndarray of float
+        On the last `window` rows tested: it follows a drift.
+    seconds : ndarray of float
+        What test and training took, without the time to read the chunk.
+    window : int
+    """
+
+    n_rows: NDArray[np.int64]
+    n_tested: NDArray[np.int64]
+    accuracy: NDArray[np.float64]
+    cumulative_accuracy: NDArray[np.float64]
+    window_accuracy: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+    window: int
+
+    @property
+    def rows_per_second(self) -> NDArray[np.float64]:
+        """Rows tested and trained on per second, in each chunk."""
+        return np.diff(self.n_rows, prepend=0) / np.maximum(self.seconds, 1e-9)
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name, as `pandas.DataFrame` takes them."""
+        names = ("n_rows", "n_tested", "accuracy", "cumulative_accuracy", "window_accuracy")
+        columns = {name: getattr(self, name) for name in names}
+        return columns | {"rows_per_second": self.rows_per_second}
+
+    def __str__(self) -> str:
+        columns = self.table()
+        lines = ["  ".join(columns)]
+        for row in zip(*columns.values(), strict=True):
+            cells = (
+                f"{value:{len(name)}.4g}" if isinstance(value, float) else f"{value:{len(name)}}"
+                for name, value in zip(columns, row, strict=True)
+            )
+            lines.append("  ".join(cells))
+        return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw accuracy against rows seen, and return matplotlib's axes."""
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError as error:
+                raise ImportError(
+                    "Plots need matplotlib, which is not installed. Install it with "
+                    'pip install "graphkm[plot]".'
+                ) from error
+            ax = pyplot.subplots(layout="constrained")[1]
+        ax.plot(self.n_rows, self.accuracy, color="0.75", label="chunk")
+        ax.plot(self.n_rows, self.window_accuracy, label=f"last {self.window:,} labelled rows")
+        ax.plot(self.n_rows, self.cumulative_accuracy, label="all so far")
+        ax.set(xlabel="rows seen", ylabel="accuracy before training")
+        ax.legend()
+        return ax
+
+
+def prequential(
+    model: Any,
+    stream: Iterable[Any],
+    *,
+    classes: Any = None,
+    window: int = 1000,
+    unlabeled: Any = "auto",
+    verbose: int = 0,
+) -> PrequentialResult:
+    """Test a classifier on every chunk of a stream, then train it on the chunk.
+
+    Parameters
+    ----------
+    model : classifier with `partial_fit`
+        Trained on from where it stands. One that has not seen any row is not tested on the first
+        chunk with labels, which makes it predict at all.
+    stream : iterable of Chunk, or of (X, y)
+        As `read_stream` returns it.
+    classes : array-like
+        All classes there will be. May be left out if the model has been fitted before.
+    window : int
+        The number of tested rows over which `window_accuracy` is computed.
+    unlabeled : optional
+        What marks unlabelled rows, besides None and NaN. "auto": the model's own `unlabeled`.
+    verbose : int
+        1 shows a progress bar with the accuracies.
+
+    Returns
+    -------
+    PrequentialResult
+
+    Notes
+    -----
+    A model with a parameter `unlabeled` is given all rows, any other one only the labelled ones.
+
+    Examples
+    --------
+    >>> from graphkm.online import Chunk
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> def stream():
+    ...     for first_row in range(0, 500, 100):
+    ...         X = rng.normal(size=(100, 2))
+    ...         yield Chunk(X, (X[:, 0] > 0).astype(int), first_row)
+    >>> result = prequential(SGDClassifier(random_state=0), stream(), classes=[0, 1])
+    >>> result.n_tested.tolist()
+    [0, 100, 100, 100, 100]
+    >>> bool(result.cumulative_accuracy[-1] > 0.9)
+    True
+    """
+    if window < 1:
+        raise ValueError(f"window={window!r} must be an integer of at least 1.")
+    if classes is None and not hasattr(model, "classes_"):
+        raise ValueError(
+            "classes=None, but the model has not been fitted: partial_fit must know all classes "
+            "from the start. Pass classes=."
+        )
+    own_marker = getattr(model, "unlabeled", _NO_MARKER)
+    if isinstance(unlabeled, str) and unlabeled == "auto":
+        unlabeled = None if own_marker is _NO_MARKER else own_marker
+    record = _Record(window)
+    with tqdm(unit="rows", disable=verbose < 1) as bar:
+        for X, y, *_ in stream:
+            labels = np.asarray(y)
+            labeled = labeled_mask(labels, unlabeled)
+            start = time.perf_counter()
+            hits = _test(model, X, labels, labeled)
+            trained = np.ones_like(labeled) if own_marker is not _NO_MARKER else labeled
+            _train(model, X, labels, trained, classes)
+            record.add(len(labels), hits, time.perf_counter() - start)
+            accuracies = {"window": record.recent(), "all": record.overall()}
+            bar.set_postfix({k: f"{v:.1%}" for k, v in accuracies.items()}, refresh=False)
+            bar.update(len(labels))
+    return record.result()
+
+
+def _test(model: Any, X: Any, y: NDArray[Any], labeled: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    if not labeled.any():
+        return np.empty(0, dtype=bool)
+    try:
+        predicted = model.predict(X[labeled])
+    except NotFittedError:
+        return np.empty(0, dtype=bool)
+    return np.asarray(predicted == y[labeled], dtype=bool)
+
+
+def _train(model: Any, X: Any, y: NDArray[Any], rows: NDArray[np.bool_], classes: Any) -> None:
+    if not rows.any():
+        return
+    if not rows.all():
+        X, y = X[rows], y[rows]
+    model.partial_fit(X, y, classes=classes)
+
+
+class _Record:
+    """The figures as they come in."""
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self._last = np.empty(0, dtype=bool)
+        self._n_tested = self._n_correct = 0
+        self._rows: list[int] = []
+        self._tested: list[int] = []
+        self._correct: list[int] = []
+        self._recent: list[float] = []
+        self._seconds: list[float] = []
+
+    def add(self, n_rows: int, hits: NDArray[np.bool_], seconds: float) -> None:
+        self._rows.append(n_rows)
+        self._tested.append(len(hits))
+        self._correct.append(int(hits.sum()))
+        self._n_tested += self._tested[-1]
+        self._n_correct += self._correct[-1]
+        self._last = np.concatenate([self._last, hits])[-self.window :]
+        self._recent.append(float(self._last.mean()) if len(self._last) else np.nan)
+        self._seconds.append(seconds)
+
+    def recent(self) -> float:
+        return self._recent[-1]
+
+    def overall(self) -> float:
+        return self._n_correct / self._n_tested if self._n_tested else np.nan
+
+    def result(self) -> PrequentialResult:
+        tested, correct = np.array(self._tested, np.int64), np.array(self._correct, np.int64)
+        with np.errstate(invalid="ignore"):  # 0 / 0 where nothing was tested
+            accuracy, cumulative = correct / tested, correct.cumsum() / tested.cumsum()
+        return PrequentialResult(
+            np.cumsum(self._rows, dtype=np.int64),
+            tested,
+            accuracy,
+            cumulative,
+            np.array(self._recent),
+            np.array(self._seconds),
+            self.window,
+        )

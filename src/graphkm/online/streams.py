@@ -1,0 +1,265 @@
+"""Streams of chunks from files and standard input, with bounded memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any
+
+from ..io.bad_rows import BadRows
+from ..io.files import STDIN, DataFileError, binary_file, open_source, source_name
+from ..io.libsvm import check_columns, libsvm_pieces
+from ..io.parquet import parquet_pieces
+from ..io.tables import DELIMITERS, csv_pieces
+from .chunks import Chunk, cut_into_chunks
+
+_FORMATS = ("libsvm", "csv", "parquet")
+_SUFFIXES = {
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+}
+_PACKED = (".gz", ".bz2", ".xz")
+
+
+def read_stream(
+    source: Any,
+    *,
+    format: str = "auto",
+    chunk_size: int = 1000,
+    n_features: int | None = None,
+    label: str | int | None = "label",
+    labels: str = "auto",
+    unlabeled: Any = None,
+    on_bad_row: str = "error",
+    start: int = 0,
+    zero_based: bool = False,
+    header: bool | str = "auto",
+    delimiter: str = ",",
+) -> FileStream:
+    r"""Return a stream of the chunks of a file, which can be read again and from any row on.
+
+    Only some blocks of a file and one chunk are in memory at a time.
+
+    Parameters
+    ----------
+    source : path, "-" or binary file
+        "-" is standard input. Text may be compressed with gzip, bz2 or xz.
+    format : {"auto", "libsvm", "csv", "parquet"}
+        "auto" goes by the file's name: .libsvm, .svm, .svmlight, .csv, .tsv or .parquet, with .gz,
+        .bz2 or .xz behind it.
+    chunk_size : int
+        Rows per chunk; the last one may be shorter.
+    n_features : int, optional
+        The number of features. LIBSVM's format needs it, since it names only those that are not 0;
+        of tables it is checked.
+    label : str, int or None
+        The name or position of the label's column in a table (-1: the last one). None: there is
+        none, and all rows are unlabelled. LIBSVM's format has the label first.
+    labels : {"auto", "number", "text"}
+        Whether labels of tables are numbers (y is of floats with NaN) or text (of objects with
+        None). "auto": what the first block of rows with labels holds.
+    unlabeled : optional
+        What marks unlabelled rows, besides ``?``, NaN and an empty field.
+    on_bad_row : {"error", "skip"}
+        Raise at a row that cannot be used (missing or infinite values, a wrong number of features,
+        anything that is no number), or leave such rows out; `bad_rows` then counts them, and a
+        `BadRowWarning` reports them at the end.
+    start : int
+        The row to begin with, to continue where an earlier reader stopped. What comes before is
+        read and checked all the same, since only that tells where a row is.
+    zero_based : bool
+        Whether the indices of LIBSVM's format count from 0. (A stream cannot wait and see.)
+    header : bool or "auto"
+        Whether the first line of a CSV file holds the columns' names. "auto": if it has words where
+        numbers should be, or `label` is a name.
+    delimiter : {",", ";", "\\t", " ", "|"}
+        What separates fields of CSV; a tab for files called .tsv.
+
+    Returns
+    -------
+    FileStream
+        An iterable of `Chunk`.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO(b"x,z,label\n1,2,cat\n3,4,?\n5,6,dog\n")
+    >>> stream = read_stream(file, format="csv", chunk_size=2)
+    >>> for chunk in stream:
+    ...     print(chunk.first_row, chunk.X.tolist(), chunk.y.tolist())
+    0 [[1.0, 2.0], [3.0, 4.0]] ['cat', None]
+    2 [[5.0, 6.0]] ['dog']
+    >>> [chunk.y.tolist() for chunk in stream.from_row(2)]
+    [['dog']]
+    """
+    chosen = _format(source, format)
+    stem = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
+    if delimiter == "," and ".tsv" in os.path.basename(stem).lower():
+        delimiter = "\t"
+    return FileStream(
+        source,
+        chosen,
+        chunk_size=chunk_size,
+        n_features=n_features,
+        label=label,
+        labels=labels,
+        unlabeled=unlabeled,
+        on_bad_row=on_bad_row,
+        start=start,
+        zero_based=zero_based,
+        header=header,
+        delimiter=delimiter,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    chunk_size: int
+    n_features: int | None
+    label: str | int | None
+    labels: str
+    unlabeled: Any
+    on_bad_row: str
+    start: int
+    zero_based: bool
+    header: bool | str
+    delimiter: str
+
+
+@dataclass
+class _Reading:
+    """What changes while a stream is read."""
+
+    bad_rows: BadRows
+    place: int | None  # where an open file stood at first
+    used: bool = False
+
+
+@dataclass(frozen=True)
+class FileStream(_Options):
+    """The chunks of a file; made by `read_stream`, which says what its attributes mean.
+
+    Attributes
+    ----------
+    bad_rows : BadRows
+        The rows left out so far by the latest reading.
+    """
+
+    source: Any
+    format: str
+    _reading: _Reading = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check(self)
+        place = None
+        if not _is_path(self.source):
+            file = binary_file(self.source)
+            seekable = hasattr(file, "seekable") and file.seekable()
+            place = file.tell() if seekable else None
+        object.__setattr__(self, "_reading", _Reading(self._no_bad_rows(), place))
+
+    @property
+    def bad_rows(self) -> BadRows:
+        """The rows left out so far by the latest reading."""
+        return self._reading.bad_rows
+
+    def from_row(self, row: int) -> FileStream:
+        """Return the same stream from a row on: `first_row` plus the length of the last chunk."""
+        stream = replace(self, start=row)
+        stream._reading.place = self._reading.place
+        return stream
+
+    def __iter__(self) -> Iterator[Chunk]:
+        self._rewind()
+        bad_rows = self._reading.bad_rows = self._no_bad_rows()
+        yield from self._chunks(bad_rows)
+        bad_rows.report()
+
+    def _chunks(self, bad_rows: BadRows) -> Iterator[Chunk]:
+        table = {key: getattr(self, key) for key in ("label", "labels", "n_features", "unlabeled")}
+        if self.format == "parquet":
+            pieces: Any = parquet_pieces(
+                self.source, bad_rows, **table, batch_size=min(self.chunk_size, 2**16)
+            )
+            yield from cut_into_chunks(pieces, self.chunk_size, self.start)
+            return
+        with open_source(self.source) as opened:
+            if self.format == "csv":
+                pieces = csv_pieces(
+                    opened, bad_rows, **table, header=self.header, delimiter=self.delimiter
+                )
+            else:
+                assert self.n_features is not None
+                pieces = libsvm_pieces(
+                    opened,
+                    bad_rows,
+                    n_features=self.n_features,
+                    zero_based=self.zero_based,
+                    unlabeled=self.unlabeled,
+                )
+            yield from cut_into_chunks(pieces, self.chunk_size, self.start)
+
+    def _no_bad_rows(self) -> BadRows:
+        place = "row" if self.format == "parquet" else "line"
+        return BadRows(source_name(self.source), self.on_bad_row, place)
+
+    def _rewind(self) -> None:
+        if _is_path(self.source):
+            return
+        if self._reading.place is not None:
+            binary_file(self.source).seek(self._reading.place)
+        elif self._reading.used:
+            raise DataFileError(
+                f"{source_name(self.source)} can be read only once. Save it to a file to read it "
+                "again."
+            )
+        self._reading.used = True
+
+
+def _is_path(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and source != STDIN
+
+
+def _format(source: Any, format: str) -> str:
+    if format in _FORMATS:
+        return format
+    if format != "auto":
+        raise ValueError(f"format={format!r} is none of 'auto', {', '.join(map(repr, _FORMATS))}.")
+    name = source_name(source).lower()
+    stem, suffix = os.path.splitext(name)
+    if suffix in _PACKED:
+        suffix = os.path.splitext(stem)[1]
+    if suffix not in _SUFFIXES:
+        raise ValueError(
+            f"The name of {source_name(source)} does not tell its format. Pass format='libsvm', "
+            "'csv' or 'parquet'."
+        )
+    return _SUFFIXES[suffix]
+
+
+def _check(stream: FileStream) -> None:
+    for name, least in (("chunk_size", 1), ("start", 0)):
+        value = getattr(stream, name)
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
+    if stream.labels not in ("auto", "number", "text"):
+        raise ValueError(f"labels={stream.labels!r} is none of 'auto', 'number', 'text'.")
+    if stream.header not in (True, False, "auto"):
+        raise ValueError(f"header={stream.header!r} is none of True, False, 'auto'.")
+    if len(stream.delimiter) != 1 or stream.delimiter not in DELIMITERS:
+        raise ValueError(f"delimiter={stream.delimiter!r} is none of {', '.join(DELIMITERS)!r}.")
+    if stream.format == "libsvm":
+        check_columns(stream.n_features, bool(stream.zero_based))
+        if stream.n_features is None:
+            raise ValueError(
+                f"LIBSVM's format does not tell how many features {source_name(stream.source)} "
+                "has, and a stream cannot wait for its end. Pass n_features=."
+            )
+        if isinstance(stream.unlabeled, str):
+            raise ValueError(f"unlabeled={stream.unlabeled!r}: labels of LIBSVM are numbers.")
