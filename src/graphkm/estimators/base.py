@@ -70,6 +70,9 @@ class BaseGKM(KernelMachine):
         edge_sampling: str,
         step: str,
         max_iter: int | str,
+        steps_per_row: float | str,
+        reservoir_size: int,
+        half_life: float | None,
         fit_intercept: bool,
         unlabeled: Any,
         precision: str,
@@ -99,6 +102,9 @@ class BaseGKM(KernelMachine):
         self.edge_sampling = edge_sampling
         self.step = step
         self.max_iter = max_iter
+        self.steps_per_row = steps_per_row
+        self.reservoir_size = reservoir_size
+        self.half_life = half_life
         self.fit_intercept = fit_intercept
         self.unlabeled = unlabeled
         self.precision = precision

@@ -13,9 +13,10 @@ from sklearn.utils.metaestimators import available_if
 from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
 from ..solvers import Progress
-from .base import BaseGKM, Problem
+from .base import Problem
 from .classes import KernelClassifier
 from .settings import check_parameters
+from .streaming import StreamingGKM, can_stream
 
 
 def _has_probabilities(self: GKMClassifier) -> bool:
@@ -27,7 +28,7 @@ def _has_probabilities(self: GKMClassifier) -> bool:
     )
 
 
-class GKMClassifier(KernelClassifier, BaseGKM):
+class GKMClassifier(KernelClassifier, StreamingGKM):
     """Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
 
     It minimises
@@ -115,6 +116,15 @@ class GKMClassifier(KernelClassifier, BaseGKM):
     max_iter : int or "auto", default="auto"
         Newton steps per class at most, "auto" is 500; or stochastic steps: for n rows, "auto"
         is 2n up to 20,000 steps, at least 1,000 and at least n / 5.
+    steps_per_row : float or "auto", default="auto"
+        For `partial_fit`: steps per row of the stream, at least one for every labelled row.
+        "auto" are those that "auto" takes for `max_iter`: 2n after n rows up to 20,000 steps,
+        later n / 5.
+    reservoir_size : int, default=2000
+        For `partial_fit`: rows kept, of those with and of those without a label.
+    half_life : float or None, default=None
+        For `partial_fit`: None keeps a uniform sample of everything seen; a number keeps a row
+        for that many rows of the stream with probability one half, so that drift is followed.
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None
@@ -201,6 +211,9 @@ class GKMClassifier(KernelClassifier, BaseGKM):
         edge_sampling: str = "uniform",
         step: str = "implicit",
         max_iter: int | str = "auto",
+        steps_per_row: float | str = "auto",
+        reservoir_size: int = 2000,
+        half_life: float | None = None,
         fit_intercept: bool = False,
         class_weight: dict[Any, float] | str | None = None,
         unlabeled: Any = -1,
@@ -232,6 +245,9 @@ class GKMClassifier(KernelClassifier, BaseGKM):
             edge_sampling=edge_sampling,
             step=step,
             max_iter=max_iter,
+            steps_per_row=steps_per_row,
+            reservoir_size=reservoir_size,
+            half_life=half_life,
             fit_intercept=fit_intercept,
             unlabeled=unlabeled,
             precision=precision,
@@ -261,6 +277,27 @@ class GKMClassifier(KernelClassifier, BaseGKM):
         self
         """
         return self._solve(self._encode(X, y, sample_weight), affinity=affinity)
+
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the next rows of a stream: see `StreamingGKM`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; a chunk may hold no labelled row.
+        classes : array-like, optional
+            All labels there will be; for the first chunk, and needed there unless it holds
+            them all.
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            rows = self._next_rows(X)
+            coded = self._encode_more_classes(rows, y, classes, sample_weight)
+            return self._learn_more(rows, *coded, resolve_loss(self.loss, "classification"))
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """Check all that was passed, and code the labels as targets -1 and +1."""

@@ -66,6 +66,10 @@ def check_parameters(estimator: Any) -> None:
     check_choice("step", e.step, ("explicit", "implicit"))
     check_choice("precision", e.precision, ("single", "double"))
     check_count("max_iter", e.max_iter, words=("auto",))
+    check_number("steps_per_row", e.steps_per_row, least=0, words=("auto",))
+    check_count("reservoir_size", e.reservoir_size, least=2)
+    if e.half_life is not None:
+        check_number("half_life", e.half_life, least=0, strictly=True)
     check_flag("fit_intercept", e.fit_intercept)
     if e.callback is not None and not callable(e.callback):
         raise ValueError(f"callback must be a function or None, got {e.callback!r}.")

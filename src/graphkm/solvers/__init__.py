@@ -3,6 +3,11 @@
 =============  ================================================================
 base           `solve`: the one loop that iterates, reports and stops; `Solution`
 sgd            `StochasticSolver`: the paper's Algorithm 1, in exact blocks
+stream         `StreamSolver`: the same steps on rows that come in pieces
+stream_edges   the edges of those steps
+reservoir      which rows of a stream are kept, at every moment of it
+schedule       how many steps a stream takes
+centres        centres that come from anywhere
 newton         `NewtonSolver`: J to its minimum over the span of landmarks
 rows           `RowSolver`: the rows' own scores smoothed, landmarks fitted to them
 damped_newton  Newton's method with line search, smoothing and a certified gap

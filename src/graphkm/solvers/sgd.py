@@ -131,7 +131,7 @@ class StochasticState:
         solver, problem = self._solver, self._objective
         size = min(self._block_size, solver.max_iter - self._n_iter)
         label, u, v, weight = self._draw(size)
-        rows, label_at, u_at, v_at = _distinct(problem.labeled[label], u, v)
+        rows, label_at, u_at, v_at = distinct(problem.labeled[label], u, v)
         scores, gram = self._W.scores_and_gram(rows)
         change, weighted = np.zeros((2, problem.n_outputs, len(rows)))
         objective = np.zeros((problem.n_outputs, size))
@@ -248,14 +248,14 @@ class StochasticState:
         )
 
 
-def _distinct(
+def distinct(
     label: NDArray[np.int64], u: NDArray[np.int64], v: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Return the distinct rows a block needs, and where its labels and edges stand among them.
 
     Examples
     --------
-    >>> _distinct(np.array([7, 5]), np.array([-1, 9]), np.array([3, 5]))[0]
+    >>> distinct(np.array([7, 5]), np.array([-1, 9]), np.array([3, 5]))[0]
     array([5, 7, 9])
     """
     live = np.flatnonzero(u >= 0)
