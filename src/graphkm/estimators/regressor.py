@@ -176,9 +176,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         with self._all_or_nothing():
             rows = self._next_rows(X)
             coded = self._encode_more_targets(rows, y, sample_weight)
-            self._learn_more(rows, *coded, resolve_loss(self.loss, "regression"))
-            self.intercept_ = self.intercept_ + self._origin
-        return self
+            return self._learn_more(rows, *coded, resolve_loss(self.loss, "regression"))
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """Check all that was passed, and take the targets about their median."""

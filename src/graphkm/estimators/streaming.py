@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -18,10 +19,11 @@ from ..losses import Loss
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from .base import BaseGKM
 from .checks import check_kernel_reaches, check_range
+from .saving import load_model, save_model
 from .settings import check_parameters
 
 _ENOUGH = 100  # rows from which a first chunk shows whether gamma can be right
-_FREE = ("n_jobs", "verbose", "callback", "unlabeled")  # parameters a stream may change
+_FREE = ("n_jobs", "verbose", "callback")  # parameters a stream may change
 
 
 def can_stream(estimator: StreamingGKM) -> bool:
@@ -56,6 +58,40 @@ class StreamingGKM(BaseGKM):
     """
 
     _stream: StreamState
+    _stream_shift: NDArray[Any] | None = None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything this stream has learnt, and needs to go on, to one file.
+
+        The file is replaced atomically, and the one that was there stays as PATH.previous.
+
+        Parameters
+        ----------
+        path : path
+            The file; a CheckpointError says why it could not be written.
+        """
+        save_model(self, path, {})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the model that `save` wrote; it goes on as the one saved would have.
+
+        Parameters
+        ----------
+        path : path
+            The file; a CheckpointError says what is wrong with it.
+
+        Returns
+        -------
+        model
+        """
+        return load_model(path, {cls.__name__: cls})[0]
+
+    def _resume(self, stream: StreamState) -> None:
+        """Go on from a stream's state."""
+        self._stream = stream
+        self.kernel_ = stream.solver.kernel
+        self._set_stream_attributes(np.dtype(stream.solver.dtype))
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -145,7 +181,8 @@ class StreamingGKM(BaseGKM):
         )
         self.kernel_ = kernel
         self._stream_sparse = issparse(X)
-        self._stream_shift = None if kernel.native_code is None else mean_row(kernel, X)
+        shift = None if kernel.native_code is None else mean_row(kernel, X)
+        self._stream_shift = shift
         self._stream_params = self._learning_parameters()
         self._stream = solver.start()
 
@@ -180,6 +217,7 @@ class StreamingGKM(BaseGKM):
             offset=W.offset,
             dtype=dtype,
         )
+        self.intercept_ = self.intercept_ + getattr(self, "_origin", 0.0)
         self.support_ = W.ids[used]
         self._training_rows = None
         self.guarantee_ = None
@@ -212,7 +250,7 @@ class StreamingGKM(BaseGKM):
 
     def _learning_parameters(self) -> dict[str, str]:
         parameters = self.get_params(deep=False)
-        return {name: repr(value) for name, value in parameters.items() if name not in _FREE}
+        return {name: _text(value) for name, value in parameters.items() if name not in _FREE}
 
     def _refuse_changes(self) -> None:
         """Raise if a parameter that the stream began with has another value now."""
@@ -229,6 +267,13 @@ def _spread_out(values: NDArray[Any], labeled: NDArray[np.bool_]) -> NDArray[Any
     out = np.zeros((len(labeled), *values.shape[1:]))
     out[labeled] = values
     return out
+
+
+def _text(value: Any) -> str:
+    """Return a parameter's value in words that do not depend on NumPy's types."""
+    if isinstance(value, dict):
+        return repr({_text(key): _text(item) for key, item in value.items()})
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _varies(X: Any) -> bool:

@@ -113,7 +113,7 @@ class StreamState:
     """The learning state: W, the sums of its average, kept rows, and streams of draws."""
 
     def __init__(self, solver: StreamSolver) -> None:
-        self._solver = s = solver
+        self.solver = s = solver
         labels, others, again, edges = generators(s.seed, 4)
         self.n_rows = self.n_labels = self.n_iter = 0
         self.t = 0  # steps that count: all of them without a half-life
@@ -146,7 +146,7 @@ class StreamState:
 
     def average(self) -> NDArray[np.float64]:
         """Return the coefficients of the lemma's average, of shape (n_centres, n_outputs)."""
-        T, R = max(self.t, 1), self._solver.n_outputs
+        T, R = max(self.t, 1), self.solver.n_outputs
         harmonic = self.harmonic - 1.0 / T  # H_{T-1}
         average = 2.0 / (T * (T + 1.0)) * (harmonic * self.W.sums[:, :R] - self.W.sums[:, R:])
         if not np.isfinite(average).all():
@@ -194,7 +194,7 @@ class StreamState:
 
     def __getstate__(self) -> tuple[StreamSolver, tuple[dict[str, Any], dict[str, Any]]]:
         """Leave out what is rebuilt: the compiled store."""
-        return self._solver, self.state()
+        return self.solver, self.state()
 
     def __setstate__(
         self, saved: tuple[StreamSolver, tuple[dict[str, Any], dict[str, Any]]]
@@ -260,7 +260,7 @@ class StreamState:
 
     def _memory(self, n_rows: Ints, n_iter: Ints) -> NDArray[np.float64]:
         """Return for every row the steps from which half of them are forgotten."""
-        h = self._solver.half_life
+        h = self.solver.half_life
         if h is None:
             return np.full(len(n_rows), np.inf)
         return np.maximum(4.0, 4.0 * h * n_iter / n_rows)
@@ -280,7 +280,7 @@ class StreamState:
 
     def _counted(self, at: Moment) -> NDArray[np.float64]:
         """Return l: the labels seen, or as many as fall into the half-life."""
-        h = self._solver.half_life
+        h = self.solver.half_life
         if h is None:
             return at.labels.astype(np.float64)
         return at.labels * np.minimum(1.0, h / (log(2) * (at.labels + at.unlabeled)))
@@ -289,7 +289,7 @@ class StreamState:
         self, label: Ints, at: Moment, labels: Kept, others: Kept, table: StreamRows, ids: Ints
     ) -> None:
         """Take one block of steps."""
-        s, size = self._solver, len(label)
+        s, size = self.solver, len(label)
         counted = self._counted(at)
         u, v, mu = np.full(size, -1), np.full(size, -1), np.zeros(size)
         if s.C_graph > 0:
@@ -335,5 +335,5 @@ class StreamState:
         raise DivergenceError(
             f"The stream's steps diverged within {max(self.n_iter, 1)} of them: {what}. Lower C, "
             "C_graph or the weights, scale the data"
-            + ("." if self._solver.step == "implicit" else ", or pass step='implicit'.")
+            + ("." if self.solver.step == "implicit" else ", or pass step='implicit'.")
         )
