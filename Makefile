@@ -33,7 +33,8 @@ sanitize: $(VENV)/test.stamp
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 		$(BIN)/python -m pytest -k "not ctrl_c" tests/test_native.py tests/test_expansion.py \
-		tests/test_solver.py tests/test_implicit_step.py tests/test_smo.py
+		tests/test_solver.py tests/test_implicit_step.py tests/test_smo.py \
+		tests/test_budget.py tests/test_partial_fit.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,5 +1,5 @@
 // What Python sees: two stores of centres in two precisions, and the block stepper; smo_bindings.cpp
-// has the rest. Every argument is checked here; behind these files sizes are trusted.
+// and budget_bindings.cpp have the rest. Every argument is checked here; behind these files sizes are trusted.
 #include <nanobind/stl/string.h>
 
 #include <string>
@@ -199,7 +199,8 @@ void bind_block(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_native, m) {
-  m.doc() = "The compiled loops of graphkm: kernel products, stochastic steps, dual problems.";
+  m.doc() = "The compiled loops of graphkm: kernel products, stochastic steps, dual problems, "
+            "budgets.";
   m.def("instruction_set", [] { return std::string(isa<float>().name); },
         "The instruction set the loops run on: avx512, avx2, neon or portable.");
   bind_dense<float>(m, "DenseCentres32");
@@ -209,4 +210,5 @@ NB_MODULE(_native, m) {
   bind_block<float>(m);
   bind_block<double>(m);
   bind_smo(m);
+  bind_budget(m);
 }

@@ -1,7 +1,8 @@
-"""The compiled loops: kernel products over centres, stochastic steps, dual problems."""
+"""The compiled loops: kernel products over centres, stochastic steps, dual problems, budgets."""
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 def instruction_set() -> str: ...
@@ -141,3 +142,24 @@ class GramSmo32(_Smo):
     ) -> None: ...
 
 class GramSmo64(GramSmo32): ...
+
+def largest_columns(values: NDArray[Any], out: NDArray[np.int32]) -> None: ...
+def project_centres(
+    values: NDArray[Any],
+    place: NDArray[np.int32],
+    gram: NDArray[Any],
+    tolerance: float,
+    leaving: NDArray[np.float64],
+    kept: NDArray[np.float64],
+) -> None: ...
+def merge_centres(
+    near: NDArray[np.int32],
+    leaving_rows: NDArray[Any],
+    leaving: NDArray[np.float64],
+    rows: NDArray[Any],
+    kept: NDArray[np.float64],
+    moved: NDArray[np.bool_],
+    gamma: float,
+    amplitude: float,
+    offset: float,
+) -> None: ...

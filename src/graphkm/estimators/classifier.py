@@ -125,6 +125,12 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     half_life : float or None, default=None
         For `partial_fit`: None keeps a uniform sample of everything seen; a number keeps a row
         for that many rows of the stream with probability one half, so that drift is followed.
+    budget : int or None, default=None
+        For "sgd" and `partial_fit`: centres at most, kept to after every block of steps.
+    budget_rule : {"auto", "merge", "project", "remove"}, default="auto"
+        What becomes of centres beyond the budget, those with the smallest coefficients: they are
+        merged with near ones, projected onto near ones, or forgotten. "auto" merges for
+        kernel="rbf" and dense rows, and projects otherwise.
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None
@@ -151,7 +157,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     support_, support_vectors_ : ndarray
-        Rows of X with a coefficient, and their features.
+        Rows of X (of the stream, after `partial_fit`) with a coefficient, and their features;
+        -1 where a budget has merged two.
     dual_coef_ : ndarray of shape (1 or n_classes, n_support)
         Coefficients: one row for two classes, one per class for more.
     intercept_ : ndarray of shape (1 or n_classes,)
@@ -162,7 +169,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     objective_ : float
         The model's objective (with smoothing="rows", that of the rows' scores); for "sgd" an
         average over the run that bounds it from above, in expectation. Summed over one-vs-rest
-        problems.
+        problems. NaN with a budget; not set by `partial_fit`.
     C_ : float
         C as a number.
     guarantee_ : Guarantee or None
@@ -214,6 +221,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         steps_per_row: float | str = "auto",
         reservoir_size: int = 2000,
         half_life: float | None = None,
+        budget: int | None = None,
+        budget_rule: str = "auto",
         fit_intercept: bool = False,
         class_weight: dict[Any, float] | str | None = None,
         unlabeled: Any = -1,
@@ -248,6 +257,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
             steps_per_row=steps_per_row,
             reservoir_size=reservoir_size,
             half_life=half_life,
+            budget=budget,
+            budget_rule=budget_rule,
             fit_intercept=fit_intercept,
             unlabeled=unlabeled,
             precision=precision,

@@ -103,6 +103,8 @@ class Kept:
         order = np.lexsort((times, slots))
         self._times, self._slots = times[order], slots[order]
         self._keys = self._slots * self._span + self._times
+        self._touched = np.zeros(int(max(counts.max(initial=0), slots.max(initial=0) + 1)), bool)
+        self._touched[slots] = True
 
     def count(self, time: Ints) -> Ints:
         """Return the slots in use after the arrivals `time`."""
@@ -110,12 +112,13 @@ class Kept:
 
     def entry(self, slot: Ints, time: Ints) -> Ints:
         """Return what the slots held after the arrivals `time`."""
-        if len(self._keys) == 0:
-            return self._base + slot
-        asked = slot * self._span + time
-        last = np.searchsorted(self._keys, asked, side="right") - 1
-        replaced = (last >= 0) & (self._slots[last] == slot)
-        return np.where(replaced, self._arrivals + self._times[last], self._base + slot)
+        out = self._base + slot
+        asked = np.nonzero(self._touched[slot])  # late in a stream few are
+        key = slot[asked] * self._span + time[asked]
+        last = np.searchsorted(self._keys, key, side="right") - 1
+        replaced = (last >= 0) & (self._slots[last] == slot[asked])
+        out[asked] = np.where(replaced, self._arrivals + self._times[last], out[asked])
+        return out
 
     def draw(self, fraction: Floats, time: Ints) -> Ints:
         """Return entries chosen by numbers in [0, 1); there must be one at that time."""

@@ -31,6 +31,7 @@ from ..graphs.base import generators
 from ..kernels import Kernel
 from ..losses import Loss
 from .base import DivergenceError
+from .budget import Budget, Rule
 from .centres import Centres, stack
 from .reservoir import Ints, Kept, Reservoir
 from .schedule import Schedule
@@ -78,6 +79,10 @@ class StreamSolver:
         As in `Schedule`.
     seed : numpy.random.SeedSequence
         Decides all draws.
+    budget : int or None
+        Centres at most.
+    budget_rule : {"merge", "project", "remove"}
+        As in `Budget`.
     dtype : dtype
         Precision of the kernel values.
     n_threads : int
@@ -101,6 +106,8 @@ class StreamSolver:
     half_life: float | None
     steps_per_row: float | str
     seed: np.random.SeedSequence
+    budget: int | None = None
+    budget_rule: Rule = "project"
     dtype: Any = np.float32
     n_threads: int = 1
 
@@ -330,6 +337,8 @@ class StreamState:
         self.harmonic = float(np.add.accumulate(np.append(self.harmonic, 1.0 / t))[-1])
         self.t += size
         self.n_iter += size
+        if s.budget is not None:
+            Budget(s.budget, s.budget_rule).enforce(self.W, self.harmonic - 1.0 / self.t)
 
     def _fail(self, what: str) -> None:
         raise DivergenceError(
