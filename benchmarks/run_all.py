@@ -28,6 +28,7 @@ SCRIPTS = (
     "newton",
     "large_graph",
     "smo",
+    "stream",
 )
 
 

@@ -60,7 +60,7 @@ def draws(X, labeled, seed, *, kind, k, gamma, size, half_life, plan):
     for_labels, for_others, for_again, for_edges = generators(seed, 4)
     labels, others, steps = [], [], []
     n_labels = n_others = since = 0
-    wide = 1 + (math.ceil(2 * size / k) if kind == "knn" else 2)
+    wide = 1 + (min(math.ceil(2 * size / k), 400) if kind == "knn" else 2)
     for row, known in enumerate(labeled):
         if known:
             n_labels += 1

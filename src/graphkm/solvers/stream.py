@@ -40,6 +40,7 @@ from .stream_edges import Moment, StreamEdges
 
 _BLOCK = 256  # steps
 _PIECE = 4096  # rows looked at together
+_CANDIDATES = 400  # neighbours looked at for a step, at most
 
 
 class StreamRows(NamedTuple):
@@ -136,7 +137,7 @@ class StreamState:
         )
         self.schedule = Schedule(s.steps_per_row)
         self.again = again  # draws labelled rows for steps beyond their own
-        n_candidates = ceil(2 * s.reservoir_size / s.n_neighbors)
+        n_candidates = min(ceil(2 * s.reservoir_size / s.n_neighbors), _CANDIDATES)
         self.edges = StreamEdges(s.graph, s.graph_gamma, n_candidates, s.n_neighbors, edges)
         self.labels = Reservoir(s.reservoir_size, s.half_life, labels)
         self.others = Reservoir(s.reservoir_size, s.half_life, others)

@@ -39,7 +39,7 @@ class StreamEdges:
       stand for the others of their kind.
     - "knn": u is a kept row without a label; of the m rows kept, m / n_neighbors are drawn in the
       proportions seen, and v is the nearest of them, so that its rank among all of them is
-      n_neighbors on average.
+      n_neighbors on average (more, where that would be more rows than `n_candidates`).
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class StreamEdges:
     gamma : float
         Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2).
     n_candidates : int
-        For "knn": rows drawn for each step, of which as many are looked at as are needed.
+        For "knn": rows drawn for each step, of which as many are looked at as are wanted.
     n_neighbors : int
         For "knn".
     rng : numpy.random.Generator
