@@ -12,9 +12,10 @@ The comparison favours us: 25 of our settings (gamma, C, loss, graph, steps_per_
 reservoir_size, rule, candidates of a merger) were tried by hand on up to 300,000 rows and judged by
 the last 20,000, which the last tenth contains. The SGD on random features had 9, gamma in
 (2, 5, 20) and alpha in (1e-6, 1e-5, 1e-4), after 100,000 rows by the last 10,000; Nystroem features
-took the best of those, and the learners of river and CapyMOA have their defaults. On this stream the graph
-buys nothing: with labelled-unlabelled edges accuracy moved by less than 0.2 points either way, with
-nearest neighbours it fell by 0.2 to 0.4. A checkpoint's time is wall time: it waits for the disk.
+took the best of those, and the learners of river and CapyMOA have their defaults. On this stream
+the graph buys nothing: with labelled-unlabelled edges accuracy moved by less than 0.2 points either
+way, with nearest neighbours it fell by 0.2 to 0.4. A checkpoint's time is wall time: it waits for
+the disk.
 
 ``--memory`` streams 10 million synthetic rows and fits a line to the resident memory; ``--budgets``
 measures accuracy against the budget, and ``--plot FILE`` draws it.
