@@ -34,6 +34,7 @@ sanitize: $(VENV)/test.stamp
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 		$(BIN)/python -m pytest -k "not ctrl_c" tests/test_native.py tests/test_expansion.py \
 		tests/test_solver.py tests/test_implicit_step.py tests/test_smo.py \
+		tests/test_budget.py tests/test_partial_fit.py \
 		tests/test_libsvm_reader.py tests/test_csv_reader.py
 
 $(VENV)/bin/python:

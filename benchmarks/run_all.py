@@ -29,6 +29,7 @@ SCRIPTS = (
     "large_graph",
     "smo",
     "parse_libsvm",
+    "stream",
 )
 
 

@@ -84,5 +84,6 @@ Rows<T> checked_rows(In<std::int32_t, 1> indptr, In<std::int32_t, 1> indices, In
 
 void bind_smo(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_budget(nb::module_& m);
 
 }  // namespace graphkm

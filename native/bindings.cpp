@@ -1,5 +1,6 @@
 // What Python sees: two stores of centres in two precisions, and the block stepper; smo_bindings.cpp
-// and text_bindings.cpp have the rest. Every argument is checked here; behind these files sizes are trusted.
+// budget_bindings.cpp and text_bindings.cpp have the rest. Every argument is checked here; behind
+// these files sizes are trusted.
 #include <nanobind/stl/string.h>
 
 #include <string>
@@ -199,8 +200,8 @@ void bind_block(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_native, m) {
-  m.doc() = "The compiled loops of graphkm: kernel products, stochastic steps, dual problems,"
-            " numbers in text.";
+  m.doc() = "The compiled loops of graphkm: kernel products, stochastic steps, dual problems, "
+            "budgets, numbers in text.";
   m.def("instruction_set", [] { return std::string(isa<float>().name); },
         "The instruction set the loops run on: avx512, avx2, neon or portable.");
   bind_dense<float>(m, "DenseCentres32");
@@ -211,4 +212,5 @@ NB_MODULE(_native, m) {
   bind_block<double>(m);
   bind_smo(m);
   bind_text(m);
+  bind_budget(m);
 }

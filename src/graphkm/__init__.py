@@ -9,6 +9,7 @@ backends, expansion                      sums of kernels over centres, in compil
 objective                                J(w): the parts put together
 solvers                                  stochastic gradient descent in exact blocks; Newton
 estimators                               `GKMClassifier`, `GKMRegressor`, and their CV twins
+online                                   streams from beginning to end, with checkpoints
 baselines                                the methods they are measured against
 model_selection                          folds of partly labelled data
 datasets                                 public data sets, made ones, hiding of labels

@@ -1,7 +1,8 @@
-"""The compiled loops: kernel products, stochastic steps, dual problems, numbers in text."""
+"""The compiled loops: kernel products, stochastic steps, dual problems, budgets, text."""
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 def instruction_set() -> str: ...
@@ -166,3 +167,24 @@ def parse_csv(
     marker: bytes,
     text_labels: bool,
 ) -> tuple[int, int, int, int, int, int]: ...
+
+def largest_columns(values: NDArray[Any], out: NDArray[np.int32]) -> None: ...
+def project_centres(
+    values: NDArray[Any],
+    place: NDArray[np.int32],
+    gram: NDArray[Any],
+    tolerance: float,
+    leaving: NDArray[np.float64],
+    kept: NDArray[np.float64],
+) -> None: ...
+def merge_centres(
+    near: NDArray[np.int32],
+    leaving_rows: NDArray[Any],
+    leaving: NDArray[np.float64],
+    rows: NDArray[Any],
+    kept: NDArray[np.float64],
+    moved: NDArray[np.bool_],
+    gamma: float,
+    amplitude: float,
+    offset: float,
+) -> None: ...

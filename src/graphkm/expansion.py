@@ -82,7 +82,7 @@ class KernelExpansion:
         self.constant = np.zeros(n_outputs) if constant is None else constant
         self._X = X
         self._sparse = issparse(X)
-        self._shift = _centre(kernel, X)
+        self._shift = mean_row(kernel, X)
         self._store = self._new_store()
         self._slot = np.full(X.shape[0], -1, np.int64)
         self._rows = np.empty(64, np.int64)
@@ -219,8 +219,14 @@ class KernelExpansion:
         self.set(self._rows, self._coefficients)
 
 
-def _centre(kernel: Kernel, X: Any) -> NDArray[Any] | None:
-    """Return the mean row where centring keeps digits: dense rows of a stationary kernel."""
+def mean_row(kernel: Kernel, X: Any) -> NDArray[Any] | None:
+    """Return the mean row where centring keeps digits: dense rows of a stationary kernel.
+
+    Examples
+    --------
+    >>> mean_row(SquaredExponential(gamma=1.0), np.array([[1.0], [3.0]]))
+    array([2.])
+    """
     if issparse(X) or X.shape[0] == 0 or not isinstance(kernel, SquaredExponential | Laplacian):
         return None
     return np.asarray(X.mean(axis=0, dtype=np.float64)).astype(X.dtype)

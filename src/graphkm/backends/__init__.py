@@ -9,15 +9,25 @@ select     which store serves which kernel, and how rows are handed to it
 """
 
 from .base import CentreStore
-from .native import instruction_set, make_smo, run_block
+from .native import (
+    instruction_set,
+    largest_columns,
+    make_smo,
+    merge_centres,
+    project_centres,
+    run_block,
+)
 from .select import as_centres, make_store, query_rows
 
 __all__ = [
     "CentreStore",
     "as_centres",
     "instruction_set",
+    "largest_columns",
     "make_smo",
     "make_store",
+    "merge_centres",
+    "project_centres",
     "query_rows",
     "run_block",
 ]

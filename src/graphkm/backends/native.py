@@ -19,13 +19,24 @@ from .._native import (
     SparseCentres64,
     SparseSmo32,
     SparseSmo64,
+    largest_columns,
+    merge_centres,
+    project_centres,
     run_block,
 )
 from .._native import instruction_set as _instruction_set
 from ..kernels import Kernel
 from .base import CentreStore
 
-__all__ = ["NativeStore", "instruction_set", "make_smo", "run_block"]
+__all__ = [
+    "NativeStore",
+    "instruction_set",
+    "largest_columns",
+    "make_smo",
+    "merge_centres",
+    "project_centres",
+    "run_block",
+]
 
 _DENSE = {"f": DenseCentres32, "d": DenseCentres64}
 _SPARSE = {"f": SparseCentres32, "d": SparseCentres64}

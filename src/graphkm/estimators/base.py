@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from ..graphs import Graph, build_graph, neighbour_graph
 from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
@@ -23,7 +24,7 @@ from .checks import (
     warn_of_unlabeled_components,
 )
 from .machine import KernelMachine
-from .settings import Settings, make_solver, resolve_settings
+from .settings import Settings, make_solver, resolve_settings, within_budget
 
 _GUARANTEED = 0.99  # of the limit, which at p = 2 is itself not allowed
 
@@ -70,6 +71,11 @@ class BaseGKM(KernelMachine):
         edge_sampling: str,
         step: str,
         max_iter: int | str,
+        steps_per_row: float | str,
+        reservoir_size: int,
+        half_life: float | None,
+        budget: int | None,
+        budget_rule: str,
         fit_intercept: bool,
         unlabeled: Any,
         precision: str,
@@ -99,6 +105,11 @@ class BaseGKM(KernelMachine):
         self.edge_sampling = edge_sampling
         self.step = step
         self.max_iter = max_iter
+        self.steps_per_row = steps_per_row
+        self.reservoir_size = reservoir_size
+        self.half_life = half_life
+        self.budget = budget
+        self.budget_rule = budget_rule
         self.fit_intercept = fit_intercept
         self.unlabeled = unlabeled
         self.precision = precision
@@ -125,7 +136,7 @@ class BaseGKM(KernelMachine):
         dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
         settings = resolve_settings(self, X.shape[0], len(targets))
         if settings.solver == "sgd":
-            require_memory_for_centres(X, targets.shape[1], settings.max_iter, dtype)
+            require_memory_for_centres(X, targets.shape[1], settings.max_iter, dtype, self.budget)
         kernel = self._resolve_kernel(X, dtype)
         graph = self._build_graph(X, labeled, kernel, affinity, neighbours, settings)
         warn_of_rounding(kernel, X, dtype)
@@ -147,6 +158,7 @@ class BaseGKM(KernelMachine):
             degree=settings.degree,
         )
         solver = make_solver(self, settings, guarantee, dtype, self._n_threads())
+        solver = within_budget(self, solver, kernel, issparse(X))
         solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
         self._set_attributes(objective, guarantee, solution, dtype)
 
@@ -250,14 +262,16 @@ class BaseGKM(KernelMachine):
         self.n_iter_ = solution.n_iter
         self.C_ = float((objective.C if solution.C is None else solution.C).max())
         self.objective_ = float(solution.objective.sum())
+        own = solution.centres is not None  # not all of them are rows of X
         self._set_machine(
             objective.kernel,
-            objective.X,
-            solution.rows,
+            solution.centres if own else objective.X,
+            np.arange(len(solution.rows)) if own else solution.rows,
             solution.coefficients,
             offset=objective.offset,
             dtype=dtype,
         )
+        self.support_, self._training_rows = solution.rows, objective.X
         self._row_scores = solution.row_scores
 
 

@@ -138,9 +138,13 @@ def warn_of_unlabeled_components(graph: Graph, labeled: Any) -> None:
         )
 
 
-def require_memory_for_centres(X: Any, n_outputs: int, max_iter: int, dtype: Any) -> None:
+def require_memory_for_centres(
+    X: Any, n_outputs: int, max_iter: int, dtype: Any, budget: int | None = None
+) -> None:
     """Raise before a fit whose centres would not fit into memory."""
     n_centres = min(X.shape[0], 3 * max_iter)
+    if budget is not None:
+        n_centres = min(n_centres, budget + _OTHERS)  # and those of a block
     per_value = np.dtype(dtype).itemsize
     row = X.nnz / max(1, X.shape[0]) * (per_value + 4) if issparse(X) else X.shape[1] * per_value
     # Panels grow by doubling: while they move, the old and the new are there together.

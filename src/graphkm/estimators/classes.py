@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
+from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from .criterion import decide
@@ -50,6 +50,67 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         first = 1 if len(self.classes_) == 2 else 0
         targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
         return CodedLabels(labeled, codes, targets, weights)
+
+    def _encode_more_classes(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+        """Return where a stream's next rows have labels, these as targets, and weights."""
+        values = as_label_array(y)
+        labeled = labeled_mask(values, self.unlabeled)
+        check_consistent_length(X, labeled)
+        known = plain_labels(values[labeled])
+        if known.dtype.kind == "f" and not np.isfinite(known).all():
+            raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} counts labels, of which a stream has not "
+                "shown all; pass a dict of weights, or None."
+            )
+        self._set_stream_classes(values, known, classes)
+        codes = self._codes(known)
+        weights = self._validate_weights(sample_weight, X, labeled) * self._class_factors(codes)
+        first = 1 if len(self.classes_) == 2 else 0
+        targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
+        return labeled, targets, weights
+
+    def _set_stream_classes(self, values: NDArray[Any], known: NDArray[Any], classes: Any) -> None:
+        """Fix the classes with the first chunk; later ones may repeat them."""
+        given = None if classes is None else np.unique(plain_labels(as_label_array(classes)))
+        if hasattr(self, "_stream"):
+            if given is not None and not np.array_equal(given, self.classes_):
+                raise ValueError(
+                    f"classes={given.tolist()} differ from those of the first call of "
+                    f"partial_fit, {self.classes_.tolist()}; pass the same, or None."
+                )
+            return
+        if given is None:
+            refuse_ambiguous(values, self.unlabeled)
+            given = np.unique(known)
+        elif not labeled_mask(given, self.unlabeled).all():
+            raise ValueError(
+                f"classes={given.tolist()} hold the mark of unlabelled rows, "
+                f"unlabeled={self.unlabeled!r}; pass another mark, or unlabeled=None."
+            )
+        if len(given) < 2:
+            raise ValueError(
+                f"The first call of partial_fit knows of {len(given)} classes, "
+                f"{given.tolist()}; pass classes=, all labels that the stream may hold."
+            )
+        check_classification_targets(given)
+        self.classes_ = given
+
+    def _codes(self, known: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class numbers of labels."""
+        if len(known) == 0:
+            return np.empty(0, np.int64)
+        strange = ~np.isin(known, self.classes_)
+        if strange.any():
+            raise ValueError(
+                f"y holds the label {known[strange].tolist()[0]!r}, which is none of the classes "
+                f"{self.classes_.tolist()} of the first call of partial_fit; pass classes= there, "
+                "all labels that the stream may hold."
+            )
+        return np.searchsorted(self.classes_, known)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return f(x): of shape (n,) for two classes, (n, n_classes) for more."""

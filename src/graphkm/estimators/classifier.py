@@ -13,9 +13,10 @@ from sklearn.utils.metaestimators import available_if
 from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
 from ..solvers import Progress
-from .base import BaseGKM, Problem
+from .base import Problem
 from .classes import KernelClassifier
 from .settings import check_parameters
+from .streaming import StreamingGKM, can_stream
 
 
 def _has_probabilities(self: GKMClassifier) -> bool:
@@ -27,7 +28,7 @@ def _has_probabilities(self: GKMClassifier) -> bool:
     )
 
 
-class GKMClassifier(KernelClassifier, BaseGKM):
+class GKMClassifier(KernelClassifier, StreamingGKM):
     """Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
 
     It minimises
@@ -115,6 +116,21 @@ class GKMClassifier(KernelClassifier, BaseGKM):
     max_iter : int or "auto", default="auto"
         Newton steps per class at most, "auto" is 500; or stochastic steps: for n rows, "auto"
         is 2n up to 20,000 steps, at least 1,000 and at least n / 5.
+    steps_per_row : float or "auto", default="auto"
+        For `partial_fit`: steps per row of the stream, at least one for every labelled row.
+        "auto" are those that "auto" takes for `max_iter`: 2n after n rows up to 20,000 steps,
+        later n / 5.
+    reservoir_size : int, default=2000
+        For `partial_fit`: rows kept, of those with and of those without a label.
+    half_life : float or None, default=None
+        For `partial_fit`: None keeps a uniform sample of everything seen; a number keeps a row
+        for that many rows of the stream with probability one half, so that drift is followed.
+    budget : int or None, default=None
+        For "sgd" and `partial_fit`: centres at most, kept to after every block of steps.
+    budget_rule : {"auto", "merge", "project", "remove"}, default="auto"
+        What becomes of centres beyond the budget, those with the smallest coefficients: they are
+        merged with near ones, projected onto near ones, or forgotten. "auto" merges for
+        kernel="rbf" and dense rows, and projects otherwise.
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None
@@ -141,7 +157,8 @@ class GKMClassifier(KernelClassifier, BaseGKM):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     support_, support_vectors_ : ndarray
-        Rows of X with a coefficient, and their features.
+        Rows of X (of the stream, after `partial_fit`) with a coefficient, and their features;
+        -1 where a budget has merged two.
     dual_coef_ : ndarray of shape (1 or n_classes, n_support)
         Coefficients: one row for two classes, one per class for more.
     intercept_ : ndarray of shape (1 or n_classes,)
@@ -152,7 +169,7 @@ class GKMClassifier(KernelClassifier, BaseGKM):
     objective_ : float
         The model's objective (with smoothing="rows", that of the rows' scores); for "sgd" an
         average over the run that bounds it from above, in expectation. Summed over one-vs-rest
-        problems.
+        problems. NaN with a budget; not set by `partial_fit`.
     C_ : float
         C as a number.
     guarantee_ : Guarantee or None
@@ -201,6 +218,11 @@ class GKMClassifier(KernelClassifier, BaseGKM):
         edge_sampling: str = "uniform",
         step: str = "implicit",
         max_iter: int | str = "auto",
+        steps_per_row: float | str = "auto",
+        reservoir_size: int = 2000,
+        half_life: float | None = None,
+        budget: int | None = None,
+        budget_rule: str = "auto",
         fit_intercept: bool = False,
         class_weight: dict[Any, float] | str | None = None,
         unlabeled: Any = -1,
@@ -232,6 +254,11 @@ class GKMClassifier(KernelClassifier, BaseGKM):
             edge_sampling=edge_sampling,
             step=step,
             max_iter=max_iter,
+            steps_per_row=steps_per_row,
+            reservoir_size=reservoir_size,
+            half_life=half_life,
+            budget=budget,
+            budget_rule=budget_rule,
             fit_intercept=fit_intercept,
             unlabeled=unlabeled,
             precision=precision,
@@ -261,6 +288,27 @@ class GKMClassifier(KernelClassifier, BaseGKM):
         self
         """
         return self._solve(self._encode(X, y, sample_weight), affinity=affinity)
+
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the next rows of a stream: see `StreamingGKM`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; a chunk may hold no labelled row.
+        classes : array-like, optional
+            All labels there will be; for the first chunk, and needed there unless it holds
+            them all.
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            rows = self._next_rows(X)
+            coded = self._encode_more_classes(rows, y, classes, sample_weight)
+            return self._learn_more(rows, *coded, resolve_loss(self.loss, "classification"))
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """Check all that was passed, and code the labels as targets -1 and +1."""

@@ -140,7 +140,7 @@ class KernelMachine(BaseEstimator):
         if self._training_rows is None:
             raise AttributeError(
                 "transduction_ is computed from the training rows, which are not kept in a "
-                "saved or copied model; call predict on them instead."
+                "saved or copied model, nor by partial_fit; call predict on them instead."
             )
         return self._training_rows
 
@@ -167,6 +167,8 @@ def _single_is_too_coarse(kernel: Kernel, X: Any, coefficients: NDArray[np.float
 
     A strong graph term is met by large coefficients that cancel each other.
     """
+    if len(coefficients) == 0:
+        return False
     largest = largest_kernel_value(kernel, X, np.float64)
     moved = np.finfo(np.float32).eps * largest * np.abs(coefficients).sum(axis=0)
     return bool((moved > _VISIBLE).any())

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
 from ..solvers import Progress
-from .base import BaseGKM, Problem
+from .base import Problem
 from .settings import check_parameters
+from .streaming import StreamingGKM, can_stream
 from .targets import KernelRegressor
 
 
-class GKMRegressor(KernelRegressor, BaseGKM):
+class GKMRegressor(KernelRegressor, StreamingGKM):
     """Kernel regression that is smooth over a graph of all rows, with or without a target.
 
     The objective is that of `GKMClassifier`, with a loss of the residual. With an intercept,
@@ -32,6 +34,8 @@ class GKMRegressor(KernelRegressor, BaseGKM):
     p, kernel, gamma, graph, n_neighbors, radius, graph_gamma, neighbors
         As in `GKMClassifier`.
     laplacian, laplacian_degree, solver, n_landmarks, landmarks, smoothing, tol
+        As in `GKMClassifier`.
+    steps_per_row, reservoir_size, half_life, budget, budget_rule
         As in `GKMClassifier`.
     edge_sampling, step, max_iter, precision, random_state, n_jobs, verbose, callback
         As in `GKMClassifier`.
@@ -88,6 +92,11 @@ class GKMRegressor(KernelRegressor, BaseGKM):
         edge_sampling: str = "uniform",
         step: str = "implicit",
         max_iter: int | str = "auto",
+        steps_per_row: float | str = "auto",
+        reservoir_size: int = 2000,
+        half_life: float | None = None,
+        budget: int | None = None,
+        budget_rule: str = "auto",
         fit_intercept: bool = True,
         unlabeled: float | None = None,
         precision: str = "single",
@@ -118,6 +127,11 @@ class GKMRegressor(KernelRegressor, BaseGKM):
             edge_sampling=edge_sampling,
             step=step,
             max_iter=max_iter,
+            steps_per_row=steps_per_row,
+            reservoir_size=reservoir_size,
+            half_life=half_life,
+            budget=budget,
+            budget_rule=budget_rule,
             fit_intercept=fit_intercept,
             unlabeled=unlabeled,
             precision=precision,
@@ -146,6 +160,27 @@ class GKMRegressor(KernelRegressor, BaseGKM):
         self
         """
         return self._solve(self._encode(X, y, sample_weight), affinity=affinity)
+
+    @available_if(can_stream)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the next rows of a stream: see `StreamingGKM`.
+
+        With an intercept, f is learnt around the median target of the first chunk that holds
+        one.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; a chunk may hold no target.
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            rows = self._next_rows(X)
+            coded = self._encode_more_targets(rows, y, sample_weight)
+            return self._learn_more(rows, *coded, resolve_loss(self.loss, "regression"))
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """Check all that was passed, and take the targets about their median."""

@@ -9,8 +9,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from ..solvers import NewtonSolver, RowSolver, StochasticSolver
+from ..kernels import Kernel, Precomputed
+from ..solvers import BudgetedSolver, NewtonSolver, RowSolver, StochasticSolver
 from ..solvers.base import Solver
+from ..solvers.budget import RULES as BUDGET_RULES
+from ..solvers.budget import resolve_rule
 from ..solvers.landmarks import RULES
 from ..solvers.rows import LARGEST
 from ..theory import Guarantee
@@ -66,6 +69,13 @@ def check_parameters(estimator: Any) -> None:
     check_choice("step", e.step, ("explicit", "implicit"))
     check_choice("precision", e.precision, ("single", "double"))
     check_count("max_iter", e.max_iter, words=("auto",))
+    check_number("steps_per_row", e.steps_per_row, least=0, words=("auto",))
+    check_count("reservoir_size", e.reservoir_size, least=2)
+    if e.half_life is not None:
+        check_number("half_life", e.half_life, least=0, strictly=True)
+    if e.budget is not None:
+        check_count("budget", e.budget)
+    check_choice("budget_rule", e.budget_rule, BUDGET_RULES)
     check_flag("fit_intercept", e.fit_intercept)
     if e.callback is not None and not callable(e.callback):
         raise ValueError(f"callback must be a function or None, got {e.callback!r}.")
@@ -124,8 +134,8 @@ def _choose_solver(e: Any, n: int, n_labeled: int, n_landmarks: int) -> str:
     """
     few = n_labeled <= (_FEW if n <= n_landmarks else n_landmarks // 2)
     suits = (e.p == 2 and e.graph in _LISTED) or n <= _SMALL
-    theory = e.C_graph == "guaranteed"
-    return "newton" if few and suits and not theory else "sgd"
+    stochastic = e.C_graph == "guaranteed" or e.budget is not None
+    return "newton" if few and suits and not stochastic else "sgd"
 
 
 def _choose_smoothing(e: Any, n: int, n_labeled: int, n_landmarks: int) -> str:
@@ -149,6 +159,11 @@ def _refuse_contradictions(e: Any, solver: str, normalized: bool, degree: int) -
         raise ValueError(
             f"laplacian_degree={degree} iterates the Laplacian, which belongs to p=2, and p={e.p}; "
             "pass laplacian_degree=1 or p=2."
+        )
+    if solver == "newton" and e.budget is not None:
+        raise ValueError(
+            f"budget={e.budget} limits the centres of the stochastic solver; pass solver='sgd', or "
+            "limit those of solver='newton' with n_landmarks."
         )
     if solver == "sgd" and (normalized or degree > 1):
         raise ValueError(
@@ -199,6 +214,20 @@ def make_solver(
         dtype=dtype,
         n_threads=n_threads,
     )
+
+
+def within_budget(estimator: Any, solver: Solver, kernel: Kernel, sparse: bool) -> Solver:
+    """Return the solver, with the estimator's budget if there is one."""
+    if estimator.budget is None:
+        return solver
+    if isinstance(kernel, Precomputed):
+        raise ValueError(
+            f"budget={estimator.budget} needs the rows themselves, and kernel='precomputed' has "
+            "none; pass budget=None."
+        )
+    assert isinstance(solver, StochasticSolver)
+    rule = resolve_rule(estimator.budget_rule, kernel, sparse)
+    return BudgetedSolver(**vars(solver), budget=int(estimator.budget), budget_rule=rule)
 
 
 def default_landmarks(n: int) -> int:

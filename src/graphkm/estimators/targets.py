@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils import check_consistent_length
 
 from .labels import as_label_array, labeled_mask, missing_mask
 from .machine import KernelMachine
@@ -15,6 +16,7 @@ from .machine import KernelMachine
 class KernelRegressor(RegressorMixin, KernelMachine):
     """A kernel machine whose f is learnt about `_origin`."""
 
+    fit_intercept: bool
     _origin: float = 0.0
     _given: tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -37,6 +39,18 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         rows, given = self._given
         targets[rows] = given
         return targets
+
+    def _encode_more_targets(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+        """Return where a stream's next rows have targets, these about the origin, and weights."""
+        labeled, known = self._known_targets(y)
+        check_consistent_length(X, labeled)
+        weights = self._validate_weights(sample_weight, X, labeled)
+        if not hasattr(self, "_streamed_origin") and len(known):
+            self._streamed_origin = float(np.median(known)) if self.fit_intercept else 0.0
+            self._origin = self._streamed_origin
+        return labeled, (known - self._origin)[:, None], weights
 
     def _known_targets(self, y: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         values = as_label_array(y)

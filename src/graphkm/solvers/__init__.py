@@ -3,6 +3,13 @@
 =============  ================================================================
 base           `solve`: the one loop that iterates, reports and stops; `Solution`
 sgd            `StochasticSolver`: the paper's Algorithm 1, in exact blocks
+stream         `StreamSolver`: the same steps on rows that come in pieces
+stream_edges   the edges of those steps
+reservoir      which rows of a stream are kept, at every moment of it
+schedule       how many steps a stream takes
+centres        centres that come from anywhere
+budget         at most so many of them: merging, projection, removal
+budgeted       `BudgetedSolver`: the stochastic solver within a budget
 newton         `NewtonSolver`: J to its minimum over the span of landmarks
 rows           `RowSolver`: the rows' own scores smoothed, landmarks fitted to them
 damped_newton  Newton's method with line search, smoothing and a certified gap
@@ -16,11 +23,13 @@ smo            `DualSolver`: dual problems of support vector machines, exactly
 """
 
 from .base import DivergenceError, Progress, Solution, solve
+from .budgeted import BudgetedSolver
 from .newton import NewtonSolver
 from .rows import RowSolver
 from .sgd import StochasticSolver
 
 __all__ = [
+    "BudgetedSolver",
     "DivergenceError",
     "NewtonSolver",
     "Progress",

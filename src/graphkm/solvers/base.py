@@ -36,7 +36,7 @@ class Solution:
     Parameters
     ----------
     rows : ndarray of int of shape (m,)
-        Rows of the objective's X.
+        Rows of the objective's X; -1 for a centre that is none of them.
     coefficients : ndarray of shape (m, n_outputs)
         f = sum_j coefficients_j (k(., x_row_j) + offset).
     n_iter : int
@@ -49,6 +49,8 @@ class Solution:
         The C it was found for, if the solver chose it.
     row_scores : ndarray of shape (n, n_outputs), optional
         Scores of the rows themselves, where the solver has better ones than f.
+    centres : ndarray or CSR of shape (m, n_features), optional
+        The centres, where not all are rows of X.
     """
 
     rows: NDArray[np.int64]
@@ -58,6 +60,7 @@ class Solution:
     gap: NDArray[np.float64] | None = None
     C: NDArray[np.float64] | None = None
     row_scores: NDArray[np.float64] | None = None
+    centres: Any = None
 
 
 class State(Protocol):

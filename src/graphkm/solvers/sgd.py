@@ -101,8 +101,7 @@ class StochasticState:
         small = objective.X.shape[0] <= _SMALL
         self._block_size = solver.block_size or (_LONG_BLOCK if small else _BLOCK)
         self._harmonic = 0.0  # H_{t-1} for the next step t
-        self._W = objective.expansion(solver.dtype, solver.n_threads)
-        self._B = np.zeros((0, objective.n_outputs))
+        self._open(solver, objective)
         self._norm = np.zeros(objective.n_outputs)  # ||W||^2
         bins = self._bins(np.array([solver.max_iter]))[0] + 1
         self._objectives = np.zeros((bins, objective.n_outputs))  # sums of t J_t(w_t)
@@ -131,8 +130,8 @@ class StochasticState:
         solver, problem = self._solver, self._objective
         size = min(self._block_size, solver.max_iter - self._n_iter)
         label, u, v, weight = self._draw(size)
-        rows, label_at, u_at, v_at = _distinct(problem.labeled[label], u, v)
-        scores, gram = self._W.scores_and_gram(rows)
+        rows, label_at, u_at, v_at = distinct(problem.labeled[label], u, v)
+        scores, gram = self._scores(rows)
         change, weighted = np.zeros((2, problem.n_outputs, len(rows)))
         objective = np.zeros((problem.n_outputs, size))
         finite = run_block(
@@ -160,22 +159,17 @@ class StochasticState:
         )
         if not finite:
             self._fail("the scores overflowed")
-        self._keep(rows, change, weighted)
         steps = np.arange(self._n_iter, self._n_iter + size) + 1.0
         self._harmonic = float(np.add.accumulate(np.append(self._harmonic, 1.0 / steps))[-1])
         np.add.at(self._objectives, self._bins(steps), (objective * steps).T)
         self._n_iter += size
+        self._keep(rows, change, weighted)
 
     def solution(self) -> Solution:
         """Return the lemma's average; an error if the run has diverged."""
         T = self._n_iter
         self._check_bounds()
-        harmonic = self._harmonic - 1.0 / T  # H_{T-1}
-        average = (
-            2.0 / (T * (T + 1.0)) * (harmonic * self._W.coefficients - self._B[: len(self._W)])
-        )
-        if not np.isfinite(average).all():
-            self._fail("the coefficients overflowed")
+        average = self._average(self._W.coefficients, self._B[: len(self._W)])
         used = average.any(axis=1)
         order = np.argsort(self._W.rows[used])
         total = self._objectives.sum(axis=0)
@@ -185,6 +179,23 @@ class StochasticState:
             n_iter=T,
             objective=2.0 / (T * (T + 1.0)) * total,
         )
+
+    def _open(self, solver: StochasticSolver, objective: Objective) -> None:
+        """Start with W = 0."""
+        self._W = objective.expansion(solver.dtype, solver.n_threads)
+        self._B = np.zeros((0, objective.n_outputs))
+
+    def _scores(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return <W, Phi> at some rows, and their kernel matrix."""
+        return self._W.scores_and_gram(rows)
+
+    def _average(self, A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
+        T = self._n_iter
+        harmonic = self._harmonic - 1.0 / T  # H_{T-1}
+        average = 2.0 / (T * (T + 1.0)) * (harmonic * A - B)
+        if not np.isfinite(average).all():
+            self._fail("the coefficients overflowed")
+        return average
 
     def _draw(self, size: int) -> Draws:
         """Return the next draws: how they are cut into blocks does not matter."""
@@ -248,14 +259,14 @@ class StochasticState:
         )
 
 
-def _distinct(
+def distinct(
     label: NDArray[np.int64], u: NDArray[np.int64], v: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Return the distinct rows a block needs, and where its labels and edges stand among them.
 
     Examples
     --------
-    >>> _distinct(np.array([7, 5]), np.array([-1, 9]), np.array([3, 5]))[0]
+    >>> distinct(np.array([7, 5]), np.array([-1, 9]), np.array([3, 5]))[0]
     array([5, 7, 9])
     """
     live = np.flatnonzero(u >= 0)

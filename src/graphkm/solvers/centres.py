@@ -1,0 +1,158 @@
+"""Centres that come from anywhere, each with the two sums of the stochastic solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, vstack
+
+from ..backends import make_store
+from ..kernels import Kernel
+
+
+class Centres:
+    """Rows s_j with the sums A_j and B_j: W = sum_j A_j (k(., s_j) + offset).
+
+    `KernelExpansion` numbers the rows of one data set; here rows are known by any number, and
+    need not outlive their time as centres.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With its gamma filled in.
+    n_features, n_outputs : int
+        Sizes of a row and of a coefficient.
+    offset : float
+        Added to every kernel value.
+    sparse : bool
+        Whether rows are CSR.
+    dtype : dtype
+        Precision of rows and kernel values.
+    n_threads : int
+        Threads; the result is the same, bit for bit, for any number.
+
+    Examples
+    --------
+    >>> from graphkm.kernels import Linear
+    >>> W = Centres(Linear(), 1, 1, offset=0.0, sparse=False, dtype=np.float64, n_threads=1)
+    >>> one = np.ones((1, 1))
+    >>> W.add(np.array([7]), 3 * one, 2 * one, one)
+    >>> W.add(np.array([7]), 3 * one, 2 * one, one)
+    >>> W.ids, W.sums
+    (array([7]), array([[4., 2.]]))
+    >>> W.scores_and_gram(5 * one)[0]
+    array([[60.]])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        n_features: int,
+        n_outputs: int,
+        *,
+        offset: float,
+        sparse: bool,
+        dtype: Any,
+        n_threads: int,
+    ) -> None:
+        self.kernel, self.n_outputs, self.offset = kernel, n_outputs, offset
+        self.n_features, self.sparse = n_features, sparse
+        self.dtype, self.n_threads = np.dtype(dtype), n_threads
+        self._parts: list[Any] = []
+        self.replace(np.empty(0, np.int64), self.no_rows(), np.empty((0, 2 * n_outputs)))
+
+    def __len__(self) -> int:
+        """Return the number of centres."""
+        return self._size
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """The numbers of the rows; -1 for a centre that is no single row."""
+        return self._ids[: len(self)]
+
+    @property
+    def sums(self) -> NDArray[np.float64]:
+        """A and B side by side, of shape (n_centres, 2 n_outputs)."""
+        return self._sums[: len(self)]
+
+    @property
+    def rows(self) -> Any:
+        """The centres."""
+        if len(self._parts) > 1:
+            self._parts = [stack(self._parts)]
+        return self._parts[0]
+
+    def no_rows(self) -> Any:
+        """Return an empty set of rows."""
+        empty = np.empty((0, self.n_features), self.dtype)
+        return csr_array(empty) if self.sparse else empty
+
+    def new_store(self, kernel: Kernel | None = None, n_outputs: int = 1) -> Any:
+        """Return an empty store for rows such as these."""
+        return make_store(
+            kernel or self.kernel,
+            self.n_features,
+            n_outputs,
+            sparse=self.sparse,
+            dtype=self.dtype,
+            n_threads=self.n_threads,
+        )
+
+    def values(self, queries: Any, centres: Any) -> NDArray[Any]:
+        """Return the kernel between two sets of rows, offset included."""
+        store = self.new_store()
+        store.append(centres)
+        K = store.values(queries)
+        return K + K.dtype.type(self.offset) if self.offset else K
+
+    def scores_and_gram(self, queries: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Return <W, Phi(q)> for every query, and their kernel matrix."""
+        scores = self._store.product(queries)
+        if self.offset:
+            scores += self.offset * self.sums[:, : self.n_outputs].sum(axis=0)
+        return scores, self.values(queries, queries)
+
+    def add(self, ids: NDArray[np.int64], rows: Any, change: Any, weighted: Any) -> None:
+        """Add to the sums of distinct rows; those that are no centres become ones."""
+        slot = np.array([self._slot.get(i, -1) for i in ids.tolist()], np.int64)
+        new = np.flatnonzero(slot < 0)
+        if len(new):
+            slot[new] = len(self) + np.arange(len(new))
+            self._slot.update(zip(ids[new].tolist(), slot[new].tolist(), strict=True))
+            self._grow(len(new))
+            self._ids[slot[new]] = ids[new]
+            self._parts.append(rows[new])
+            self._store.append(rows[new])
+        self._sums[slot] += np.hstack([change, weighted])
+        self._store.set(slot, np.ascontiguousarray(self._sums[slot, : self.n_outputs]))
+
+    def replace(self, ids: NDArray[np.int64], rows: Any, sums: NDArray[np.float64]) -> None:
+        """Put these centres in the place of all others."""
+        self._ids, self._sums, self._size = ids.copy(), sums.copy(), len(ids)
+        self._parts = [rows]
+        self._slot = {row: slot for slot, row in enumerate(ids.tolist()) if row >= 0}
+        self._store = self.new_store(n_outputs=self.n_outputs)
+        if len(ids):
+            self._store.append(rows)
+            A = np.ascontiguousarray(sums[:, : self.n_outputs])
+            self._store.set(np.arange(len(ids)), A)
+
+    def _grow(self, count: int) -> None:
+        self._size += count
+        if self._size > len(self._ids):
+            more = max(self._size, 2 * len(self._ids), 64) - len(self._ids)
+            self._ids = np.concatenate([self._ids, np.full(more, -1)])
+            self._sums = np.concatenate([self._sums, np.zeros((more, self._sums.shape[1]))])
+
+
+def stack(parts: list[Any]) -> Any:
+    """Return sets of rows, dense or CSR, as one.
+
+    Examples
+    --------
+    >>> stack([np.zeros((1, 2)), np.ones((1, 2))]).tolist()
+    [[0.0, 0.0], [1.0, 1.0]]
+    """
+    return vstack(parts, format="csr") if issparse(parts[0]) else np.concatenate(parts)

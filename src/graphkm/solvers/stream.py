@@ -1,0 +1,349 @@
+r"""The stochastic solver on rows that come once and in pieces.
+
+The steps are those of `sgd`, with the same t and the same average throughout. What differs is
+what they draw from: the rows seen so far.
+
+- Every labelled row is one step, when it comes. Where that is fewer than planned (`Schedule`),
+  further steps repeat labelled rows from a reservoir.
+- The edge of a step joins rows of two reservoirs, of the labelled and of all other rows.
+- J is that of the rows seen so far: C and C_graph count with the l of the moment.
+- With a half-life h, those are the rows of the last h / log 2: l counts as many, the
+  reservoirs forget, and so do w and its average. Whenever as many steps are taken as fall into
+  4h rows, t goes back by half: w and the average stay as they are, and what they were before
+  counts for a quarter after the next half.
+
+All of it depends on the rows up to a step and on the seed. How the stream is cut into pieces
+changes blocks, that is rounding, and nothing else; with a budget, which is kept after every block,
+it changes what is given up, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..backends import run_block
+from ..graphs.base import generators
+from ..kernels import Kernel
+from ..losses import Loss
+from .base import DivergenceError
+from .budget import Budget, Rule
+from .centres import Centres, stack
+from .reservoir import Ints, Kept, Reservoir
+from .schedule import Schedule
+from .sgd import distinct
+from .stream_edges import Moment, StreamEdges
+
+_BLOCK = 256  # steps
+_PIECE = 4096  # rows looked at together
+_CANDIDATES = 400  # neighbours looked at for a step, at most
+
+
+class StreamRows(NamedTuple):
+    """Rows as compiled code takes them; targets and weights count where there is a label."""
+
+    rows: Any
+    labeled: NDArray[np.bool_]
+    targets: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StreamSolver:
+    """What is learnt from a stream, and how.
+
+    Parameters
+    ----------
+    kernel, offset, loss, p, C, C_graph
+        As in `Objective`; one C and C_graph for all outputs.
+    n_features, n_outputs : int
+        Sizes of a row and of a target.
+    sparse : bool
+        Whether rows are CSR.
+    step : {"explicit", "implicit"}
+        As in `StochasticSolver`.
+    graph : {"full", "bipartite", "knn"}
+        As in `StreamEdges`.
+    graph_gamma : float
+        Bandwidth of edge weights.
+    n_neighbors : int
+        For "knn".
+    reservoir_size : int
+        Rows kept of each kind.
+    half_life : float or None
+        As in `Reservoir`.
+    steps_per_row : float or "auto"
+        As in `Schedule`.
+    seed : numpy.random.SeedSequence
+        Decides all draws.
+    budget : int or None
+        Centres at most.
+    budget_rule : {"merge", "project", "remove"}
+        As in `Budget`.
+    dtype : dtype
+        Precision of the kernel values.
+    n_threads : int
+        Threads; the result is the same, bit for bit, for any number.
+    """
+
+    kernel: Kernel
+    offset: float
+    loss: Loss
+    p: float
+    C: float
+    C_graph: float
+    n_features: int
+    n_outputs: int
+    sparse: bool
+    step: Literal["explicit", "implicit"]
+    graph: str
+    graph_gamma: float
+    n_neighbors: int
+    reservoir_size: int
+    half_life: float | None
+    steps_per_row: float | str
+    seed: np.random.SeedSequence
+    budget: int | None = None
+    budget_rule: Rule = "project"
+    dtype: Any = np.float32
+    n_threads: int = 1
+
+    def start(self) -> StreamState:
+        """Return the state before the first row."""
+        return StreamState(self)
+
+
+class StreamState:
+    """The learning state: W, the sums of its average, kept rows, and streams of draws."""
+
+    def __init__(self, solver: StreamSolver) -> None:
+        self.solver = s = solver
+        labels, others, again, edges = generators(s.seed, 4)
+        self.n_rows = self.n_labels = self.n_iter = 0
+        self.t = 0  # steps that count: all of them without a half-life
+        self.harmonic = 0.0  # H_t
+        self.W = Centres(
+            s.kernel,
+            s.n_features,
+            s.n_outputs,
+            offset=s.offset,
+            sparse=s.sparse,
+            dtype=s.dtype,
+            n_threads=s.n_threads,
+        )
+        self.schedule = Schedule(s.steps_per_row)
+        self.again = again  # draws labelled rows for steps beyond their own
+        n_candidates = min(ceil(2 * s.reservoir_size / s.n_neighbors), _CANDIDATES)
+        self.edges = StreamEdges(s.graph, s.graph_gamma, n_candidates, s.n_neighbors, edges)
+        self.labels = Reservoir(s.reservoir_size, s.half_life, labels)
+        self.others = Reservoir(s.reservoir_size, s.half_life, others)
+        # The kept rows: others, then labels.
+        self.kept = StreamRows(
+            self.W.no_rows(), np.empty(0, bool), np.empty((0, s.n_outputs)), np.empty(0)
+        )
+        self.kept_ids = np.empty(0, np.int64)
+
+    def learn(self, stream: StreamRows) -> None:
+        """Take the steps of some more rows."""
+        for first in range(0, len(stream.labeled), _PIECE):
+            self._learn(StreamRows._make(part[first : first + _PIECE] for part in stream))
+
+    def average(self) -> NDArray[np.float64]:
+        """Return the coefficients of the lemma's average, of shape (n_centres, n_outputs)."""
+        T, R = max(self.t, 1), self.solver.n_outputs
+        harmonic = self.harmonic - 1.0 / T  # H_{T-1}
+        average = 2.0 / (T * (T + 1.0)) * (harmonic * self.W.sums[:, :R] - self.W.sums[:, R:])
+        if not np.isfinite(average).all():
+            self._fail("the coefficients overflowed")
+        return average
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return numbers and arrays (or CSR rows) that are all there is to know.
+
+        Nothing in them changes when the stream goes on.
+        """
+        numbers = {
+            "n_rows": self.n_rows,
+            "n_labels": self.n_labels,
+            "n_iter": self.n_iter,
+            "t": self.t,
+            "harmonic": self.harmonic,
+            "schedule": self.schedule.state(),
+            "offered": [self.labels.n_offered, self.others.n_offered],
+            "filled": [self.labels.filled, self.others.filled],
+            "generators": [rng.bit_generator.state for rng in self._generators()],
+        }
+        arrays = {
+            "ids": self.W.ids.copy(),
+            "sums": self.W.sums.copy(),
+            "rows": self.W.rows,
+            "kept_ids": self.kept_ids,
+            **{f"kept_{name}": part for name, part in self.kept._asdict().items()},
+        }
+        return numbers, arrays
+
+    def restore(self, numbers: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.n_rows, self.n_labels = numbers["n_rows"], numbers["n_labels"]
+        self.n_iter, self.t = numbers["n_iter"], numbers["t"]
+        self.harmonic = numbers["harmonic"]
+        self.schedule.restore(numbers["schedule"])
+        self.labels.n_offered, self.others.n_offered = numbers["offered"]
+        self.labels.filled, self.others.filled = numbers["filled"]
+        for rng, state in zip(self._generators(), numbers["generators"], strict=True):
+            rng.bit_generator.state = state
+        self.W.replace(arrays["ids"], arrays["rows"], arrays["sums"])
+        self.kept_ids = arrays["kept_ids"]
+        self.kept = StreamRows._make(arrays[f"kept_{name}"] for name in StreamRows._fields)
+
+    def __getstate__(self) -> tuple[StreamSolver, tuple[dict[str, Any], dict[str, Any]]]:
+        """Leave out what is rebuilt: the compiled store."""
+        return self.solver, self.state()
+
+    def __setstate__(
+        self, saved: tuple[StreamSolver, tuple[dict[str, Any], dict[str, Any]]]
+    ) -> None:
+        """Rebuild the store from the centres."""
+        self.__init__(saved[0])  # type: ignore[misc]
+        self.restore(*saved[1])
+
+    def _generators(self) -> list[np.random.Generator]:
+        return [self.labels.rng, self.others.rng, self.again, self.edges.rng]
+
+    def _learn(self, piece: StreamRows) -> None:
+        labels, others = self._offer(piece.labeled)
+        table = StreamRows(
+            stack([self.kept.rows, piece.rows]),
+            *(np.concatenate(pair) for pair in zip(self.kept[1:], piece[1:], strict=True)),
+        )
+        ids = np.append(self.kept_ids, self.n_rows + np.arange(len(piece.labeled)))
+        n_labels = self.n_labels + np.cumsum(piece.labeled)
+        n_rows = self.n_rows + 1 + np.arange(len(piece.labeled))
+        steps = self.schedule.advance(piece.labeled)
+        time = np.repeat(np.arange(len(steps)), steps)
+        label = self._labels_of(piece.labeled, steps, time, labels)
+        limit = self._memory(n_rows, self.n_iter + np.cumsum(steps))
+        first = 0
+        while first < len(time):
+            now = time[first : first + _BLOCK]
+            full = np.flatnonzero(self.t + 1 + np.arange(len(now)) >= limit[now])
+            if len(full):
+                now = now[: full[0] + 1]
+            at = Moment(now, n_labels[now], n_rows[now] - n_labels[now])
+            self._advance(label[first : first + len(now)], at, labels, others, table, ids)
+            if len(full):
+                self._forget()
+            first += len(now)
+        final = np.concatenate([others.final(), labels.final()])
+        self.kept = StreamRows._make(part[final] for part in table)
+        self.kept_ids = ids[final]
+        self.n_rows += len(piece.labeled)
+        self.n_labels += int(piece.labeled.sum())
+
+    def _offer(self, labeled: NDArray[np.bool_]) -> tuple[Kept, Kept]:
+        """Return what the two reservoirs hold as the rows come."""
+        arrivals = len(self.kept_ids)
+        both, base = [], 0
+        for reservoir, offered in ((self.others, ~labeled), (self.labels, labeled)):
+            before = reservoir.filled
+            times = np.flatnonzero(offered)
+            slots, filled = reservoir.offer(self.n_rows + 1 + times)
+            counts = np.append(before, filled)[np.cumsum(offered)]
+            stays = slots >= 0
+            both.append(Kept(base, arrivals, counts, times[stays], slots[stays]))
+            base += before
+        return both[1], both[0]
+
+    def _labels_of(self, labeled: NDArray[np.bool_], steps: Ints, time: Ints, labels: Kept) -> Ints:
+        """Return the labelled entry of every step: the row itself first, then kept ones."""
+        first = np.cumsum(steps) - steps
+        own = np.zeros(len(time), bool)
+        own[first[labeled]] = True
+        again = labels.draw(self.again.random(len(time)), time)
+        return np.where(own, len(self.kept_ids) + time, again)
+
+    def _memory(self, n_rows: Ints, n_iter: Ints) -> NDArray[np.float64]:
+        """Return for every row the steps from which half of them are forgotten."""
+        h = self.solver.half_life
+        if h is None:
+            return np.full(len(n_rows), np.inf)
+        return np.maximum(4.0, 4.0 * h * n_iter / n_rows)
+
+    def _forget(self) -> None:
+        """Go back to half of t, with w and its average as they are.
+
+        With T steps done A = T (T+1) w and B = H_{T-1} A - T (T+1) / 2 wbar.
+        """
+        T, past = self.t, self.t // 2
+        shorter = float(np.sum(1.0 / np.arange(1, past + 1)))
+        ratio = past * (past + 1.0) / (T * (T + 1.0))
+        A, B = np.split(self.W.sums, 2, axis=1)
+        change = (shorter - 1.0 / past) - (self.harmonic - 1.0 / T)
+        self.W.replace(self.W.ids, self.W.rows, ratio * np.hstack([A, B + change * A]))
+        self.t, self.harmonic = past, shorter
+
+    def _counted(self, at: Moment) -> NDArray[np.float64]:
+        """Return l: the labels seen, or as many as fall into the half-life."""
+        h = self.solver.half_life
+        if h is None:
+            return at.labels.astype(np.float64)
+        return at.labels * np.minimum(1.0, h / (log(2) * (at.labels + at.unlabeled)))
+
+    def _advance(
+        self, label: Ints, at: Moment, labels: Kept, others: Kept, table: StreamRows, ids: Ints
+    ) -> None:
+        """Take one block of steps."""
+        s, size = self.solver, len(label)
+        counted = self._counted(at)
+        u, v, mu = np.full(size, -1), np.full(size, -1), np.zeros(size)
+        if s.C_graph > 0:
+            u, v, mu = self.edges.draw(at, labels, others, table.rows)
+            u = np.where(mu > np.finfo(s.dtype).eps, u, -1)
+        entries, label_at, u_at, v_at = distinct(label, u, v)
+        queries = table.rows[entries]
+        scores, gram = self.W.scores_and_gram(queries)
+        change, weighted = np.zeros((2, s.n_outputs, len(entries)))
+        finite = run_block(
+            gram=gram,
+            scores=np.ascontiguousarray(scores.T),
+            change=change,
+            weighted=weighted,
+            norm=np.zeros(s.n_outputs),
+            objective=np.zeros((s.n_outputs, size)),
+            first_step=self.t + 1,
+            harmonic=self.harmonic,
+            label=label_at,
+            target=np.ascontiguousarray(table.targets[label]),
+            label_weight=table.weights[label] * counted,
+            u=u_at,
+            v=v_at,
+            edge_weight=mu * counted,
+            C=np.full(s.n_outputs, s.C),
+            C_graph=np.full(s.n_outputs, s.C_graph),
+            loss=s.loss.native_code,
+            parameter=s.loss.parameter,
+            p=s.p,
+            implicit=s.step == "implicit",
+            n_threads=s.n_threads,
+        )
+        if not finite:
+            self._fail("the scores overflowed")
+        moved = np.flatnonzero(change.any(axis=0) | weighted.any(axis=0))
+        self.W.add(ids[entries[moved]], queries[moved], change.T[moved], weighted.T[moved])
+        t = np.arange(self.t, self.t + size) + 1.0
+        self.harmonic = float(np.add.accumulate(np.append(self.harmonic, 1.0 / t))[-1])
+        self.t += size
+        self.n_iter += size
+        if s.budget is not None:
+            Budget(s.budget, s.budget_rule).enforce(self.W, self.harmonic - 1.0 / self.t)
+
+    def _fail(self, what: str) -> None:
+        raise DivergenceError(
+            f"The stream's steps diverged within {max(self.n_iter, 1)} of them: {what}. Lower C, "
+            "C_graph or the weights, scale the data"
+            + ("." if self.solver.step == "implicit" else ", or pass step='implicit'.")
+        )

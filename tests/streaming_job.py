@@ -1,0 +1,36 @@
+"""A training run in a process of its own, for the tests that kill it.
+
+python streaming_job.py CHECKPOINT EVERY PAUSE
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+from graphkm import GKMClassifier
+from graphkm.online import train
+
+N_CHUNKS, ROWS = 40, 50
+
+
+def chunks(pause=0.0):
+    for i in range(N_CHUNKS):
+        rng = np.random.default_rng(i)
+        X = rng.normal(size=(ROWS, 3))
+        y = np.where(rng.random(ROWS) < 0.2, (X[:, 0] > 0).astype(int), -1)
+        time.sleep(pause)
+        yield X, y
+
+
+def model(**changes):
+    settings = {"gamma": 0.5, "reservoir_size": 40, "steps_per_row": 1.0, "half_life": 300.0}
+    return GKMClassifier(random_state=0, **(settings | changes))
+
+
+if __name__ == "__main__":
+    path, every, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    print("begun", flush=True)
+    train(chunks(pause), model(), classes=[0, 1], checkpoint=path, every=every)

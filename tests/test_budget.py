@@ -1,0 +1,282 @@
+"""Budgets: merging and projection against plain least squares, and what a budget keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+from sklearn.datasets import make_moons
+
+from graphkm import GKMClassifier, GKMRegressor
+from graphkm._native import largest_columns, merge_centres, project_centres
+from graphkm.kernels import Linear, SquaredExponential
+from graphkm.solvers.budget import Budget
+from graphkm.solvers.centres import Centres
+from oracles import kernel_matrix
+
+GAMMA = 0.6
+
+
+def make_centres(rng, n, outputs=1, d=2, offset=0.0, dtype=np.float64, kernel=None, sparse=False):
+    kernel = kernel or SquaredExponential(gamma=GAMMA)
+    W = Centres(kernel, d, outputs, offset=offset, sparse=sparse, dtype=dtype, n_threads=1)
+    rows = rng.normal(size=(n, d)).astype(dtype)
+    A, B = rng.normal(size=(2, n, outputs))
+    W.add(np.arange(n), csr_array(rows) if sparse else rows, A, B)
+    return W, rows, A, B
+
+
+def both_of(A, B, harmonic):
+    return np.hstack([A, 2 * (harmonic * A - B)])
+
+
+def distance(K_old, old, K_mixed, K_new, new):
+    """Return ||sum old phi - sum new phi||^2, summed over columns."""
+    return (
+        np.einsum("ic,ij,jc->", old, K_old, old)
+        - 2 * np.einsum("ic,ij,jc->", old, K_mixed, new)
+        + np.einsum("ic,ij,jc->", new, K_new, new)
+    )
+
+
+# ---------------------------------------------------------------- one centre leaves
+
+
+@pytest.mark.parametrize("rule", ["remove", "project", "merge"])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_the_least_important_leaves(rule, outputs):
+    rng = np.random.default_rng(1)
+    W, rows, A, B = make_centres(rng, 9, outputs)
+    both = both_of(A, B, 1.5)
+    least = int(np.argmin((both**2).sum(axis=1)))
+    Budget(8, rule).enforce(W, 1.5)
+    assert len(W) == 8 and least not in W.ids
+    kept = np.flatnonzero(W.ids >= 0)
+    np.testing.assert_array_equal(W.rows[kept], rows[W.ids[kept]])
+    if rule == "remove":
+        np.testing.assert_allclose(W.sums, np.hstack([A, B])[W.ids], rtol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_projection_is_least_squares_onto_the_nearest(offset):
+    rng = np.random.default_rng(2)
+    W, rows, A, B = make_centres(rng, 14, 2, offset=offset)
+    both = both_of(A, B, 0.7)
+    least = int(np.argmin((both**2).sum(axis=1)))
+    stay = np.delete(np.arange(14), least)
+    K = kernel_matrix("rbf", rows, rows, gamma=GAMMA) + offset
+    near = stay[np.argsort(-K[least, stay])[:8]]
+    share = np.linalg.solve(K[np.ix_(near, near)], K[near, least])
+    expected = np.hstack([A, B])
+    expected[near] += share[:, None] * expected[least]
+    Budget(13, "project").enforce(W, 0.7)
+    assert W.ids.tolist() == stay.tolist()
+    np.testing.assert_allclose(W.sums, expected[stay], rtol=1e-7, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    outputs=st.integers(1, 3),
+    offset=st.sampled_from([0.0, 1.0]),
+    sigma_f=st.sampled_from([1.0, 1.7]),
+)
+def test_merging_loses_as_little_as_one_centre_can(seed, outputs, offset, sigma_f):
+    """The new centre lies between the two, at the best place a fine search finds."""
+    rng = np.random.default_rng(seed)
+    kernel = SquaredExponential(gamma=GAMMA, sigma_f=sigma_f)
+    W, rows, A, B = make_centres(rng, 2, outputs, offset=offset, kernel=kernel)
+    both = both_of(A, B, 1.1)
+
+    def matrix(X, Y):
+        return kernel_matrix("rbf", X, Y, gamma=GAMMA, sigma_f=sigma_f) + offset
+
+    def at(h):
+        z = (h * rows[0] + (1 - h) * rows[1])[None]
+        return z, matrix(z, rows) @ both / matrix(z, z)
+
+    def lost(h):
+        z, a = at(h)
+        return distance(matrix(rows, rows), both, matrix(rows, z), matrix(z, z), a)
+
+    Budget(1, "merge").enforce(W, 1.1)
+    assert W.ids.tolist() == [-1]
+    best = min(
+        minimize_scalar(lost, bounds=(low, low + 0.1), method="bounded").fun
+        for low in np.arange(0, 1, 0.1)
+    )
+    new = both_of(W.sums[:, :outputs], W.sums[:, outputs:], 1.1)
+    z = W.rows
+    found = distance(matrix(rows, rows), both, matrix(rows, z), matrix(z, z), new)
+    scale = float((both**2).sum())
+    assert best - 1e-9 * scale <= found <= best + 1e-3 * scale
+    direction, along = rows[1] - rows[0], z[0] - rows[0]
+    t = along @ direction / (direction @ direction)
+    assert -1e-9 <= t <= 1 + 1e-9
+    np.testing.assert_allclose(along, t * direction, atol=1e-9)
+
+
+def test_equal_rows_merge_without_loss():
+    W, rows, _, _ = make_centres(np.random.default_rng(3), 6)
+    W.add(np.array([10]), rows[[2]], np.array([[0.1]]), np.array([[0.05]]))
+    before = W.scores_and_gram(rows)[0]
+    Budget(6, "merge").enforce(W, 1.0)
+    np.testing.assert_allclose(W.scores_and_gram(rows)[0], before, atol=1e-6)
+
+
+@pytest.mark.parametrize("rule", ["project", "merge"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_both_keep_more_than_removal(rule, dtype):
+    """Of crowded centres half leave."""
+    rng = np.random.default_rng(4)
+    test = rng.normal(size=(50, 2)).astype(dtype)
+    errors = {}
+    for each in ("remove", rule):
+        W, _, _, _ = make_centres(np.random.default_rng(5), 200, dtype=dtype)
+        W.replace(W.ids, W.rows, np.random.default_rng(6).uniform(0.0, 1.0, (200, 2)))
+        before = W.scores_and_gram(test)[0]
+        Budget(100, each).enforce(W, 1.0)
+        after = W.scores_and_gram(test)[0]
+        errors[each] = np.abs(after - before).max() / np.abs(before).max()
+    assert errors[rule] < 0.2 * errors["remove"]
+    assert errors[rule] < 0.02
+
+
+def test_sparse_rows_and_other_kernels_are_projected():
+    rng = np.random.default_rng(6)
+    W, rows, A, _ = make_centres(rng, 20, kernel=Linear(), sparse=True)
+    w = (A * rows).sum(axis=0)  # in two dimensions two centres say everything
+    Budget(3, "project").enforce(W, 1.0)
+    np.testing.assert_allclose(W.sums[:, 0] @ W.rows.toarray(), w, rtol=1e-6)
+
+
+# ---------------------------------------------------------------- estimators
+
+
+def moons(n=3000):
+    X, truth = make_moons(n, noise=0.15, random_state=0)
+    y = np.where(np.random.default_rng(0).random(n) < 0.1, truth, -1)
+    return X, y, truth
+
+
+def classifier(**changes):
+    given = {"C": 1.0, "C_graph": 0.1, "gamma": 2.0, "solver": "sgd", "random_state": 0}
+    return GKMClassifier(**(given | changes))
+
+
+@pytest.mark.parametrize("rule", ["remove", "project", "merge", "auto"])
+@pytest.mark.parametrize("chunk", [1, 90, 3000])
+def test_a_stream_never_has_more_centres(rule, chunk):
+    X, y, _ = moons()
+    model = classifier(budget=25, budget_rule=rule, reservoir_size=100)
+    for i in range(0, 120 if chunk == 1 else 3000, chunk):
+        model.partial_fit(X[i : i + chunk], y[i : i + chunk], classes=[0, 1])
+        assert len(model._stream.W) <= 25 and len(model.support_vectors_) <= 25
+
+
+@pytest.mark.parametrize("rule", ["project", "merge"])
+@pytest.mark.parametrize("how", ["fit", "partial_fit"])
+def test_accuracy_survives_a_budget(rule, how):
+    X, y, truth = moons()
+    free, bound = (
+        getattr(classifier(budget=b, budget_rule=rule), how)(X, y).score(X, truth)
+        for b in (None, 60)
+    )
+    assert bound > free - 0.02
+
+
+@pytest.mark.parametrize("how", ["fit", "partial_fit"])
+def test_a_budget_that_is_never_reached_changes_only_rounding(how):
+    X, y, _ = moons(300)
+    given = {"precision": "double", "max_iter": 500}
+    free, bound = (
+        getattr(classifier(budget=b, **given), how)(X, y).decision_function(X) for b in (None, 300)
+    )
+    np.testing.assert_allclose(free, bound, atol=1e-10)
+
+
+def test_a_fit_within_a_budget():
+    X, y, _ = moons(500)
+    model = classifier(budget=20, solver="auto").fit(X, y)
+    assert len(model.support_) <= 20 and np.isnan(model.objective_)
+    assert (model.support_ == -1).any() and model.support_vectors_.shape[1] == 2
+    rows = np.flatnonzero(model.support_ >= 0)
+    np.testing.assert_allclose(model.support_vectors_[rows], X[model.support_[rows]], atol=1e-6)
+    K = kernel_matrix("rbf", X, model.support_vectors_, gamma=2.0)
+    np.testing.assert_allclose(model.decision_function(X), K @ model.dual_coef_[0], atol=1e-3)
+    assert len(model.transduction_) == 500
+    again = classifier(budget=20, solver="auto", n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(model.dual_coef_, again.dual_coef_)
+    sparse = classifier(budget=20).fit(csr_array(X), y)
+    assert (sparse.support_ >= 0).all() and len(sparse.support_) <= 20
+
+
+def test_three_classes_an_intercept_and_regression():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(600, 2))
+    y = np.where(rng.random(600) < 0.3, np.digitize(X[:, 0], [-0.5, 0.5]), -1)
+    truth = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = classifier(budget=40, fit_intercept=True, C_graph=0.01, gamma=1.0)
+    assert model.fit(X, y).score(X, truth) > 0.9
+    assert model.partial_fit(X, y).score(X, truth) > 0.9
+    regressor = GKMRegressor(budget=40, solver="sgd", gamma=1.0, random_state=0)
+    target = np.where(y >= 0, np.sin(X[:, 0]), np.nan)
+    assert regressor.fit(X, target).score(X, np.sin(X[:, 0])) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"budget": 0}, "budget must be a whole number >= 1"),
+        ({"budget_rule": "forget"}, "budget_rule must be one of"),
+        ({"budget": 5, "budget_rule": "merge", "kernel": "linear"}, "budget_rule='merge'"),
+        ({"budget": 5, "solver": "newton"}, "n_landmarks"),
+    ],
+)
+def test_budgets_that_make_no_sense(changes, message):
+    X, y, _ = moons(100)
+    with pytest.raises(ValueError, match=message):
+        classifier(**changes).fit(X, y)
+
+
+def test_no_budget_without_rows():
+    X, y, _ = moons(100)
+    model = classifier(budget=5, kernel="precomputed", C_graph=0)
+    with pytest.raises(ValueError, match="needs the rows themselves"):
+        model.fit(kernel_matrix("rbf", X, X, gamma=1.0), y)
+
+
+# ---------------------------------------------------------------- bindings
+
+
+def test_largest_columns_in_order():
+    values = np.array([[1.0, 3.0, 3.0, 2.0]], np.float32)
+    out = np.empty((1, 3), np.int32)
+    largest_columns(values, out)
+    assert out.tolist() == [[1, 2, 3]]
+
+
+def test_bindings_check_their_arguments():
+    f8, i4 = np.zeros((2, 2)), np.zeros((2, 1), np.int32)
+    wrong = np.zeros((3, 2))
+    with pytest.raises(ValueError, match="more columns"):
+        largest_columns(f8, np.zeros((2, 3), np.int32))
+    with pytest.raises(ValueError, match="out has 3"):
+        largest_columns(f8, np.zeros((3, 1), np.int32))
+    good = [f8[:, :1].copy(), i4, f8, 1e-8, f8, f8.copy()]
+    project_centres(*good)
+    for at, bad in ((1, i4 + 2), (1, i4 - 1), (2, wrong), (4, wrong), (5, wrong)):
+        with pytest.raises(ValueError):
+            project_centres(*(bad if i == at else x for i, x in enumerate(good)))
+    good = [i4, f8, f8, f8.copy(), f8.copy(), np.zeros(2, bool), 1.0, 1.0, 0.0]
+    merge_centres(*good)
+    none = np.zeros((2, 0), np.int32)
+    strange = ((0, i4 + 2), (0, none), (1, wrong), (2, wrong), (4, wrong), (5, np.zeros(3, bool)))
+    for at, bad in (*strange, (7, 0.0)):
+        with pytest.raises(ValueError):
+            merge_centres(*(bad if i == at else x for i, x in enumerate(good)))
+    with pytest.raises(TypeError):
+        merge_centres(*(x.astype(np.float32) if i == 1 else x for i, x in enumerate(good)))

@@ -1,0 +1,163 @@
+"""`train`: the same model whatever happens on the way, killed processes included."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import streaming_job
+from graphkm import GKMRegressor
+from graphkm.online import CheckpointError, load, train
+from streaming_job import N_CHUNKS, ROWS, chunks, model
+
+JOB = Path(streaming_job.__file__)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """Return the checkpoint of a run that nobody disturbed."""
+    path = tmp_path_factory.mktemp("whole") / "a"
+    train(chunks(), model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    return path
+
+
+class StopError(Exception):
+    """Ends a stream early."""
+
+
+def until(last):
+    for i, chunk in enumerate(chunks()):
+        if i == last:
+            raise StopError
+        yield chunk
+
+
+# ---------------------------------------------------------------- going on
+
+
+@pytest.mark.parametrize("every", [1, 170, 10**6])
+@pytest.mark.parametrize("last", [1, 7, N_CHUNKS - 1])
+def test_a_run_goes_on_from_its_checkpoint(tmp_path, uninterrupted, last, every):
+    path = tmp_path / "a"
+    with pytest.raises(StopError):
+        train(until(last), model(), classes=[0, 1], checkpoint=path, every=every)
+    assert path.exists() == (every <= last * ROWS)
+    final = train(chunks(), model(), classes=[0, 1], checkpoint=path, every=every)
+    assert path.read_bytes() == uninterrupted.read_bytes()
+    np.testing.assert_array_equal(final.dual_coef_, load(path).dual_coef_)
+
+
+def test_a_finished_run_is_read_and_left_alone(uninterrupted):
+    before = uninterrupted.stat().st_mtime_ns
+    final = train(chunks(), model(), checkpoint=uninterrupted)
+    assert uninterrupted.stat().st_mtime_ns == before
+    assert final._stream.n_rows == N_CHUNKS * ROWS
+
+
+def test_it_is_partial_fit(uninterrupted):
+    by_hand = model()
+    for X, y in chunks():
+        by_hand.partial_fit(X, y, classes=[0, 1])
+    plain = train(chunks(), model(), classes=[0, 1])
+    for other in (plain, load(uninterrupted)):
+        np.testing.assert_array_equal(by_hand.dual_coef_, other.dual_coef_)
+        np.testing.assert_array_equal(by_hand.support_vectors_, other.support_vectors_)
+
+
+def test_other_chunks_of_the_same_rows_count_once(tmp_path, uninterrupted):
+    """A checkpoint within a chunk: the rest of the chunk is new; only rounding differs."""
+    path = tmp_path / "a"
+    with pytest.raises(StopError):
+        train(until(7), model(), classes=[0, 1], checkpoint=path, every=1)
+    X, y = (np.concatenate(part) for part in zip(*chunks(), strict=True))
+    wide = [(X[i : i + 333], y[i : i + 333]) for i in range(0, len(y), 333)]
+    final = train(wide, model(), classes=[0, 1], checkpoint=path)
+    whole = load(uninterrupted)
+    assert final._stream.n_rows == len(y) and final.n_iter_ == whole.n_iter_
+    np.testing.assert_allclose(final.decision_function(X), whole.decision_function(X), atol=1e-3)
+
+
+def test_chunks_without_rows_and_regression(tmp_path):
+    empty = (np.empty((0, 3)), np.empty(0))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    parts = [empty, (X[:40], X[:40, 0]), empty, (X[40:], X[40:, 0]), empty]
+    path = tmp_path / "a"
+    final = train(parts, GKMRegressor(random_state=0), checkpoint=path)
+    np.testing.assert_array_equal(final.predict(X), load(path).predict(X))
+
+
+# ---------------------------------------------------------------- what cannot go on
+
+
+def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted):
+    path = tmp_path / "a"
+    path.write_bytes(uninterrupted.read_bytes())
+    with pytest.raises(ValueError, match="belongs to another stream"):
+        train(list(chunks())[:5], model(), checkpoint=path)
+    with pytest.raises(ValueError, match=r"written with reservoir_size=40.*reservoir_size=41"):
+        train(chunks(), model(reservoir_size=41), checkpoint=path)
+    with pytest.raises(CheckpointError, match="holds a GKMClassifier"):
+        train(chunks(), GKMRegressor(), checkpoint=path)
+    with pytest.raises(ValueError, match="every must be"):
+        train(chunks(), model(), checkpoint=path, every=0)
+    assert path.read_bytes() == uninterrupted.read_bytes()
+
+
+def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted):
+    path = tmp_path / "a"
+    path.write_bytes(uninterrupted.read_bytes()[:-5])
+    with pytest.raises(CheckpointError, match="cannot be used"):
+        train(chunks(), model(), checkpoint=path)
+    assert path.read_bytes() == uninterrupted.read_bytes()[:-5]
+
+
+def test_a_checkpoint_that_cannot_be_written_stops_the_run(tmp_path):
+    with pytest.raises(CheckpointError, match="folder that exists"):
+        train(chunks(), model(), classes=[0, 1], checkpoint=tmp_path / "nowhere" / "a", every=1)
+
+
+# ---------------------------------------------------------------- kill -9
+
+
+def kill_until_done(path, kills, seed):
+    """Start the job again and again, and kill it at random moments; then let it end."""
+    moments, killed = random.Random(seed), 0
+    while killed < kills:
+        command = [sys.executable, str(JOB), str(path), "1", "0.002"]
+        job = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert job.stdout is not None
+        job.stdout.readline()  # imports are done
+        time.sleep(moments.uniform(0.0, 0.3))
+        job.kill()
+        job.communicate()
+        if job.returncode == 0:  # it was done before; once more from the start
+            path.unlink()
+        else:
+            killed += 1
+    subprocess.run([sys.executable, str(JOB), str(path), "1", "0"], check=True, stdout=-3)
+
+
+def assert_unharmed(path, uninterrupted):
+    assert path.read_bytes() == uninterrupted.read_bytes()
+    assert {p.name for p in path.parent.iterdir()} <= {"a", "a.previous"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_killed_processes_leave_no_trace(tmp_path, uninterrupted):
+    kill_until_done(tmp_path / "a", 3, seed=0)
+    assert_unharmed(tmp_path / "a", uninterrupted)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("seed", range(5))
+def test_many_killed_processes_leave_no_trace(tmp_path, uninterrupted, seed):
+    kill_until_done(tmp_path / "a", 12, seed)
+    assert_unharmed(tmp_path / "a", uninterrupted)
