@@ -167,7 +167,6 @@ def parse_csv(
     marker: bytes,
     text_labels: bool,
 ) -> tuple[int, int, int, int, int, int]: ...
-
 def largest_columns(values: NDArray[Any], out: NDArray[np.int32]) -> None: ...
 def project_centres(
     values: NDArray[Any],

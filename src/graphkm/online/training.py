@@ -77,7 +77,7 @@ def train(
     seen = saved = _resume(model, checkpoint)
     options = {} if classes is None else {"classes": classes}
     position = 0
-    for X, y in stream:
+    for X, y, *_ in stream:  # chunks of `read_stream` also know where they begin
         first, position = position, position + len(y)
         if position <= seen or len(y) == 0:
             continue
