@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -53,6 +54,7 @@ def run_fit(
     split = _split(data, cell)
     with _quiet():
         _warm_up(method, parameters, context)
+        limit_memory(protocol.memory_limit)
         before = _start_of_peak()
         cpu, wall = time.process_time(), time.perf_counter()
         model = method.fit(split.X, split.y, parameters, context)
@@ -84,6 +86,19 @@ def run_fit(
         "seed": context.seed,
         "parameters": parameters or getattr(model, "best_params_", {}),
     }
+
+
+def limit_memory(limit: float) -> None:
+    """Let this process allocate no more than so many bytes.
+
+    What is allocated counts, not what is mapped: libraries and the file of data are. Libraries
+    must have been used before: some, refused their first buffers, ask for them for ever.
+    """
+    if sys.platform == "win32":  # no such limit there
+        return
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (int(limit), resource.RLIM_INFINITY))
 
 
 def _best_on_test(method: Method, split: Split, context: Context) -> float | None:

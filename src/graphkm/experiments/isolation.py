@@ -16,7 +16,7 @@ from typing import Any
 
 from . import convergence, graph
 from .cells import NO_FIT, OVER, Cell
-from .fitting import run_choice, run_fit
+from .fitting import limit_memory, run_choice, run_fit
 from .protocol import Protocol
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -72,7 +72,9 @@ def _work(
     parameters: dict[str, Any],
 ) -> None:  # fmt: skip
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits for it decides
-    _set_limits(protocol.cpu_limit, protocol.memory_limit)
+    _limit_time(protocol.cpu_limit)
+    if cell.kind != "fit":  # which sets it behind its first, small fit
+        limit_memory(protocol.memory_limit)
     try:
         answer = {"status": "ok", **_dispatch(cell, protocol, data, parameters)}
     except MemoryError as error:
@@ -97,16 +99,14 @@ def _dispatch(
     return {"convergence": convergence.run, "graph": graph.run}[cell.kind](data, cell, protocol)
 
 
-def _set_limits(cpu_limit: float, memory_limit: float) -> None:
+def _limit_time(seconds: float) -> None:
     if sys.platform == "win32":  # no such limits there
         return
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    seconds = max(1, round(cpu_limit))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 30))
-    # What is allocated counts, not what is mapped: libraries and the file of data are.
-    resource.setrlimit(resource.RLIMIT_DATA, (int(memory_limit), resource.RLIM_INFINITY))
+    soft = max(1, round(seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 30))
 
 
 @contextmanager
