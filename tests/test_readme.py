@@ -1,13 +1,17 @@
-"""The README's example runs, and prints about what the README says it prints."""
+"""The code of the README and of the user guide runs, and prints what they say."""
 
 import contextlib
+import doctest
 import io
 import pathlib
 import re
 
 import pytest
 
-README = pathlib.Path(__file__).parents[1] / "README.md"
+ROOT = pathlib.Path(__file__).parents[1]
+README = ROOT / "README.md"
+GUIDE = {page: page.read_text("utf-8") for page in sorted((ROOT / "docs/guide").glob("*.md"))}
+PAGES_WITH_CODE = [page for page, text in GUIDE.items() if "```pycon" in text]
 
 
 def test_the_example_prints_what_it_says():
@@ -20,3 +24,21 @@ def test_the_example_prints_what_it_says():
     # Rounding differs between instruction sets, and with it a point or two near the boundary.
     assert printed == pytest.approx(promised, abs=0.01)
     assert printed[1] > printed[0]
+
+
+def test_the_readmes_links_to_files_lead_somewhere():
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README.read_text(encoding="utf-8"))
+    local = [link for link in links if not link.startswith("http")]
+    assert len(local) > 5
+    assert [link for link in local if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: page.stem)
+def test_the_code_of_the_guide(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```pycon\n(.*?)```", GUIDE[page], re.DOTALL)
+    session = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page.stem, str(page), 0)
+    report = io.StringIO()
+    failed, attempted = doctest.DocTestRunner().run(session, out=report.write)
+    assert attempted > 0
+    assert failed == 0, report.getvalue()
