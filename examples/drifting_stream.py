@@ -20,7 +20,7 @@ from graphkm.online import Chunk, prequential
 # Any iterable of chunks will do; `graphkm.online.read_stream` makes one of a file. -1 marks rows
 # without a label.
 
-N_CHUNKS, CHUNK, SHARE = 150, 100, 0.1
+N_CHUNKS, CHUNK, SHARE = 100, 100, 0.1
 
 
 def drifting_stream():
@@ -38,14 +38,14 @@ def drifting_stream():
 # Test, then train
 # ----------------
 # The linear model of scikit-learn learns from labelled rows only; it suits these classes, which a
-# line separates at any moment. ``steps_per_row=1``, because by default steps become rare after
-# 10,000 rows, and with them forgetting.
+# line separates at any moment. ``steps_per_row=1``, because by default steps become rare later in
+# a stream, and with them forgetting.
 
 following = {"gamma": 0.3, "steps_per_row": 1, "random_state": 0}
 models = {
     "linear (SGDClassifier)": SGDClassifier(random_state=0),
     "GKMClassifier, keeps everything": GKMClassifier(**following),
-    "GKMClassifier, half_life=2000": GKMClassifier(half_life=2000, **following),
+    "GKMClassifier, half_life=1000": GKMClassifier(half_life=1000, **following),
     "GKMClassifier, half_life=100": GKMClassifier(half_life=100, **following),
 }
 results = {

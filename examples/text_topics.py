@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from graphkm import GKMClassifier
 from graphkm.datasets import hide_labels
 
-N_DOCUMENTS, N_WORDS, N_TOPICS, LENGTH = 500, 2000, 4, 60
+N_DOCUMENTS, N_WORDS, N_TOPICS, LENGTH = 400, 2000, 4, 60
 
 # %%
 # Documents drawn from topics
