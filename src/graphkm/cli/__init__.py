@@ -21,6 +21,6 @@ printing       summaries for people, JSON for programs, progress
 Only typer is imported until a sub-command runs: help and completion do not wait for scikit-learn.
 """
 
-from .app import app, main
+from .app import main
 
-__all__ = ["app", "main"]
+__all__ = ["main"]

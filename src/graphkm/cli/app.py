@@ -40,9 +40,10 @@ def _options(
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
     version: Annotated[
         bool,
-        typer.Option("--version", help="Print the version.", is_eager=True,
-                     callback=_print_version),
-    ] = False,  # fmt: skip
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
 ) -> None:
     _state["debug"] = debug
 
@@ -63,9 +64,7 @@ def _register(work: Callable[..., None], *examples: str, panel: str) -> None:
 
 for _module in (train, predict, evaluate, search, stream, info, export, demo):
     _name = _module.__name__.rsplit(".", 1)[1]
-    _register(
-        getattr(_module, _name), _module.EXAMPLE, *_module.MORE_EXAMPLES, panel="Models"
-    )
+    _register(getattr(_module, _name), _module.EXAMPLE, *_module.MORE_EXAMPLES, panel="Models")
 for _work, _example in (
     (paper.reproduce, paper.REPRODUCE_EXAMPLE),
     (paper.report, paper.REPORT_EXAMPLE),
@@ -76,6 +75,7 @@ for _work, _example in (
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command; errors are one sentence, unless --debug asks for more."""
+    _state["debug"] = False
     with warnings.catch_warnings():
         notes_instead_of_warnings()
         try:

@@ -60,12 +60,12 @@ def _first_lines(block: bytes) -> list[bytes]:
 
 
 def _delimiter(given: str | None, line: str) -> str:
-    """Return what separates fields: as given, or the first usual sign in the line.
+    r"""Return what separates fields: as given, or the first usual sign in the line.
 
     Examples
     --------
     >>> _delimiter(None, "x;y;label"), _delimiter("tab", "a b")
-    (';', '\\t')
+    (';', '\t')
     """
     if given is None:
         return next((sign for sign in _GUESSED if sign in line), ",")
@@ -82,21 +82,26 @@ def _is_named(
         return options.header
     if memory is not None and memory.columns is not None:
         return True  # or the columns could not be told
-    label: str | int | None = options.label
-    if memory is not None and label is None:
-        position = memory.label if isinstance(memory.label, int) else -1
-        label = None if len(first) == memory.n_features else position
-        label = label - 1 if isinstance(label, int) and label > 0 else label
-    elif label is None:
-        label = -1
-    elif label.lstrip("-").isdigit():
-        label = int(label) - (int(label) > 0)
+    without_label = memory is not None and len(first) == memory.n_features
+    label = None if without_label else _place(options.label or (memory and memory.label) or -1)
     return has_header(first, second, label, options.unlabeled, name)
 
 
-def _refuse_words(
-    name: str, layout: Layout, first: list[str], row: list[str], named: bool
-) -> None:
+def _place(column: str | int) -> str | int:
+    """Return a column as `has_header` counts: from 0 where it is a number.
+
+    Examples
+    --------
+    >>> _place("3"), _place(-1), _place("kind")
+    (2, -1, 'kind')
+    """
+    if isinstance(column, str) and not column.lstrip("-").isdigit():
+        return column
+    number = int(column)
+    return number - 1 if number > 0 else number
+
+
+def _refuse_words(name: str, layout: Layout, first: list[str], row: list[str], named: bool) -> None:
     """Raise if the first row has words where features should be."""
     if len(row) != len(first):
         return  # the parser says it better

@@ -94,7 +94,7 @@ def sentence(error: BaseException) -> str:
     'rows.csv: no such file or directory.'
     """
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted."
+        return str(error) or "interrupted."
     if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.strerror:
         words = error.strerror[0].lower() + error.strerror[1:]
         return f"{error.filename}: {words}." if error.filename else f"{words}."

@@ -68,5 +68,7 @@ def labelled_predictions(
             n_rows += len(y)
             bar.update(len(y))
     if not pairs:
-        raise DataFileError(f"{table.name}: none of its {n_rows:,} rows has a label to compare with.")
+        raise DataFileError(
+            f"{table.name}: none of its {n_rows:,} rows has a label to compare with."
+        )
     return n_rows, pairs

@@ -25,8 +25,7 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows | None]:
     if rows.memory.task == "classify":
         groups = [np.flatnonzero(rows.y == label) for label in rows.classes]
     taken = [
-        rng.permutation(group)[: min(round(share * len(group)), len(group) - 1)]
-        for group in groups
+        rng.permutation(group)[: min(round(share * len(group)), len(group) - 1)] for group in groups
     ]
     out = np.sort(np.concatenate(taken))
     if len(out) == 0:

@@ -41,9 +41,7 @@ def whole_libsvm(
     X, y = read_libsvm(
         source, zero_based=zero_based is not False, unlabeled=unlabeled, on_bad_row=on_bad_row
     )
-    from_zero = bool(zero_based) or (
-        zero_based is None and X.nnz > 0 and int(X.indices.min()) == 0
-    )
+    from_zero = bool(zero_based) or (zero_based is None and X.nnz > 0 and int(X.indices.min()) == 0)
     if zero_based is None and not from_zero:
         parts = (X.data, X.indices - 1, X.indptr)
         X = sparse.csr_matrix(parts, shape=(X.shape[0], max(X.shape[1] - 1, 0)))

@@ -24,12 +24,10 @@ _OWN = ("unlabeled", "verbose", "callback")  # which the command line sets itsel
 _ALWAYS = ("seed", "threads")  # which estimators without them may ignore
 
 
-def make_estimator(
-    method: Method | str, task: str, options: LearningOptions, **more: Any
-) -> Any:
+def make_estimator(method: Method | str, task: str, options: LearningOptions, **more: Any) -> Any:
     """Return the estimator of a method with the parameters that were given."""
     kind = _class(str(method), task)
-    parameters = _flags(kind, options) | {name: more[name] for name in more}
+    parameters = _flags(kind, options) | more
     for text in options.set or ():
         name, value = _assignment(text)
         _refuse_unknown(kind, name, f"--set {text}")

@@ -9,6 +9,7 @@ from typing import Any
 import graphkm
 
 from .memory import Memory
+from .scaling import last_step
 
 
 def write_model(model: Any, path: Path, memory: Memory) -> None:
@@ -16,10 +17,13 @@ def write_model(model: Any, path: Path, memory: Memory) -> None:
     from ..exchange import save_model
 
     memory = replace(memory, version=graphkm.__version__)
+    estimator = last_step(model)
+    here = {"verbose": 0, "n_jobs": None}  # of this terminal and this machine
+    estimator.set_params(**{k: v for k, v in here.items() if k in estimator.get_params()})
     save_model(model, path, note=memory.to_note())
 
 
-def read_model(path: Path, threads: int | None = None) -> tuple[Any, Memory]:
+def read_model(path: Path) -> tuple[Any, Memory]:
     """Return a model and what it remembers."""
     from ..exchange import load_model, read_note
 

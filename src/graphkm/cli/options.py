@@ -56,9 +56,7 @@ Data = Annotated[
         show_default=False,
     ),
 ]
-Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="The model file.", show_default=False)
-]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The model file.", show_default=False)]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object instead, for programs.")
 ]

@@ -133,8 +133,8 @@ def check_labels(rows: Rows, name: str) -> None:
     """Raise unless there is something to learn."""
     if not rows.labeled.any():
         raise DataFileError(
-            f"{name}: none of its {len(rows.y):,} rows has a label. Label some rows of every class, "
-            "or name the label's column with --label."
+            f"{name}: none of its {len(rows.y):,} rows has a label. Label some rows of every "
+            "class, or name the label's column with --label."
         )
     if rows.memory.task == "classify" and len(rows.classes) < 2:
         only = label_text(rows.classes[0])

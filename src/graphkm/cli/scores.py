@@ -60,12 +60,12 @@ def score_lines(task: str, scores: Mapping[str, Any]) -> dict[str, str]:
 
 
 def confusion_lines(classes: Sequence[Any], confusion: Sequence[Sequence[int]]) -> list[str]:
-    """Return a table of true against predicted classes.
+    r"""Return a table of true against predicted classes.
 
     Examples
     --------
-    >>> print("\\n".join(confusion_lines(["a", "b"], [[1, 0], [1, 1]])))
-    true \\ predicted  a  b
+    >>> print("\n".join(confusion_lines(["a", "b"], [[1, 0], [1, 1]])))
+    true \ predicted  a  b
     a                 1  0
     b                 1  1
     """
@@ -77,7 +77,10 @@ def confusion_lines(classes: Sequence[Any], confusion: Sequence[Sequence[int]]) 
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     return [
         "  ".join(
-            [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+            [
+                row[0].ljust(widths[0]),
+                *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
+            ]
         )
         for row in cells
     ]

@@ -12,8 +12,15 @@ import typer
 
 from .grouping import spread
 from .options import (
-    AsJson, Data, LearningOptions, Scale, ScaleOption, Task, TaskOption, TrainingFileOptions,
-)  # fmt: skip
+    AsJson,
+    Data,
+    LearningOptions,
+    Scale,
+    ScaleOption,
+    Task,
+    TaskOption,
+    TrainingFileOptions,
+)
 from .train import UnlabeledData
 
 EXAMPLE = "graphkm search few_labels.csv best.gkm"
@@ -105,11 +112,11 @@ def _score(found: Any, task: str) -> str:
 
     if math.isnan(found.best_score_):
         return "none: too few labels to hold any out"
-    what = f"{percent(found.best_score_)} accuracy" if task == "classify" else (
-        f"R^2 {found.best_score_:.4f}"
-    )  # fmt: skip
-    return f"{what}, on labels held out one by one or in folds; the best of all candidates, so a "\
-        "little flattered"  # fmt: skip
+    score = found.best_score_
+    what = f"{percent(score)} accuracy" if task == "classify" else f"R^2 {score:.4f}"
+    alone = found.cv is None and found.p == 2
+    how = "one at a time" if alone else "in folds"
+    return f"{what} on labels held out {how}; the best of all candidates, so a little flattered"
 
 
 def bought(found: Any, task: str) -> str:

@@ -10,8 +10,16 @@ import typer
 
 from .grouping import spread
 from .options import (
-    AsJson, Data, FitOptions, Model, Scale, ScaleOption, Task, TaskOption, TrainingFileOptions,
-)  # fmt: skip
+    AsJson,
+    Data,
+    FitOptions,
+    Model,
+    Scale,
+    ScaleOption,
+    Task,
+    TaskOption,
+    TrainingFileOptions,
+)
 
 EXAMPLE = "graphkm stream rows.csv online.gkm --every 1000"
 MORE_EXAMPLES = ("cat rows.csv | graphkm stream - online.gkm --classes cat,dog",)

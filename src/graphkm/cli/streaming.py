@@ -143,9 +143,7 @@ def _train(
     chunks: Iterator[Chunk], model: Any, classes: Any, settings: Settings, record: Record
 ) -> None:
     try:
-        train(
-            chunks, model, classes=classes, checkpoint=settings.checkpoint, every=settings.every
-        )
+        train(chunks, model, classes=classes, checkpoint=settings.checkpoint, every=settings.every)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"interrupted at row {record.n_rows:,}; the same command goes on from the last "

@@ -41,9 +41,7 @@ class Survey:
     zero_based: bool | None = None
 
     @classmethod
-    def of_classes(
-        cls, given: list[str] | None, task: Task, files: TrainingFileOptions
-    ) -> Survey:
+    def of_classes(cls, given: list[str] | None, task: Task, files: TrainingFileOptions) -> Survey:
         """Return what options alone tell of standard input.
 
         Examples

@@ -57,9 +57,7 @@ class Table:
 
 
 @contextmanager
-def open_training(
-    path: str, options: TrainingFileOptions, labels: str = "auto"
-) -> Iterator[Table]:
+def open_training(path: str, options: TrainingFileOptions, labels: str = "auto") -> Iterator[Table]:
     """Open a file to learn from; labels are "number", "text" or what the first ones are."""
 
     def lay_out(head: Head) -> Layout:
@@ -74,9 +72,26 @@ def open_training(
 
 @contextmanager
 def open_known(
-    path: str, options: FileOptions, memory: Memory, *, labels: bool = True, skip: bool = False
+    path: str,
+    options: FileOptions,
+    memory: Memory,
+    *,
+    labels: bool = True,
+    skip: bool | None = None,
 ) -> Iterator[Table]:
-    """Open a file for a model that knows what its rows look like; without labels on request."""
+    """Open a file for a model that knows what its rows look like.
+
+    Parameters
+    ----------
+    path, options
+        The file.
+    memory : Memory
+        What the model knows.
+    labels : bool
+        Whether labels are read.
+    skip : bool, optional
+        Whether bad rows are left out; None where the command has no such option.
+    """
 
     def lay_out(head: Head) -> Layout:
         if labels:
@@ -85,13 +100,25 @@ def open_known(
 
     if options.unlabeled is None:
         options = replace(options, unlabeled=memory.unlabeled)
-    with _open(path, options, skip=skip) as reader:
+    with _no_hint(skip is None), _open(path, options, skip=bool(skip)) as reader:
         if reader.format != "libsvm":
             yield reader.table(lay_out, memory.labels, memory)
             return
         table = reader.libsvm(memory.n_features, memory.zero_based)
         dense = table.pieces if memory.sparse else ((X.toarray(), y) for X, y in table.pieces)
         yield replace(table, pieces=dense)
+
+
+@contextmanager
+def _no_hint(wanted: bool) -> Iterator[None]:
+    """Cut the advice to leave bad rows out where there is no such option."""
+    try:
+        yield
+    except DataFileError as error:
+        if not wanted:
+            raise
+        message = str(error).replace(", or pass on_bad_row='skip' to leave such rows out", "")
+        raise DataFileError(message) from error
 
 
 @dataclass(frozen=True)
@@ -140,7 +167,7 @@ def _open(path: str, options: FileOptions, *, skip: bool) -> Iterator[_Reader]:
     with open_source(path) as opened:
         if format == "parquet":
             in_memory = opened.compressed or path == STDIN
-            source = io.BytesIO(opened.file.read()) if in_memory else path
+            source: Any = io.BytesIO(opened.file.read()) if in_memory else path
             bad_rows = BadRows(name, on_bad_row, "row")
             yield _Reader(source, format, options, bad_rows)
         else:

@@ -11,9 +11,17 @@ import typer
 
 from .grouping import spread
 from .options import (
-    AsJson, Data, FitOptions, Method, Model, Scale, ScaleOption, Task, TaskOption,
+    AsJson,
+    Data,
+    FitOptions,
+    Method,
+    Model,
+    Scale,
+    ScaleOption,
+    Task,
+    TaskOption,
     TrainingFileOptions,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from .rows import Rows
@@ -66,6 +74,7 @@ def train(
     from .fitting import fit_behind_scaler, hold_out
     from .methods import check_estimator, graph_for, make_estimator
     from .model_files import write_model
+    from .printing import say
     from .rows import read_rows
     from .writing import require_folder
 
@@ -80,7 +89,13 @@ def train(
     fitted, chosen = fit_behind_scaler(estimator, scale, rows)
     memory = replace(rows.memory, scale=chosen, method=method.value)
     write_model(fitted, model, memory)
-    _summary(rows, held_out, fitted, memory, model, read_in, time.perf_counter() - start, as_json)
+    if graph and not as_json:
+        say(
+            "note: the graph joins labelled with unlabelled rows (bipartite), since the neighbours "
+            "of so many sparse rows take long to find; --graph knn looks for them."
+        )
+    seconds = time.perf_counter() - start
+    _summary(rows, held_out, fitted, memory, model, read_in, seconds, as_json)
 
 
 def _summary(
