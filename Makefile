@@ -26,7 +26,7 @@ bench: $(VENV)/demo.stamp
 
 # Any warning is an error: a broken link, a docstring that numpydoc cannot read, a failing example.
 docs: $(VENV)/docs.stamp
-	$(BIN)/sphinx-build -b html -n -W --keep-going -q docs build/docs
+	$(BIN)/sphinx-build -b html -E -n -W --keep-going -q docs build/docs
 	@echo "build/docs/index.html"
 
 # The compiled code under AddressSanitizer and UndefinedBehaviorSanitizer (GCC, Linux). It takes

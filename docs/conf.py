@@ -33,6 +33,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib|joblib)\..*"),
     ("py:obj", r"_matrix|_diagonal|native_code|graphkm\.graphs\.search\..*"),  # not public
+    ("py:class", r"graphkm\._container\..*"),
 ]
 
 autodoc_typehints = "none"  # numpydoc's sections say it in words

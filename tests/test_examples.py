@@ -104,3 +104,11 @@ def test_comparing_solvers(run):
     first, last = numbers(out, "sgd,    128 steps")[0], numbers(out, "sgd,  16384 steps")[0]
     assert 0 < last < first / 20  # as 1 / T over a factor of 128
     assert "After T steps the expected objective" in out
+
+
+def test_exporting(run):
+    out = run("exporting")
+    assert "largest difference 0.0e+00" in out.splitlines()[0]  # the own file
+    libsvm = float(re.search(r"LIBSVM: .*difference (\S+),", out)[1])
+    assert 0 < libsvm < 1e-9
+    assert "same label 100.0%" in out
