@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import re
 import shlex
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
-from cli_runner import moons, process, run, write_csv
 from typer.main import get_command
 
+from cli_runner import moons, process, run, write_csv
 from graphkm.cli import main
 from graphkm.cli.app import app
 
@@ -146,10 +149,15 @@ def test_progress_is_for_terminals_only(workshop):
     quiet = process(*arguments[2:], folder=workshop)
     assert quiet.returncode == 0 and quiet.stderr == ""
     leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=workshop, stderr=follower, capture_output=False,
-        stdout=subprocess.PIPE, check=False,
-    )  # fmt: skip
+        [sys.executable, *arguments],
+        cwd=workshop,
+        stderr=follower,
+        stdout=subprocess.PIPE,
+        check=False,
+        env={**os.environ, "TQDM_DELAY": "0"},
+    )
     os.close(follower)
     shown = os.read(leader, 100_000)
     os.close(leader)

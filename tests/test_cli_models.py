@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from cli_runner import moons, process, read_predictions, run, write_csv, write_libsvm
 from sklearn import metrics
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from cli_runner import moons, process, read_predictions, run, write_csv, write_libsvm
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.baselines import LaplacianSVC, TransductiveSVC
 
