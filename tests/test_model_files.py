@@ -171,7 +171,7 @@ def test_one_format_for_all_ways_to_write_it(tmp_path):
 
 
 def test_notes(tmp_path):
-    model = GKMClassifier(random_state=0)
+    model = GKMClassifier(random_state=0).fit(X, TWO)
     note = {"trained": "today", "numbers": [1, 2.5, None], "deep": {"ä": True}}
     save_model(model, tmp_path / "a", note)
     assert read_note(tmp_path / "a") == note

@@ -19,6 +19,7 @@ import os
 import re
 import shutil
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,23 @@ def write_container(
     ...     read_container(f"{folder}/a")
     ({'name': 'b'}, {'x': array([0, 1, 2])})
     """
+    replace_file(path, _encode(header, arrays), seal=True)
+
+
+def replace_file(
+    path: str | os.PathLike[str], parts: Iterable[bytes], *, seal: bool = False
+) -> None:
+    """Write a file whole or not at all; a sealed one ends in its checksum and has a predecessor.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace_file(f"{folder}/a", [b"one ", b"two"])
+    ...     Path(f"{folder}/a").read_text()
+    'one two'
+    """
     place = Path(path)
-    parts = _encode(header, arrays)
     beside = place.with_name(f".{place.name}.part")
     try:
         with open(beside, "wb") as file:
@@ -65,10 +81,12 @@ def write_container(
             for part in parts:
                 digest.update(part)
                 file.write(part)
-            file.write(digest.digest())
+            if seal:
+                file.write(digest.digest())
             file.flush()
             os.fsync(file.fileno())
-        _keep_previous(place)
+        if seal:
+            _keep_previous(place)
         os.replace(beside, place)
         _flush_folder(place.parent)
     except OSError as error:
@@ -117,7 +135,7 @@ def read_container(
         raise _damaged(place, f"its checksum fits, but not its contents: {error}") from error
 
 
-def _encode(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[bytes | memoryview]:
+def _encode(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[bytes]:
     described = []
     for name, array in arrays.items():
         code = array.dtype.newbyteorder("<").str

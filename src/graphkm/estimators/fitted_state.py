@@ -123,11 +123,6 @@ def _check_classes(classes: NDArray[Any]) -> None:
     _require(ordered and (classes[1:] > classes[:-1]).all(), "its classes are not in order")
 
 
-def _n_outputs(model: Any) -> int:
-    many = is_classifier(model) and len(model.classes_) > 2
-    return len(model.classes_) if many else 1
-
-
 def _check_matrix(name: str, value: Any, shape: tuple[int, ...]) -> None:
     """Raise unless these are finite numbers in double precision and of this shape."""
     _require(type(value) is np.ndarray and value.dtype == np.float64, f"{name} are no numbers")
@@ -172,7 +167,7 @@ def _check_expansion(
     _require(type(offset) is float and np.isfinite(offset), f"its offset is {offset}")
     _require(isinstance(dtype, np.dtype), "its precision is missing")
     _require(type(_rows) is np.ndarray and _rows.dtype == np.int64, "its centres have no numbers")
-    m, outputs, d = len(_rows), _n_outputs(model), model.n_features_in_
+    m, outputs, d = len(_rows), model._n_outputs(), model.n_features_in_
     _check_matrix("its coefficients", _coefficients, (m, outputs))
     _check_matrix("its constants", constant, (outputs,))
     if isinstance(kernel, Precomputed):
@@ -190,7 +185,7 @@ def _check_expansion(
 
 def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
     """Raise unless a stream's solver, counters, centres and kept rows fit together."""
-    d, outputs, sparse = model.n_features_in_, _n_outputs(model), model._stream_sparse
+    d, outputs, sparse = model.n_features_in_, model._n_outputs(), model._stream_sparse
     names = {f.name for f in _solver_fields()}
     _require(isinstance(solver, dict) and set(solver) == names, "its solver has other settings")
     found = (solver["n_features"], solver["n_outputs"], solver["sparse"])

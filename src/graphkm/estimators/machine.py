@@ -97,6 +97,10 @@ class KernelMachine(Saved, BaseEstimator):
         self._training_rows = training_rows
         self._row_scores: NDArray[np.float64] | None = None
 
+    def _n_outputs(self) -> int:
+        """Return how many functions a fitted machine has."""
+        return 1
+
     def _saved_state(self) -> State:
         return machine_state(self)
 

@@ -15,6 +15,7 @@ from ..baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from ..estimators import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV, saving
 from ..estimators.encoding import Kind, State
 from ..estimators.saving import Saved, kind_of
+from .pairwise import PairwiseClassifier
 
 MODELS: tuple[type[Saved], ...] = (
     GKMClassifier,
@@ -24,6 +25,7 @@ MODELS: tuple[type[Saved], ...] = (
     LaplacianSVC,
     LaplacianRegressor,
     TransductiveSVC,
+    PairwiseClassifier,
 )
 SCALERS: dict[type, tuple[str, ...]] = {
     StandardScaler: ("mean_", "var_", "scale_"),
@@ -65,7 +67,7 @@ def save_model(
     {'trained on': 'four rows'}
     """
     if isinstance(model, Pipeline):
-        _check_steps(model)
+        check_steps(model)
     elif type(model) not in MODELS:
         known = ", ".join(cls.__name__ for cls in MODELS)
         raise ValueError(
@@ -121,7 +123,7 @@ def _checked_note(note: dict[str, Any] | None) -> dict[str, Any]:
     return kept
 
 
-def _check_steps(pipeline: Pipeline) -> None:
+def check_steps(pipeline: Pipeline) -> None:
     """Raise unless these are scalers and a model, which `memory` has nothing to do with."""
     *before, (_, last) = pipeline.steps
     for name, step in before:
@@ -149,7 +151,7 @@ def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
     for step in pipeline.steps:
         if type(step) is not tuple or len(step) != 2 or type(step[0]) is not str:
             raise ValueError("a pipeline has a step without a name")
-    _check_steps(pipeline)
+    check_steps(pipeline)
     widths = {step.n_features_in_ for _, step in pipeline.steps if hasattr(step, "n_features_in_")}
     if len(widths) != 1 or state:
         raise ValueError("a pipeline's steps do not fit together")
