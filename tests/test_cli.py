@@ -60,12 +60,8 @@ def run_example(example, folder):
     ("name", "example"), [(name, example) for name in COMMANDS for example in examples(name)]
 )
 def test_examples_run(name, example, workshop):
-    if name == "export":
-        exchange = pytest.importorskip("graphkm.exchange")
-        if not hasattr(exchange, "to_onnx"):
-            pytest.skip("this version has no exports")
-        if "onnx" in example:
-            pytest.importorskip("onnx")
+    if "onnx" in example:
+        pytest.importorskip("onnx")
     done = run_example(example, workshop)
     assert done.returncode == 0, done.stderr
     assert done.stdout or "--out" in example
