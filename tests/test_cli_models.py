@@ -238,7 +238,8 @@ def test_export_to_libsvm(folder, capsys):
     printed = capsys.readouterr().out
     assert "0 is cat, 1 is dog" in printed and "m.libsvm.range, for svm-scale -r" in printed
     assert (folder / "m.libsvm.range").exists()
-    write_libsvm(folder / "few.svm", X[:200], np.where(y == "cat", 3, np.where(y == "dog", 7, 0)))
+    codes = np.where(y == "cat", 3, np.where(y == "dog", 7, 0))
+    write_libsvm(folder / "few.svm", X[:200], codes[:200])
     flags = ("--scale", "none", "--unlabeled", "0")
     assert run("train", folder / "few.svm", folder / "n.gkm", *flags) == 0
     assert run("export", folder / "n.gkm", "--to", "libsvm", "--out", folder / "n.model") == 0
