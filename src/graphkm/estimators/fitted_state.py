@@ -13,9 +13,12 @@ from sklearn.base import is_classifier
 from ..expansion import KernelExpansion
 from ..kernels import Kernel, Precomputed
 from ..losses import resolve_loss
+from ..solvers.budget import resolve_rule
+from ..solvers.schedule import Schedule
 from ..solvers.stream import StreamSolver, StreamState
 from ..theory import Guarantee
 from .encoding import State
+from .settings import check_parameters
 
 # What fits and streams set beside the function itself; no model has all of them.
 _ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
@@ -38,6 +41,8 @@ _STREAM = {
     "_stream_params": dict,
     "_stream_shift": (np.ndarray, type(None)),
 }
+_CHOSEN = ["p", "C", "C_graph", "graph", "graph_gamma", "n_neighbors", "step", "budget"]
+_CHOSEN += ["reservoir_size", "half_life", "steps_per_row"]
 _EXPANSION = ("kernel", "offset", "constant", "dtype", "_X", "_shift", "_rows", "_coefficients")
 _COLUMNS = 2**22  # of a precomputed kernel, whose matrix is square: no memory holds as many
 _THREADS = 2**12
@@ -185,22 +190,12 @@ def _check_expansion(
 
 def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
     """Raise unless a stream's solver, counters, centres and kept rows fit together."""
-    d, outputs, sparse = model.n_features_in_, model._n_outputs(), model._stream_sparse
-    names = {f.name for f in _solver_fields()}
-    _require(isinstance(solver, dict) and set(solver) == names, "its solver has other settings")
-    found = (solver["n_features"], solver["n_outputs"], solver["sparse"])
-    _require(found == (d, outputs, sparse), "its solver is for other rows")
-    _check_kernel(solver["kernel"])
-    _require(not isinstance(solver["kernel"], Precomputed), "its kernel has no rows")
-    resolve_loss(solver["loss"], "classification" if is_classifier(model) else "regression")
-    for name in ("offset", "p", "C", "C_graph", "graph_gamma"):
-        value = solver[name]
-        _require(isinstance(value, int | float) and np.isfinite(value), f"{name} is {value}")
-    dtype, ids, kept = solver["dtype"], arrays["ids"], arrays["kept_ids"]
-    _require(isinstance(dtype, np.dtype), "its precision is missing")
+    _check_solver(model, solver)
+    dtype, sparse, ids, kept = solver["dtype"], solver["sparse"], arrays["ids"], arrays["kept_ids"]
     for value in (ids, kept):
         _require(value.ndim == 1 and value.dtype == np.int64, "its rows have no numbers")
-    _check_counters(numbers, len(kept))
+    _check_counters(solver, numbers)
+    d, outputs = solver["n_features"], solver["n_outputs"]
     _check_matrix("its sums", arrays["sums"], (len(ids), 2 * outputs))
     _check_matrix("its kept targets", arrays["kept_targets"], (len(kept), outputs))
     _check_matrix("its kept weights", arrays["kept_weights"], (len(kept),))
@@ -209,15 +204,51 @@ def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
         right = issparse(arrays[name]) == sparse and arrays[name].dtype == dtype
         _require(right, "its rows are of the wrong kind")
     _check_shift(model._stream_shift, arrays["rows"])
-    labeled = arrays["kept_labeled"]
-    _require(labeled.shape == kept.shape and labeled.dtype == bool, "its kept labels do not fit")
+    labels, others = numbers["filled"]
+    known = np.repeat([False, True], [others, labels])
+    _require(np.array_equal(arrays["kept_labeled"], known), "its reservoirs are out of order")
+    _require(arrays["kept_labeled"].dtype == bool, "its reservoirs are out of order")
 
 
-def _check_counters(numbers: Any, n_kept: int) -> None:
-    for name in ("n_rows", "n_labels", "n_iter", "t"):
-        value = numbers[name]
-        _require(type(value) is int and 0 <= value < 2**62, f"{name} is {value}")
-    _require(np.isfinite(numbers["harmonic"]), "its harmonic number is none")
-    filled = numbers["filled"]
-    counts = all(type(count) is int and count >= 0 for count in filled)
-    _require(counts and sum(filled) == n_kept, "its reservoirs are not as full as they say")
+def _check_solver(model: Any, solver: Any) -> None:
+    names = {f.name for f in _solver_fields()}
+    _require(isinstance(solver, dict) and set(solver) == names, "its solver has other settings")
+    own = model._learning_parameters()
+    params = model._stream_params
+    fits = set(params) == set(own) and all(isinstance(text, str) for text in params.values())
+    _require(fits, "its stream began with other parameters")
+    found = tuple(solver[name] for name in ("n_features", "n_outputs", "sparse"))
+    expected = (model.n_features_in_, model._n_outputs(), model._stream_sparse)
+    _require(found == expected, "its solver is for other rows")
+    _check_kernel(solver["kernel"])
+    _require(not isinstance(solver["kernel"], Precomputed), "its kernel has no rows")
+    resolve_loss(solver["loss"], "classification" if is_classifier(model) else "regression")
+    numbers = [solver[name] for name in ("offset", "p", "C", "C_graph", "graph_gamma")]
+    for value in numbers:
+        _require(type(value) is float and np.isfinite(value), f"its solver has {value}")
+    check_parameters(type(model)(**{name: solver[name] for name in _CHOSEN}))
+    resolve_rule(solver["budget_rule"], solver["kernel"], solver["sparse"])
+    _require(solver["budget_rule"] != "auto", "its budget has no rule")
+    _require(isinstance(solver["dtype"], np.dtype), "its precision is missing")
+
+
+def _check_counters(solver: State, numbers: Any) -> None:
+    """Raise unless rows, labels, steps and kept rows add up."""
+    n_rows, n_labels, n_iter, t = (numbers[name] for name in ("n_rows", "n_labels", "n_iter", "t"))
+    plan = numbers["schedule"]
+    both = (numbers["offered"], numbers["filled"])
+    counts = [n_rows, n_labels, n_iter, t, plan["rows"], plan["labels"], plan["ahead"]]
+    for value in (*counts, *both[0], *both[1]):
+        _require(type(value) is int and 0 <= value < 2**53, f"it has counted {value}")
+    schedule = Schedule(solver["steps_per_row"])
+    due = int(schedule.planned(np.array([plan["rows"]]))[0])
+    _require(
+        both[0] == [n_labels, n_rows - n_labels]
+        and all(f <= min(n, solver["reservoir_size"]) for n, f in zip(*both, strict=True))
+        and plan["rows"] <= n_rows
+        and plan["labels"] == n_labels
+        and n_iter == n_labels + plan["ahead"] >= max(t, due),
+        "its rows, labels and steps do not add up",
+    )
+    harmonic = numbers["harmonic"]
+    _require(type(harmonic) is float and 0 <= harmonic < 64, f"its harmonic number is {harmonic}")
