@@ -10,6 +10,7 @@ import lzma
 
 import numpy as np
 import pytest
+
 from cli_runner import (
     moons,
     process,
@@ -249,7 +250,7 @@ def test_a_row_of_the_wrong_width_is_not_shifted_by_a_dropped_column(tmp_path, c
         ("x,label\n1,a\n2,b\n", ("--set", "colour=3"), 2, "has no parameter colour. It has C,"),
         ("x,label\n1,a\n2,b\n", ("--set", "lapacian=x"), 2, "Did you mean laplacian?"),
         ("x,label\n1,a\n2,b\n", ("--set", "tol"), 2, "write --set NAME=VALUE"),
-        ("x,label\n1,a\n2,b\n", ("--method", "tsvm", "--graph", "knn"), 2, "has no parameter graph"),
+        ("x,label\n1,a\n2,b\n", ("--method", "tsvm", "--p", "1"), 2, "has no parameter p."),
         ("x,label\n1,a\n2,b\n", ("--delimiter", "x"), 2, "one of , ; | tab space"),
         ("x,label\n1,1.5\n2,2.5\n", ("--method", "tsvm"), 2, "knows classes only"),
         ("1,2\n3,4\n", ("--label", "x"), 2, "has no such column"),

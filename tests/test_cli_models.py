@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
-from cli_runner import moons, process, read_predictions, run, write_csv, write_libsvm
 from sklearn import metrics
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from cli_runner import moons, process, read_predictions, run, write_csv, write_libsvm
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.baselines import LaplacianSVC, TransductiveSVC
+from graphkm.exchange import save_model
 
 
 @pytest.fixture
@@ -195,10 +198,9 @@ def test_info(folder, capsys):
 
 
 def test_models_of_python_can_be_used(folder, capsys):
-    exchange = pytest.importorskip("graphkm.exchange")
     X, y, _ = moons()
     model = GKMClassifier(unlabeled=None, random_state=0).fit(X[:200], as_python(y[:200]))
-    exchange.save_model(model, folder / "m.gkm")
+    save_model(model, folder / "m.gkm")
     _, rows = predicted(folder)
     assert [row[0] for row in rows] == model.predict(X[200:]).tolist()
     assert run("info", folder / "m.gkm") == 0 and "2, without names" in capsys.readouterr().out
@@ -227,18 +229,33 @@ def test_demo(tmp_path, capsys):
     assert f"bought {100 * gain:.1f} points" in printed and "994 unlabelled points" in printed
 
 
-def test_export_to_libsvm_and_onnx(folder, capsys):
-    exchange = pytest.importorskip("graphkm.exchange")
-    if not hasattr(exchange, "to_libsvm"):
-        pytest.skip("this version has no exports")
-    assert run("train", folder / "few.csv", folder / "m.gkm", "--scale", "none") == 0
+def test_export_to_libsvm(folder, capsys):
+    program = shutil.which("svm-predict")
+    X, y, _ = moons()
+    assert run("train", folder / "few.csv", folder / "m.gkm", "--scale", "minmax") == 0
     capsys.readouterr()
-    assert run("export", folder / "m.gkm", "--to", "libsvm", "--json") == 0
-    out = json.loads(capsys.readouterr().out)["out"]
-    assert out == str(folder / "m.libsvm")
-    assert "kernel_type rbf" in (folder / "m.libsvm").read_text()
+    assert run("export", folder / "m.gkm", "--to", "libsvm") == 0
+    printed = capsys.readouterr().out
+    assert "0 is cat, 1 is dog" in printed and "m.libsvm.range, for svm-scale -r" in printed
+    assert (folder / "m.libsvm.range").exists()
+    codes = np.where(y == "cat", 3, np.where(y == "dog", 7, 0))
+    write_libsvm(folder / "few.svm", X[:200], codes[:200])
+    flags = ("--scale", "none", "--unlabeled", "0")
+    assert run("train", folder / "few.svm", folder / "n.gkm", *flags) == 0
+    assert run("export", folder / "n.gkm", "--to", "libsvm", "--out", folder / "n.model") == 0
+    if program is None:
+        pytest.skip("svm-predict is not installed")
+    write_libsvm(folder / "new.svm", X[200:], np.zeros(100))
+    command = [program, "new.svm", "n.model", "out"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    labels = [row[0] for row in predicted(folder, "n.gkm", "new.svm")[1]]
+    assert set(labels) == {"3", "7"} and (folder / "out").read_text().split() == labels
+
+
+def test_export_to_onnx(folder):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
+    assert run("train", folder / "few.csv", folder / "m.gkm") == 0
     assert run("export", folder / "m.gkm", "--to", "onnx") == 0
     session = runtime.InferenceSession(str(folder / "m.onnx"))
     X = moons()[0][200:].astype(np.float32)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cli_runner import run
 
+from cli_runner import run
 from graphkm.cli import main
 from graphkm.experiments import Ledger
 

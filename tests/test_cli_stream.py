@@ -11,9 +11,9 @@ import time
 
 import numpy as np
 import pytest
-from cli_runner import process, read_predictions, run, write_csv, write_libsvm
 from sklearn.preprocessing import StandardScaler
 
+from cli_runner import process, read_predictions, run, write_csv, write_libsvm
 from graphkm import GKMClassifier, GKMRegressor
 from graphkm.online import prequential, train
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -25,6 +26,7 @@ app = typer.Typer(
     epilog=f"{EXIT_CODES}\n\nBegin with: graphkm demo",
 )
 _state = {"debug": False}
+_BARS = {"TQDM_DELAY": "1", "TQDM_LEAVE": ""}  # shown for long work only, and gone at its end
 
 
 def _print_version(wanted: bool) -> None:
@@ -76,6 +78,8 @@ for _work, _example in (
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command; errors are one sentence, unless --debug asks for more."""
     _state["debug"] = False
+    for name, value in _BARS.items():
+        os.environ.setdefault(name, value)
     with warnings.catch_warnings():
         notes_instead_of_warnings()
         try:

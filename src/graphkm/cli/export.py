@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,8 +32,12 @@ def export(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a model as LIBSVM's svm-predict or ONNX runtimes read it."""
-    from ..exchange import to_libsvm, to_onnx
+    """Write a model as LIBSVM's svm-predict or ONNX runtimes read it.
+
+    LIBSVM's labels are whole numbers; others are numbered, and what the numbers mean is told.
+    Scaling goes to a file of its own, for svm-scale -r; ONNX holds it.
+    """
+    from ..exchange import to_onnx
     from .model_files import read_model
     from .printing import show
     from .writing import require_folder
@@ -41,8 +45,26 @@ def export(
     path = out or model.with_suffix(f".{to.value}")
     require_folder(path)
     fitted, _ = read_model(model)
-    if to is Target.libsvm:
-        to_libsvm(fitted, path)
-    else:
+    lines: dict[str, str | None] = {"written": str(path)}
+    facts: dict[str, Any] = {"model": model, "to": to.value, "out": path}
+    if to is Target.onnx:
         to_onnx(fitted, path=path)
-    show({"written": str(path)}, {"model": model, "to": to.value, "out": path}, as_json)
+    else:
+        more, more_facts = _to_libsvm(fitted, path)
+        lines, facts = lines | more, facts | more_facts
+    show(lines, facts, as_json)
+
+
+def _to_libsvm(fitted: Any, path: Path) -> tuple[dict[str, str | None], dict[str, Any]]:
+    from ..exchange import to_libsvm
+    from .rows import label_values
+    from .scaling import last_step
+
+    whole = all(isinstance(label, int) for label in label_values(getattr(fitted, "classes_", ())))
+    ranges = None if last_step(fitted) is fitted else path.with_name(path.name + ".range")
+    codes = to_libsvm(fitted, path, labels="same" if whole else "codes", ranges=ranges)
+    named = {} if whole else dict(zip(codes, label_values(codes.values()), strict=True))
+    return {
+        "scaling": None if ranges is None else f"{ranges}, for svm-scale -r",
+        "labels": ", ".join(f"{k} is {label}" for k, label in named.items()) or None,
+    }, {"ranges": ranges, "labels": named or None}

@@ -50,7 +50,7 @@ def _schema(source: str | io.BytesIO, name: str) -> Any:
         ) from error
     try:
         return parquet.read_schema(source)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise DataFileError(f"{name} cannot be read as Parquet ({error}).") from error

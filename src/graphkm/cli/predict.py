@@ -34,6 +34,7 @@ def predict(
 
     The columns are prediction and, for two classes, decision: above 0 for the second class, the
     farther the surer; for several classes decision_CLASS for each, of which the largest wins.
+    Columns are found by name, in any order; those the model does not know are passed over.
     """
     from .model_files import read_model
     from .printing import show

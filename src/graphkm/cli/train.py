@@ -113,7 +113,7 @@ def _summary(
     from .scores import judge, score_lines
 
     scores: dict[str, Any] = {}
-    known = "not measured, since no row was held out; try graphkm evaluate with other rows"
+    known = "not measured: no row was held out (--holdout 0.2 does, graphkm evaluate tests others)"
     measured: dict[str, str] = {"accuracy" if memory.task == "classify" else "quality": known}
     if held_out is not None:
         scores = judge(memory.task, held_out.y, fitted.predict(held_out.X))
