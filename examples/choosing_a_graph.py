@@ -4,7 +4,7 @@ Choosing the graph, or none
 
 A graph says which rows should score alike. On two moons that is true of neighbours. Of two
 Gaussians in 241 dimensions it is not: noise decides who is near whom, and every graph misleads.
-`GKMClassifierCV` decides from the labels, and may decide against a graph.
+:class:`~graphkm.GKMClassifierCV` decides from the labels, and may decide against a graph.
 """
 
 import matplotlib.pyplot as plt

@@ -49,8 +49,8 @@ for name, values in accuracy.items():
 # %%
 # What a search makes of five labels per class
 # --------------------------------------------
-# `GKMClassifierCV` chooses its parameters from the labels, and says what it thinks the unlabelled
-# images bought.
+# :class:`~graphkm.GKMClassifierCV` chooses its parameters from the labels, and says what it thinks
+# the unlabelled images bought.
 
 y = hide_labels(truth, n_per_class=5, random_state=0)
 search = GKMClassifierCV(random_state=0).fit(X, y)

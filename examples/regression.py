@@ -73,8 +73,8 @@ for name, (X, truth, n_known) in sets.items():
 # -------------------
 # On the arcs the search finds a graph that helps much, on the sheet it seldom needs one, and on the
 # table five neighbours are better than every kernel machine here: patients do not lie along
-# curves. The untuned `GKMRegressor` has a weak graph, since a strong one costs more on tables than
-# it gains on curves.
+# curves. The untuned :class:`~graphkm.GKMRegressor` has a weak graph, since a strong one costs more
+# on tables than it gains on curves.
 
 figure, axes = plt.subplots(1, len(results), figsize=(10, 3.6), sharey=True, layout="constrained")
 for ax, (name, methods) in zip(axes, results.items(), strict=True):
