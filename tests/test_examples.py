@@ -94,7 +94,7 @@ def test_choosing_a_graph(run):
 def test_drifting_stream(run):
     out = run("drifting_stream")
     assert numbers(out, "GKMClassifier, keeps everything")[0] < 60
-    assert numbers(out, "GKMClassifier, half_life=100")[0] > 85
+    assert numbers(out, "GKMClassifier, half_life=100 ")[0] > 85
 
 
 def test_comparing_solvers(run):
