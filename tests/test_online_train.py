@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import streaming_job
 from graphkm import GKMRegressor
@@ -108,6 +109,68 @@ def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted):
     with pytest.raises(ValueError, match="every must be"):
         train(chunks(), model(), checkpoint=path, every=0)
     assert path.read_bytes() == uninterrupted.read_bytes()
+
+
+def other_rows():
+    return ((X + 1e-6, y) for X, y in chunks())
+
+
+def other_order():
+    return reversed(list(chunks()))
+
+
+def other_labels():
+    return ((X, np.where(y < 0, y, 1 - y)) for X, y in chunks())
+
+
+def hidden_labels():
+    return ((X, np.full(ROWS, -1)) for X, _ in chunks())
+
+
+def late_difference():
+    """Return a stream that differs in the last chunk the checkpoint has seen."""
+    return ((X + (i == 6), y) for i, (X, y) in enumerate(chunks()))
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+@pytest.mark.parametrize(
+    "other", [other_rows, other_order, other_labels, hidden_labels, late_difference]
+)
+def test_other_rows_of_as_many_are_refused(tmp_path, other, storage):
+    def stored(stream):
+        return ((storage(X), y) for X, y in stream)
+
+    path = tmp_path / "a"
+    with pytest.raises(StopError):
+        train(stored(until(7)), model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="belongs to another stream"):
+        train(stored(other()), model(), checkpoint=path, every=1)
+    assert path.read_bytes() == before
+    train(stored(chunks()), model(), checkpoint=path)
+
+
+def test_rows_learnt_before_the_stream_are_not_looked_for_in_it(tmp_path):
+    """The checkpoint counts the stream's rows, the model also those it had learnt before."""
+    path, (X, y) = tmp_path / "a", next(chunks())
+    begun = model().partial_fit(X + 5, y, classes=[0, 1])
+    with pytest.raises(StopError):
+        train(until(7), begun, checkpoint=path, every=ROWS)
+    final = train(chunks(), model(), checkpoint=path)
+    assert final._stream.n_rows == (N_CHUNKS + 1) * ROWS
+
+
+def test_targets_are_compared(tmp_path):
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    path = tmp_path / "a"
+    train([(X, np.full(90, np.nan))], GKMRegressor(random_state=0), checkpoint=path)
+    fresh = GKMRegressor(random_state=0)
+    with pytest.raises(ValueError, match="belongs to another stream"):
+        train([(X, X[:, 0])], fresh, checkpoint=path)
+    assert not hasattr(fresh, "_streamed_origin")
+    train([(X, np.full(90, np.nan)), (X, 7 + X[:, 0])], fresh, checkpoint=path)
+    with pytest.raises(ValueError, match="belongs to another stream"):
+        train([(X, np.full(90, np.nan)), (X, X[:, 0])], fresh, checkpoint=path)
 
 
 def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted):
