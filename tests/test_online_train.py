@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -184,6 +185,64 @@ def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted):
 def test_a_checkpoint_that_cannot_be_written_stops_the_run(tmp_path):
     with pytest.raises(CheckpointError, match="folder that exists"):
         train(chunks(), model(), classes=[0, 1], checkpoint=tmp_path / "nowhere" / "a", every=1)
+
+
+# ---------------------------------------------------------------- a full disk
+
+FULL_DISK = """
+    import errno, sys
+    from pathlib import Path
+    from graphkm.online import CheckpointError, train
+    from streaming_job import ROWS, chunks, model
+
+    disk = Path(sys.argv[1])
+    path, ballast = disk / "a", disk / "ballast"
+    first = [chunk for _, chunk in zip(range(7), chunks())]
+    train(first, model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    before = path.read_bytes()
+    with open(ballast, "wb", buffering=0) as file:
+        try:
+            while file.write(bytes(4096)):
+                pass
+        except OSError as error:
+            assert error.errno == errno.ENOSPC
+    try:
+        train(chunks(), model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    except CheckpointError as error:
+        assert error.errno == errno.ENOSPC
+        print(error)
+    assert path.read_bytes() == before
+    assert {p.name for p in disk.iterdir()} == {"a", "a.previous", "ballast"}
+    ballast.unlink()
+    train(chunks(), model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    assert path.read_bytes() == Path(sys.argv[2]).read_bytes()
+    print("went on")
+"""
+
+
+def own_disk(folder, *command):
+    """Return a command that runs another one with a disk of one megabyte as the folder."""
+    mount = 'mount -t tmpfs -o size=1m tmpfs "$0" && exec "$@"'
+    return ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, str(folder), *command]
+
+
+def can_mount(folder):
+    try:
+        return subprocess.run(own_disk(folder, "true"), capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+def test_a_disk_that_is_full_for_a_while(tmp_path, uninterrupted):
+    """A real one: the checkpoint before survives, and with space again the run goes on."""
+    if not can_mount(tmp_path):
+        pytest.skip("mounting a disk of one's own is not allowed here")
+    python = [sys.executable, "-c", textwrap.dedent(FULL_DISK), str(tmp_path), str(uninterrupted)]
+    run = subprocess.run(
+        own_disk(tmp_path, *python), cwd=JOB.parent, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "No space left" in run.stdout and "untouched" in run.stdout and "went on" in run.stdout
 
 
 # ---------------------------------------------------------------- kill -9
