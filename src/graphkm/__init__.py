@@ -12,6 +12,7 @@ estimators                               `GKMClassifier`, `GKMRegressor`, and th
 online                                   streams from beginning to end, with checkpoints
 baselines                                the methods they are measured against
 model_selection                          folds of partly labelled data
+exchange                                 models as files, for others and from others
 datasets                                 public data sets, made ones, hiding of labels
 io                                       LIBSVM, CSV and Parquet files
 online                                   streams of chunks, progressive evaluation

@@ -2,7 +2,8 @@
 
 Layout: 8 bytes of magic, the format's version and the header's length (little-endian, 4 and 8
 bytes), the header as JSON, the arrays one after another in C order, and the SHA-256 of all that.
-Nothing in it is ever executed.
+Nothing in it is ever executed. The checksum finds damage, not malice, since anybody can compute
+it: every size is held against the file's length before anything is allocated.
 
 A file is written beside its place, flushed to the disk and renamed: a reader finds the old one or
 the new one, whenever the writer may have died. The one that was replaced stays as PATH.previous.
@@ -13,9 +14,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
+import re
 import shutil
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +30,24 @@ _MAGIC = b"graphkm\n"
 _VERSION = 1
 _START = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
-_KINDS = "biufU"
+# Truth values, whole and floating-point numbers of fixed sizes, and text.
+_DTYPE = re.compile(r"\|[biu]1|<[iu][248]|<f[248]|<U[1-9][0-9]{0,8}")
+_DIMENSIONS = 2
+_HEADER = 2**26  # bytes, at most
+_LAST_CHARACTER = 0x10FFFF
 
 
-class CheckpointError(OSError):
-    """A checkpoint that cannot be written or read; the message says which, why, what to do."""
+class ModelFileError(OSError):
+    """A model's file that cannot be written or read; the message says which, why, what to do."""
+
+
+CheckpointError = ModelFileError  # the file of a model that is still learning is no other
 
 
 def write_container(
     path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
-    """Write a file, or raise CheckpointError and leave what was there.
+    """Write a file, or raise ModelFileError and leave what was there.
 
     Examples
     --------
@@ -46,8 +57,23 @@ def write_container(
     ...     read_container(f"{folder}/a")
     ({'name': 'b'}, {'x': array([0, 1, 2])})
     """
+    replace_file(path, _encode(header, arrays), seal=True)
+
+
+def replace_file(
+    path: str | os.PathLike[str], parts: Iterable[bytes], *, seal: bool = False
+) -> None:
+    """Write a file whole or not at all; a sealed one ends in its checksum and has a predecessor.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace_file(f"{folder}/a", [b"one ", b"two"])
+    ...     Path(f"{folder}/a").read_text()
+    'one two'
+    """
     place = Path(path)
-    parts = _encode(header, arrays)
     beside = place.with_name(f".{place.name}.part")
     try:
         with open(beside, "wb") as file:
@@ -55,20 +81,22 @@ def write_container(
             for part in parts:
                 digest.update(part)
                 file.write(part)
-            file.write(digest.digest())
+            if seal:
+                file.write(digest.digest())
             file.flush()
             os.fsync(file.fileno())
-        _keep_previous(place)
+        if seal:
+            _keep_previous(place)
         os.replace(beside, place)
         _flush_folder(place.parent)
     except OSError as error:
         for leftover in (beside, _beside_previous(place)):
             with contextlib.suppress(OSError):
                 leftover.unlink()
-        kept = "the checkpoint that was there is untouched" if place.exists() else "nothing is kept"
-        raise CheckpointError(
+        kept = "the one that was there is untouched" if place.exists() else "nothing is kept"
+        raise ModelFileError(
             error.errno,
-            f"The checkpoint could not be written ({error.strerror or error}); {kept}. Free space, "
+            f"The file could not be written ({error.strerror or error}); {kept}. Free space, "
             "or pass a path in a folder that exists and can be written to",
             str(place),
         ) from error
@@ -77,53 +105,112 @@ def write_container(
 def read_container(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return a file's header and arrays; CheckpointError if it is not what was written."""
+    """Return a file's header and arrays; ModelFileError if it is not what was written."""
     place = Path(path)
     try:
         content = place.read_bytes()
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise CheckpointError(
-            error.errno, f"The checkpoint could not be read ({error.strerror})", str(place)
+        raise ModelFileError(
+            error.errno, f"The file could not be read ({error.strerror})", str(place)
         ) from error
     if len(content) < _START.size + _DIGEST or not content.startswith(_MAGIC):
-        raise _damaged(place, "it is no checkpoint of graphkm, or only the beginning of one")
+        raise _damaged(place, "it is no model of graphkm, or only the beginning of one")
     _, version, size = _START.unpack_from(content)
     if version > _VERSION:
-        raise CheckpointError(
+        raise ModelFileError(
             f"{place} was written in format {version}, and this version of graphkm reads up to "
             f"{_VERSION}; update graphkm."
         )
     body, digest = memoryview(content)[:-_DIGEST], content[-_DIGEST:]
     if hashlib.sha256(body).digest() != digest:
         raise _damaged(place, "its checksum does not fit: it is truncated or was changed")
-    header = json.loads(bytes(body[_START.size : _START.size + size]))
-    return header["header"], _arrays(header["arrays"], body[_START.size + size :])
+    try:
+        if version < 1:
+            raise ValueError(f"there is no format {version}")
+        header, described = _header(body[_START.size :], size)
+        return header, _arrays(described, body[_START.size + size :])
+    except (ValueError, TypeError, RecursionError) as error:
+        raise _damaged(place, f"its checksum fits, but not its contents: {error}") from error
 
 
-def _encode(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[bytes | memoryview]:
+def _encode(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[bytes]:
     described = []
     for name, array in arrays.items():
-        if array.dtype.kind not in _KINDS:
-            raise TypeError(f"array {name!r} of {array.dtype} cannot be written")
-        described.append([name, array.dtype.newbyteorder("<").str, list(array.shape)])
+        code = array.dtype.newbyteorder("<").str
+        if not _DTYPE.fullmatch(code) or array.ndim > _DIMENSIONS:
+            raise TypeError(
+                f"array {name!r} of {array.dtype} and {array.ndim} dimensions cannot be written"
+            )
+        described.append([name, code, list(array.shape)])
     text = json.dumps({"header": header, "arrays": described}).encode()
+    if len(text) > _HEADER:
+        raise TypeError(f"a header of {len(text):,} bytes cannot be written: {_HEADER:,} at most")
     start = _START.pack(_MAGIC, _VERSION, len(text))
     little = (np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for a in arrays.values())
     return [start, text, *(a.tobytes() for a in little)]
 
 
+def _header(content: memoryview, size: int) -> tuple[dict[str, Any], list[Any]]:
+    """Return the caller's header and the descriptions of arrays."""
+    if size > min(len(content), _HEADER):
+        raise ValueError(f"a header of {size:,} bytes in a file that has {len(content):,}")
+    parsed = json.loads(bytes(content[:size]), object_pairs_hook=_without_duplicates)
+    if not isinstance(parsed, dict) or set(parsed) != {"header", "arrays"}:
+        raise ValueError("its header lacks its two parts")
+    header, described = parsed["header"], parsed["arrays"]
+    if not isinstance(header, dict) or not isinstance(described, list):
+        raise ValueError("its header has parts of the wrong kind")
+    return header, described
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        raise ValueError("a name occurs twice in its header")
+    return out
+
+
 def _arrays(described: list[Any], content: memoryview) -> dict[str, NDArray[Any]]:
-    out, first = {}, 0
+    """Return the arrays, which follow each other and leave nothing over."""
+    out: dict[str, NDArray[Any]] = {}
+    first = 0
     for name, code, shape in described:
-        dtype = np.dtype(code)
-        count = int(np.prod(shape, dtype=np.int64))
+        if not isinstance(name, str) or name in out:
+            raise ValueError(f"{name!r} is no name for an array, or names two")
+        dtype, count = _described(name, code, shape)
+        size = count * dtype.itemsize
+        if size > len(content) - first:
+            raise ValueError(f"array {name!r} has {size:,} bytes, more than there are")
         flat = np.frombuffer(content, dtype, count, first)
+        _check_values(name, flat)
         # A copy: arrays of a buffer can neither be written to nor are they in native order.
         out[name] = flat.reshape(shape).astype(dtype.newbyteorder("="))
-        first += count * dtype.itemsize
+        first += size
+    if first != len(content):
+        raise ValueError(f"{len(content) - first:,} bytes belong to no array")
     return out
+
+
+def _described(name: str, code: Any, shape: Any) -> tuple[np.dtype[Any], int]:
+    """Return the type of an array and how many numbers it holds."""
+    if not isinstance(code, str) or not _DTYPE.fullmatch(code):
+        raise ValueError(f"array {name!r} is of the unknown type {code!r}")
+    if not isinstance(shape, list) or len(shape) > _DIMENSIONS:
+        raise ValueError(f"array {name!r} has the impossible shape {shape!r}")
+    for length in shape:
+        if type(length) is not int or not 0 <= length < 2**48:
+            raise ValueError(f"array {name!r} has the impossible shape {shape!r}")
+    return np.dtype(code), math.prod(shape)
+
+
+def _check_values(name: str, flat: NDArray[Any]) -> None:
+    """Refuse bytes that are no value of their type."""
+    if flat.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+        raise ValueError(f"array {name!r} holds other bytes than true and false")
+    if flat.dtype.kind == "U" and (flat.view("<u4") > _LAST_CHARACTER).any():
+        raise ValueError(f"array {name!r} holds characters that do not exist")
 
 
 def _keep_previous(place: Path) -> None:
@@ -166,9 +253,9 @@ def _flush_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _damaged(place: Path, what: str) -> CheckpointError:
+def _damaged(place: Path, what: str) -> ModelFileError:
     previous = previous_path(place)
-    advice = "delete it to begin anew"
+    advice = "take another copy of it, or make it anew"
     if previous.exists():
         advice = f"the one before it is {previous}; move that to its place, or {advice}"
-    return CheckpointError(f"{place} cannot be used: {what}. Nothing was changed; {advice}.")
+    return ModelFileError(f"{place} cannot be used: {what}. Nothing was changed; {advice}.")

@@ -98,6 +98,13 @@ class KernelExpansion:
         return self._rows[: len(self)]
 
     @property
+    def centres(self) -> Any:
+        """The centres themselves, in the order they came; rows of no width if precomputed."""
+        rows = self.rows
+        whole = len(rows) == self._X.shape[0] and bool((rows[1:] > rows[:-1]).all())
+        return self._X if whole else self._X[rows]
+
+    @property
     def coefficients(self) -> NDArray[np.float64]:
         """The centres' coefficients, of shape (n_centres, n_outputs)."""
         return self._coefficients[: len(self)]

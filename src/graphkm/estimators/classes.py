@@ -112,6 +112,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             )
         return np.searchsorted(self.classes_, known)
 
+    def _n_outputs(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return f(x): of shape (n,) for two classes, (n, n_classes) for more."""
         scores = self._scores(X)

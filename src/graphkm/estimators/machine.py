@@ -14,12 +14,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..expansion import KernelExpansion, default_threads
 from ..kernels import Kernel, Precomputed, resolve_gamma, resolve_kernel
 from .checks import canonical_csr, check_kernel_reaches, check_range, largest_kernel_value
+from .encoding import State
+from .fitted_state import machine_state, restore_machine
 from .parameters import count_threads
+from .saving import Saved
 
 _VISIBLE = 1e-4  # change of a score that rounding must not reach
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(Saved, BaseEstimator):
     """An estimator whose f is a sum of kernels over rows of its training data.
 
     Subclasses have the parameters `kernel`, `gamma`, `unlabeled` and `n_jobs`.
@@ -68,14 +71,11 @@ class KernelMachine(BaseEstimator):
         """Keep f = sum_j coefficients_j (k(., x_j) + offset) + constant over the rows `support`."""
         if _single_is_too_coarse(kernel, X, coefficients):
             dtype = np.dtype(np.float64)
-        self.kernel_ = kernel
         self.support_ = support
-        self.dual_coef_ = np.ascontiguousarray(coefficients.T)
         precomputed = isinstance(kernel, Precomputed)
         # A precomputed kernel's centres are columns, of which only the numbers are kept.
         rows = np.empty((X.shape[0], 0)) if precomputed else X[support]
-        self.support_vectors_ = rows[support] if precomputed else rows
-        self._f = KernelExpansion(
+        f = KernelExpansion(
             kernel,
             rows,
             coefficients.shape[1],
@@ -84,10 +84,29 @@ class KernelMachine(BaseEstimator):
             dtype=dtype,
             n_threads=self._n_threads(),
         )
-        self._f.set(support if precomputed else np.arange(len(support)), coefficients)
-        self.intercept_: NDArray[np.float64] = self._f.intercept
-        self._training_rows = X
+        f.set(support if precomputed else np.arange(len(support)), coefficients)
+        self._take(f, X)
+
+    def _take(self, f: KernelExpansion, training_rows: Any = None) -> None:
+        """Set all attributes that are parts of f."""
+        self._f = f
+        self.kernel_ = f.kernel
+        self.support_vectors_ = f.centres
+        self.dual_coef_ = np.ascontiguousarray(f.coefficients.T)
+        self.intercept_: NDArray[np.float64] = f.intercept
+        self._training_rows = training_rows
         self._row_scores: NDArray[np.float64] | None = None
+
+    def _n_outputs(self) -> int:
+        """Return how many functions a fitted machine has."""
+        return 1
+
+    def _saved_state(self) -> State:
+        return machine_state(self)
+
+    def _restore_state(self, state: State) -> None:
+        restore_machine(self, state)
+        self.intercept_ = self.intercept_ + getattr(self, "_origin", 0.0)
 
     # ------------------------------------------------------------------ input
 

@@ -13,14 +13,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseGKM
+from .encoding import Kinds, State
 from .fold_search import Folds
 from .parameters import check_count, check_number
+from .saving import Saved, kind_of
 from .search import ClosedForm, Grid
 
 _SEARCHED = ("Cs", "C_graphs", "gammas", "graphs", "cv")
 
 
-class SearchMixin:
+class SearchMixin(Saved):
     """Search, then one fit with what was found; predictions and scores are that fit's.
 
     It comes before scikit-learn's mixins, whose `score` would count unlabelled rows.
@@ -67,9 +69,6 @@ class SearchMixin:
         kernel = template._resolve_kernel(problem.X, np.dtype(np.float64))
         wanted = not problem.labeled.all() and (grid.C_graphs is None or any(grid.C_graphs))
         template._check_graph(kernel, affinity, wanted=wanted)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(template, name):
-                setattr(self, name, getattr(template, name))
         search: ClosedForm | Folds
         if self.cv is None and self.p == 2:
             search = ClosedForm(template, problem, grid, affinity)
@@ -77,13 +76,43 @@ class SearchMixin:
             splitter = self._splitter()
             search = Folds(template, problem, grid, splitter, y, sample_weight, affinity)
         with _progress(search, self.verbose) as candidates:
-            self._choose(list(candidates))
-        template.set_params(**self.best_params_)
-        self.best_estimator_ = template._solve(
-            problem, affinity=affinity, neighbours=search.neighbours
+            judged = list(candidates)
+        self._choose(
+            [candidate for candidate, _ in judged],
+            np.array([judgement.loss for _, judgement in judged]),
+            np.array([judgement.score for _, judgement in judged]),
         )
-        self.n_iter_ = template.n_iter_
+        template.set_params(**self.best_params_)
+        self._take(template._solve(problem, affinity=affinity, neighbours=search.neighbours))
         return self
+
+    def _take(self, model: BaseGKM) -> None:
+        """Set what the chosen model knows."""
+        self.best_estimator_ = model
+        for name in ("classes_", "n_features_in_", "feature_names_in_", "n_iter_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+
+    @classmethod
+    def _kinds(cls) -> Kinds:
+        return {c.__name__: kind_of(c) for c in (cls, type(cls()._new_template()))}
+
+    def _saved_state(self) -> State:
+        return {
+            "candidates": self.cv_results_["params"],
+            "losses": self.cv_results_["criterion"],
+            "scores": self.cv_results_["mean_test_score"],
+            "model": self.best_estimator_,
+        }
+
+    def _restore_state(self, state: State) -> None:
+        model, candidates = state["model"], state["candidates"]
+        if type(model) is not type(self._new_template()):
+            raise ValueError(f"the model chosen is a {type(model).__name__}")
+        if any(state[name].shape != (len(candidates),) for name in ("losses", "scores")):
+            raise ValueError("there are not as many scores as candidates")
+        self._choose(candidates, state["losses"], state["scores"])
+        self._take(model)
 
     def _template(self) -> BaseGKM:
         own = {k: v for k, v in self.get_params(deep=False).items() if k not in _SEARCHED}
@@ -91,23 +120,26 @@ class SearchMixin:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         return self._new_template().set_params(**{**own, "random_state": int(seed)})
 
-    def _choose(self, judged: list[tuple[dict[str, Any], Any]]) -> None:
-        losses = np.array([judgement.loss for _, judgement in judged])
-        scores = np.array([judgement.score for _, judgement in judged])
+    def _choose(
+        self,
+        candidates: list[dict[str, Any]],
+        losses: NDArray[np.float64],
+        scores: NDArray[np.float64],
+    ) -> None:
         self.best_index_ = int(np.argmin(losses))
-        self.best_params_ = judged[self.best_index_][0]
+        self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(scores[self.best_index_])
-        alone = np.array([candidate["C_graph"] == 0 for candidate, _ in judged])
+        alone = np.array([candidate["C_graph"] == 0 for candidate in candidates])
         without = int(np.flatnonzero(alone)[np.argmin(losses[alone])])
         self.unlabeled_gain_ = float(scores[self.best_index_] - scores[without])
-        names = dict.fromkeys(name for candidate, _ in judged for name in candidate)
+        names = dict.fromkeys(name for candidate in candidates for name in candidate)
         self.cv_results_ = {
             f"param_{name}": np.ma.masked_invalid(
-                [float(candidate.get(name, np.nan)) for candidate, _ in judged]
+                [float(candidate.get(name, np.nan)) for candidate in candidates]
             )
             for name in names
         } | {
-            "params": [candidate for candidate, _ in judged],
+            "params": candidates,
             "mean_test_score": scores,
             "criterion": losses,
             "rank_test_score": 1 + np.argsort(np.argsort(losses, kind="stable"), kind="stable"),

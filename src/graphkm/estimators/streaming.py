@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -20,7 +19,8 @@ from ..solvers.budget import resolve_rule
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from .base import BaseGKM
 from .checks import check_kernel_reaches, check_range
-from .saving import load_model, save_model
+from .encoding import State
+from .fitted_state import restore_stream, stream_state
 from .settings import check_parameters
 from .stream_checks import refuse_to_stream, varies
 
@@ -49,32 +49,14 @@ class StreamingGKM(BaseGKM):
     _stream_shift: NDArray[Any] | None = None
     _encode_more: Callable[..., tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything this stream has learnt, and needs to go on, to one file.
+    def _saved_state(self) -> State:
+        return stream_state(self) if hasattr(self, "_stream") else super()._saved_state()
 
-        The file is replaced atomically, and the one that was there stays as PATH.previous.
-
-        Parameters
-        ----------
-        path : path
-            The file; a CheckpointError says why it could not be written.
-        """
-        save_model(self, path, {})
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the model that `save` wrote; it goes on as the one saved would have.
-
-        Parameters
-        ----------
-        path : path
-            The file; a CheckpointError says what is wrong with it.
-
-        Returns
-        -------
-        model
-        """
-        return load_model(path, {cls.__name__: cls})[0]
+    def _restore_state(self, state: State) -> None:
+        if "solver" in state:
+            self._resume(restore_stream(self, state))
+        else:
+            super()._restore_state(state)
 
     def _resume(self, stream: StreamState) -> None:
         """Go on from a stream's state."""

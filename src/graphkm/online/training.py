@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from ..estimators import GKMClassifier, GKMRegressor
 from ..estimators.parameters import check_count
-from ..estimators.saving import load_model, save_model
+from ..estimators.saving import kind_of, load_model, save_model
 
 Model = TypeVar("Model", GKMClassifier, GKMRegressor)
-_CLASSES: dict[str, type] = {"GKMClassifier": GKMClassifier, "GKMRegressor": GKMRegressor}
+_KINDS = {cls.__name__: kind_of(cls) for cls in (GKMClassifier, GKMRegressor)}
 _EVERY = 100_000
 
 
@@ -28,7 +28,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     GKMClassifier or GKMRegressor
     """
-    return load_model(path, _CLASSES)[0]
+    return load_model(path, _KINDS)[0]
 
 
 def train(
@@ -88,7 +88,7 @@ def train(
         model.partial_fit(X[new:], y[new:], **options)
         seen = position
         if checkpoint is not None and seen - saved >= every:
-            save_model(model, checkpoint, {"rows": seen})
+            save_model(model, checkpoint, {"rows": seen}, type(model)._kinds())
             saved = seen
     if position < seen:
         raise ValueError(
@@ -96,7 +96,7 @@ def train(
             f"has seen {seen:,}: it belongs to another stream. Pass that one, or another path."
         )
     if checkpoint is not None and seen > saved:
-        save_model(model, checkpoint, {"rows": seen})
+        save_model(model, checkpoint, {"rows": seen}, type(model)._kinds())
     return model
 
 
@@ -108,7 +108,12 @@ def _resume(model: Any, checkpoint: str | os.PathLike[str] | None) -> int:
     """Put a checkpoint's state into the model, and return how many rows it has seen."""
     if checkpoint is None or not Path(checkpoint).exists():
         return 0
-    loaded, note = load_model(checkpoint, {type(model).__name__: type(model)})
+    loaded, note = load_model(checkpoint, type(model)._kinds(), type(model))
+    if not hasattr(loaded, "_stream"):
+        raise ValueError(
+            f"{os.fspath(checkpoint)} holds a model made by fit, which has no stream to go on "
+            "with; pass another path."
+        )
     for name, value in model._learning_parameters().items():
         was = loaded._learning_parameters()[name]
         if value != was:

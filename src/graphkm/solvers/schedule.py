@@ -43,14 +43,15 @@ class Schedule:
         begun = np.maximum.accumulate(labeled) if not self._labels else np.ones(len(labeled), bool)
         rows = self._rows + np.cumsum(begun)
         labels = self._labels + np.cumsum(labeled)
-        ahead = np.maximum.accumulate(np.append(self._ahead, self._planned(rows) - labels))
+        ahead = np.maximum.accumulate(np.append(self._ahead, self.planned(rows) - labels))
         steps = np.diff(ahead) + labeled
         if len(labeled):
             self._rows, self._labels = int(rows[-1]), int(labels[-1])
             self._ahead = int(ahead[-1])
         return np.asarray(steps)
 
-    def _planned(self, rows: Ints) -> Ints:
+    def planned(self, rows: Ints) -> Ints:
+        """Return the steps that are due after so many rows since the first labelled one."""
         if isinstance(self._plan, str):
             return np.maximum(np.minimum(2 * rows, _MANY), rows // _RATE)
         return np.floor(self._plan * rows).astype(np.int64)

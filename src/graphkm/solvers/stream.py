@@ -19,7 +19,7 @@ it changes what is given up, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log
 from typing import Any, Literal, NamedTuple
 
@@ -201,14 +201,14 @@ class StreamState:
         self.kept = StreamRows._make(arrays[f"kept_{name}"] for name in StreamRows._fields)
 
     def __getstate__(self) -> tuple[StreamSolver, tuple[dict[str, Any], dict[str, Any]]]:
-        """Leave out what is rebuilt: the compiled store."""
-        return self.solver, self.state()
+        """Leave out what is rebuilt, the compiled store, and the seed, which is used up."""
+        return replace(self.solver, seed=None), self.state()  # type: ignore[arg-type]
 
     def __setstate__(
         self, saved: tuple[StreamSolver, tuple[dict[str, Any], dict[str, Any]]]
     ) -> None:
         """Rebuild the store from the centres."""
-        self.__init__(saved[0])  # type: ignore[misc]
+        self.__init__(replace(saved[0], seed=np.random.SeedSequence(0)))  # type: ignore[misc]
         self.restore(*saved[1])
 
     def _generators(self) -> list[np.random.Generator]:

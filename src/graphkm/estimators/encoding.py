@@ -1,0 +1,272 @@
+"""Values as JSON beside arrays, by a closed table of types: what a model's file can hold.
+
+None, truth values, numbers, texts and lists are JSON's own. Whatever else there is has a name:
+
+=====================================  ==================================================
+``{"dict": [[key, value], ...]}``      a dictionary, keys of any type
+``{"tuple": [...]}``                   a tuple
+``{"dtype": "<f4"}``                   a precision
+``{"array": name}``                    the array of that name
+``{"texts": [...]}``                   an array of texts as objects, as scikit-learn's names
+``{"csr": name, "shape": [n, d]}``     the CSR matrix of three arrays
+``{"object": name, "fields": {...}}``  a kernel, a loss or a `Guarantee` of this library
+``{"model": name, ...}``               an estimator of the reader's table
+=====================================  ==================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from .. import kernels, losses
+from ..kernels import Kernel
+from ..losses import Loss
+from ..theory import Guarantee
+
+_PARTS = ("data", "indices", "indptr")  # of a CSR matrix
+_PRECISIONS = ("<f4", "<f8")
+_DEPTH = 16
+_DEGREE = 1000  # of a polynomial: it is multiplied out
+_PLAIN = (bool, int, float, str)
+
+State = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a class of models is stored: its parameters, and what `fit` has set."""
+
+    cls: Any  # a type, called with parameters
+    state: Callable[[Any], State]
+    restore: Callable[[Any, State], None]
+
+
+Kinds = Mapping[str, Kind]
+
+
+class Encoder:
+    """Turns values into JSON and collects the arrays among them.
+
+    Parameters
+    ----------
+    kinds : dict of Kind
+        The estimators that may occur, by name.
+    """
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._kinds = kinds
+
+    def encode(self, name: str, value: Any, depth: int = 0) -> Any:
+        """Return a value as JSON holds it; `name` is for its arrays, and for complaints."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or type(value) in _PLAIN or isinstance(value, str):
+            return value
+        if depth < _DEPTH:
+            for encode in (self._container, self._array, self._object, self._model):
+                coded = encode(name, value, depth + 1)
+                if coded is not None:
+                    return coded
+        last = name.rsplit("/", 1)[-1]
+        raise ValueError(
+            f"{last}={value!r} cannot be saved: a file holds numbers, texts and the library's own "
+            "kernels and losses, and no code. Pass one of those. What only a fit needs can be "
+            f"taken away before: set_params({last}=None)."
+        )
+
+    def _container(self, name: str, value: Any, depth: int) -> Any:
+        def each(items: Any) -> list[Any]:
+            return [self.encode(f"{name}/{i}", item, depth) for i, item in enumerate(items)]
+
+        if type(value) is dict:
+            pairs = [
+                [self.encode(name, key, depth), self.encode(f"{name}/{key}", item, depth)]
+                for key, item in value.items()
+            ]
+            return {"dict": pairs}
+        if type(value) is list:
+            return each(value)
+        return {"tuple": each(value)} if type(value) is tuple else None
+
+    def _array(self, name: str, value: Any, depth: int) -> Any:
+        if isinstance(value, np.dtype):
+            return {"dtype": value.newbyteorder("<").str}
+        if issparse(value):
+            matrix = csr_array(value)
+            self.arrays |= {f"{name}.{part}": getattr(matrix, part) for part in _PARTS}
+            return {"csr": name, "shape": list(matrix.shape)}
+        if type(value) is not np.ndarray:
+            return None
+        if value.dtype.kind == "O" and value.ndim == 1:
+            texts = value.tolist()
+            return {"texts": texts} if all(isinstance(text, str) for text in texts) else None
+        self.arrays[name] = value
+        return {"array": name}
+
+    def _object(self, name: str, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if _known_object(kind.__name__) is not kind:
+            return None
+        parts = {f.name: self.encode(name, getattr(value, f.name), depth) for f in fields(value)}
+        return {"object": kind.__name__, "fields": parts}
+
+    def _model(self, name: str, value: Any, depth: int) -> Any:
+        kind = self._kinds.get(type(value).__name__)
+        if kind is None or type(value) is not kind.cls:
+            return None
+        parts = {"parameters": value.get_params(deep=False), "state": kind.state(value)}
+        return {"model": type(value).__name__} | {
+            part: {key: self.encode(f"{name}/{key}", item, depth) for key, item in values.items()}
+            for part, values in parts.items()
+        }
+
+
+class Decoder:
+    """Turns JSON and arrays into values again; whatever does not fit is a ValueError.
+
+    Parameters
+    ----------
+    kinds : dict of Kind
+        The estimators that may occur, by name.
+    arrays : dict of ndarray
+        Those of the file; each is used once.
+    """
+
+    def __init__(self, kinds: Kinds, arrays: dict[str, NDArray[Any]]) -> None:
+        self._kinds = kinds
+        self._arrays = dict(arrays)
+
+    def decode(self, value: Any, depth: int = 0) -> Any:
+        """Return what was encoded."""
+        if depth > 2 * _DEPTH:
+            raise ValueError("it is nested too deeply")
+        if isinstance(value, list):
+            return [self.decode(item, depth + 1) for item in value]
+        if not isinstance(value, dict):
+            return value
+        tag = next(iter(value), "")
+        reader = getattr(self, f"_{tag}", None) if tag in _TAGS else None
+        if reader is None or set(value) != _TAGS[tag]:
+            raise ValueError(f"{str(value)[:80]} has no meaning")
+        return reader(value, depth + 1)
+
+    def finish(self) -> None:
+        """Raise if arrays are left that nothing refers to."""
+        if self._arrays:
+            raise ValueError(f"nothing refers to its arrays {sorted(self._arrays)[:5]}")
+
+    def _dict(self, value: Any, depth: int) -> dict[Any, Any]:
+        pairs = [(self.decode(k, depth), self.decode(v, depth)) for k, v in value["dict"]]
+        return dict(pairs)
+
+    def _tuple(self, value: Any, depth: int) -> tuple[Any, ...]:
+        return tuple(self.decode(_a(list, value["tuple"]), depth))
+
+    def _dtype(self, value: Any, depth: int) -> np.dtype[Any]:
+        if value["dtype"] not in _PRECISIONS:
+            raise ValueError(f"{value['dtype']!r} is no precision")
+        return np.dtype(value["dtype"]).newbyteorder("=")
+
+    def _array(self, value: Any, depth: int) -> NDArray[Any]:
+        return self._take(value["array"])
+
+    def _texts(self, value: Any, depth: int) -> NDArray[Any]:
+        texts = [_a(str, text) for text in _a(list, value["texts"])]
+        return np.array(texts, dtype=object)
+
+    def _csr(self, value: Any, depth: int) -> csr_array:
+        parts = [self._take(f"{value['csr']}.{part}") for part in _PARTS]
+        return checked_csr(*parts, shape=value["shape"])
+
+    def _object(self, value: Any, depth: int) -> Any:
+        known = _known_object(value["object"])
+        if known is None:
+            raise ValueError(f"{value['object']!r} is no kernel or loss that is known")
+        parts = {k: self.decode(v, depth) for k, v in _a(dict, value["fields"]).items()}
+        for part in parts.values():
+            if type(part) not in (int, float, type(None)):
+                raise ValueError(f"{value['object']} of {parts} is not made of numbers")
+        if parts.get("degree", 1) > _DEGREE:
+            raise ValueError(f"a polynomial of degree {parts['degree']}: at most {_DEGREE}")
+        return known(**parts)
+
+    def _model(self, value: Any, depth: int) -> Any:
+        kind = self._kinds.get(_a(str, value["model"]))
+        if kind is None:
+            raise ValueError(f"{value['model']!r} is none of {', '.join(self._kinds)}")
+        parameters, state = (
+            {key: self.decode(item, depth) for key, item in _a(dict, value[part]).items()}
+            for part in ("parameters", "state")
+        )
+        model = kind.cls(**parameters)
+        kind.restore(model, state)
+        return model
+
+    def _take(self, name: Any) -> NDArray[Any]:
+        if _a(str, name) not in self._arrays:
+            raise ValueError(f"array {name!r} is missing, or used twice")
+        return self._arrays.pop(name)
+
+
+_TAGS = {
+    "dict": {"dict"},
+    "tuple": {"tuple"},
+    "dtype": {"dtype"},
+    "array": {"array"},
+    "texts": {"texts"},
+    "csr": {"csr", "shape"},
+    "object": {"object", "fields"},
+    "model": {"model", "parameters", "state"},
+}
+
+
+def checked_csr(
+    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], *, shape: Any
+) -> csr_array:
+    """Return a CSR matrix in canonical format, in which compiled code can trust every number.
+
+    Examples
+    --------
+    >>> one = np.array([1])
+    >>> checked_csr(one, one, np.array([0, 1]), shape=[1, 1])
+    Traceback (most recent call last):
+    ...
+    ValueError: a CSR matrix has columns beyond its 1
+    """
+    rows, columns = (_a(int, length) for length in _a(list, shape))
+    if not (data.ndim == indices.ndim == indptr.ndim == 1 and data.dtype.kind in "if"):
+        raise ValueError("a CSR matrix has parts of the wrong shape or type")
+    if {indices.dtype, indptr.dtype} - {np.dtype(np.int32), np.dtype(np.int64)}:
+        raise ValueError("a CSR matrix has indices that are no whole numbers")
+    if not 0 <= columns < 2**48 or len(indptr) != rows + 1 or len(indices) != len(data):
+        raise ValueError(f"a CSR matrix of shape {shape} has parts of other lengths")
+    if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
+        raise ValueError("a CSR matrix has rows that do not follow each other")
+    if len(indices) and not (indices.min() >= 0 and indices.max() < columns):
+        raise ValueError(f"a CSR matrix has columns beyond its {columns}")
+    matrix = csr_array((data, indices, indptr), shape=(rows, columns))
+    if not matrix.has_canonical_format:
+        raise ValueError("a CSR matrix has columns out of order, or twice")
+    return matrix
+
+
+def _known_object(name: Any) -> Any:
+    """Return what has this name in the library and is nothing but its numbers."""
+    if name == "Guarantee":
+        return Guarantee
+    found = getattr(kernels, name, None) or getattr(losses, name, None)
+    plain = isinstance(found, type) and issubclass(found, Kernel | Loss)
+    return found if plain and found is not kernels.FunctionKernel else None
+
+
+def _a(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise ValueError(f"{str(value)[:80]} stands where a {kind.__name__} should")
+    return value

@@ -1,0 +1,167 @@
+"""Models in LIBSVM's format, for `svm-predict` and whatever else reads it.
+
+LIBSVM knows one function for every pair of classes, made of the support vectors listed under the
+two. Two classes are one pair. With more, all centres with a coefficient in f_i are listed under
+class i, so that the function of a pair is f_i - f_j, and the class that wins all its votes is the
+one with the largest f.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from .._container import replace_file
+from ..kernels import Polynomial, SquaredExponential
+from .plain import PlainModel, plain_model
+
+_LARGEST = 2**31 - 1  # LIBSVM's labels are C's ints
+
+
+def to_libsvm(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    labels: str = "same",
+    ranges: str | os.PathLike[str] | None = None,
+) -> dict[int, Any]:
+    """Write a fitted model in LIBSVM's format.
+
+    `svm-predict` then gives the labels, or the targets, of `predict`, for data whose features are
+    counted from 1.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this library with kernel "rbf", "linear" or "poly", or a pipeline of
+        scalers and one.
+    path : path
+        Written whole or not at all.
+    labels : {"same", "codes"}, default="same"
+        LIBSVM's labels are whole numbers. "same" writes such labels as they are and refuses
+        others; "codes" writes 0, 1, ... for the classes in their order.
+    ranges : path, optional
+        For a pipeline: where its scaling is written for ``svm-scale -r``, which must be applied to
+        data before `svm-predict`. It prints six digits of what it scales.
+
+    Returns
+    -------
+    dict
+        What every number in the file stands for; empty for a regressor.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from graphkm import GKMClassifier
+    >>> X, y = np.array([[0.0], [0.1], [0.9], [1.0]]), np.array(["a", "", "", "b"])
+    >>> model = GKMClassifier(unlabeled="", n_neighbors=2).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     to_libsvm(model, f"{folder}/model", labels="codes")
+    ...     Path(f"{folder}/model").read_text().split()[:4]
+    {0: 'a', 1: 'b'}
+    ['svm_type', 'c_svc', 'kernel_type', 'rbf']
+    """
+    if labels not in ("same", "codes"):
+        raise ValueError(f"labels must be 'same' or 'codes', got {labels!r}.")
+    plain = plain_model(model, "LIBSVM")
+    if (plain.scale is None) != (ranges is None):
+        raise ValueError(
+            "The pipeline scales its input, which LIBSVM's models do not: pass ranges=, a path "
+            "for what svm-scale needs, or scale the data yourself and write the last step."
+            if ranges is None
+            else "ranges= is for the scaling of a pipeline, and this model has none."
+        )
+    written = {} if plain.classes is None else _written_labels(plain.classes, labels)
+    lines = _regressor(plain) if plain.classes is None else _classifier(plain, list(written))
+    if ranges is not None:
+        replace_file(ranges, [line.encode() for line in _ranges(plain)])
+    replace_file(path, (line.encode() for line in lines))
+    return written
+
+
+def _written_labels(classes: NDArray[Any], labels: str) -> dict[int, Any]:
+    known = classes.tolist()
+    if labels == "codes":
+        return dict(enumerate(known))
+    whole = classes.dtype.kind in "iuf" and all(
+        label == int(label) and abs(label) <= _LARGEST for label in known
+    )
+    if not whole:
+        raise ValueError(
+            f"LIBSVM's labels are whole numbers up to {_LARGEST}, and the classes are {known}; "
+            "pass labels='codes' to write 0, 1, ... for them."
+        )
+    return {int(label): label for label in known}
+
+
+def _regressor(plain: PlainModel) -> Iterator[str]:
+    yield from _header(plain, "epsilon_svr", [-plain.intercept[0]], None, None)
+    yield from _vectors(plain, np.arange(len(plain.coefficients)), plain.coefficients)
+
+
+def _classifier(plain: PlainModel, labels: list[int]) -> Iterator[str]:
+    a, b, k = plain.coefficients, plain.intercept, len(labels)
+    if k == 2:
+        # f >= 0 says the second class, and LIBSVM's function > 0 the first: it is -f.
+        yield from _header(plain, "c_svc", [b[0]], labels, [len(a), 0])
+        yield from _vectors(plain, np.arange(len(a)), -a)
+        return
+    listed = [np.flatnonzero(column) for column in a.T]
+    rho = [b[j] - b[i] for i, j in combinations(range(k), 2)]
+    yield from _header(plain, "c_svc", rho, labels, [len(rows) for rows in listed])
+    for i, rows in enumerate(listed):
+        # Class i is the second of its pairs with the classes before it.
+        signs = np.where(np.arange(k - 1) < i, -1.0, 1.0)
+        yield from _vectors(plain, rows, a[rows, i : i + 1] * signs)
+
+
+def _header(
+    plain: PlainModel,
+    svm_type: str,
+    rho: list[float],
+    labels: list[int] | None,
+    counts: list[int] | None,
+) -> Iterator[str]:
+    kernel = plain.kernel
+    name = {SquaredExponential: "rbf", Polynomial: "polynomial"}.get(type(kernel), "linear")
+    yield f"svm_type {svm_type}\nkernel_type {name}\n"
+    if isinstance(kernel, Polynomial):
+        yield f"degree {kernel.degree}\n"
+    if isinstance(kernel, Polynomial | SquaredExponential):
+        yield f"gamma {kernel.gamma!r}\n"
+    if isinstance(kernel, Polynomial):
+        yield f"coef0 {kernel.coef0!r}\n"
+    total = len(plain.coefficients) if counts is None else sum(counts)
+    yield f"nr_class {2 if labels is None else len(labels)}\ntotal_sv {total}\n"
+    yield f"rho {' '.join(repr(float(each)) for each in rho)}\n"
+    if labels is not None and counts is not None:
+        yield f"label {' '.join(map(str, labels))}\n"
+        yield f"nr_sv {' '.join(map(str, counts))}\n"
+    yield "SV\n"
+
+
+def _vectors(
+    plain: PlainModel, rows: NDArray[np.int64], coefficients: NDArray[np.float64]
+) -> Iterator[str]:
+    """Yield one line for every row: its coefficients and its features, counted from 1."""
+    centres = csr_array(plain.centres)
+    for row, own in zip(rows, coefficients, strict=True):
+        part = slice(centres.indptr[row], centres.indptr[row + 1])
+        pairs = zip(centres.indices[part].tolist(), centres.data[part].tolist(), strict=True)
+        features = " ".join(f"{index + 1}:{value!r}" for index, value in pairs if value != 0)
+        yield f"{' '.join(map(repr, own.tolist()))} {features}\n"
+
+
+def _ranges(plain: PlainModel) -> Iterator[str]:
+    """Yield a file of svm-scale, which maps [least, most] of every feature to [0, 1]."""
+    assert plain.scale is not None and plain.shift is not None
+    yield "x\n0 1\n"
+    for i, (a, b) in enumerate(zip(plain.scale.tolist(), plain.shift.tolist(), strict=True)):
+        yield f"{i + 1} {-b / a!r} {(1 - b) / a!r}\n"

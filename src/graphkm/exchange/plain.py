@@ -1,0 +1,80 @@
+"""What other programs need of a model: centres, coefficients, a kernel, and scaling before it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
+from .files import MODELS, check_steps
+from .pairwise import PairwiseClassifier
+
+
+class PlainModel(NamedTuple):
+    """f_c(x) = sum_j coefficients[j, c] k(x scale + shift, centres_j) + intercept[c]."""
+
+    kernel: Kernel
+    centres: Any  # dense or CSR, of shape (m, n_features); at least one
+    coefficients: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    classes: NDArray[Any] | None  # None for a regressor
+    scale: NDArray[np.float64] | None  # None where nothing is scaled
+    shift: NDArray[np.float64] | None
+
+
+def plain_model(model: Any, program: str) -> PlainModel:
+    """Return a fitted model's parts for another program, or say why that cannot use them."""
+    check_is_fitted(model, msg="%(name)s is not fitted; call fit or partial_fit before writing it.")
+    scale, shift = None, None
+    if isinstance(model, Pipeline):
+        check_steps(model)
+        scale, shift = _affine(model, program)
+        model = model.steps[-1][1]
+    if type(model) not in MODELS or isinstance(model, PairwiseClassifier):
+        raise ValueError(f"A {type(model).__name__} cannot be written for {program}.")
+    model = getattr(model, "best_estimator_", model)
+    kernel, centres = model.kernel_, model.support_vectors_
+    if not isinstance(kernel, SquaredExponential | Linear | Polynomial):
+        raise ValueError(
+            f"{program} has no kernel {kernel.name!r}; fit with kernel='rbf', 'linear' or 'poly', "
+            "or use graphkm.exchange.save_model."
+        )
+    coefficients = model.dual_coef_.T * float(getattr(kernel, "sigma_f", 1.0)) ** 2
+    if len(coefficients) == 0:  # f is a constant, and other programs want something to read
+        centres = np.zeros((1, model.n_features_in_))
+        coefficients = np.zeros((1, coefficients.shape[1]))
+    classes = getattr(model, "classes_", None)
+    return PlainModel(kernel, centres, coefficients, model.intercept_, classes, scale, shift)
+
+
+def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:
+    """Return all scalers of a pipeline as one product and one sum."""
+    scale, shift = None, None
+    for name, step in pipeline.steps[:-1]:
+        if step is None or step == "passthrough":
+            continue
+        if getattr(step, "clip", False):
+            raise ValueError(
+                f"{program} cannot clip, which the step {name!r} does; fit with clip=False."
+            )
+        a, b = _scaled_by(step)
+        scale = a if scale is None else scale * a
+        shift = b if shift is None else shift * a + b
+    return scale, shift
+
+
+def _scaled_by(scaler: StandardScaler | MinMaxScaler | MaxAbsScaler) -> tuple[Any, Any]:
+    """Return a and b of a scaler that makes x a + b of x."""
+    d = scaler.n_features_in_
+    if isinstance(scaler, MinMaxScaler):
+        return scaler.scale_, scaler.min_
+    if isinstance(scaler, MaxAbsScaler):
+        return 1.0 / scaler.scale_, np.zeros(d)
+    a = np.ones(d) if scaler.scale_ is None else 1.0 / scaler.scale_
+    mean = scaler.mean_ if scaler.with_mean and scaler.mean_ is not None else np.zeros(d)
+    return a, -mean * a
