@@ -93,11 +93,10 @@ def replace_file(
         for leftover in (beside, _beside_previous(place)):
             with contextlib.suppress(OSError):
                 leftover.unlink()
-        kept = "the one that was there is untouched" if place.exists() else "nothing is kept"
         raise ModelFileError(
             error.errno,
-            f"The file could not be written ({error.strerror or error}); {kept}. Free space, "
-            "or pass a path in a folder that exists and can be written to",
+            f"The file could not be written ({error.strerror or error}); what was there before is "
+            "untouched. Free space, or pass a path in a folder that exists and can be written to",
             str(place),
         ) from error
 

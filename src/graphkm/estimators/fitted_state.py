@@ -225,7 +225,7 @@ def _check_solver(model: Any, solver: Any) -> None:
     resolve_loss(solver["loss"], "classification" if is_classifier(model) else "regression")
     numbers = [solver[name] for name in ("offset", "p", "C", "C_graph", "graph_gamma")]
     for value in numbers:
-        _require(type(value) in (int, float) and np.isfinite(value), f"its solver has {value}")
+        _require(type(value) is float and np.isfinite(value), f"its solver has {value}")
     check_parameters(type(model)(**{name: solver[name] for name in _CHOSEN}))
     resolve_rule(solver["budget_rule"], solver["kernel"], solver["sparse"])
     _require(solver["budget_rule"] != "auto", "its budget has no rule")

@@ -42,7 +42,7 @@ def parquet_pieces(
                 good = _finite_rows(X, first_row, bad_rows)
                 first_row += len(X)
                 yield (X, y) if good.all() else (X[good], y[good])
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:  # names may be damaged, too
         if isinstance(error, OSError) and error.errno is not None:
             raise  # no such file, or the disk's fault
         raise DataFileError(f"{name} cannot be read as Parquet ({error}).") from error
