@@ -30,6 +30,7 @@ SCRIPTS = (
     "smo",
     "parse_libsvm",
     "stream",
+    "command_line",
 )
 
 

@@ -1,88 +1,168 @@
-"""The command: what it prints, and that errors are sentences."""
+"""The command itself: help, examples that run, completion, exit codes, start-up."""
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
+import pty
+import re
+import shlex
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
+from typer.main import get_command
 
-from graphkm import cli
-from graphkm.experiments import Ledger
+from cli_runner import moons, process, run, write_csv
+from graphkm.cli import main
+from graphkm.cli.app import app
 
-
-def run(*arguments):
-    """Run the command; return its exit code."""
-    cli._state["debug"] = False
-    with pytest.raises(SystemExit) as end:
-        cli.main(list(arguments))
-    return end.value.code or 0
+COMMANDS = get_command(app).commands
+MODELS = ("train", "predict", "evaluate", "search", "stream", "info", "export", "demo")
 
 
-def test_reproduce_then_report(tmp_path, capsys):
-    out = str(tmp_path / "results")
-    assert run("reproduce", "graph", "--quick", "--out", out) == 0
-    assert "[1/1] made_curve knn: ok" in capsys.readouterr().out
-    assert run("report", out) == 0
-    printed = capsys.readouterr().out.split()
-    assert printed[0].endswith("report.html") and (tmp_path / "results" / "report.md").exists()
+def examples(name):
+    """Return the examples of a sub-command's help."""
+    return re.findall(r"Example: (.+)", COMMANDS[name].epilog)
 
 
-def test_sets_can_be_named_with_commas(tmp_path, capsys):
-    out = str(tmp_path)
-    assert run("reproduce", "unlabeled", "--quick", "--datasets", "made_moons,", "--out", out) == 0
-    rows = Ledger(tmp_path).rows()
-    assert {row["dataset"] for row in rows} == {"made_moons"}
-    assert {row["hidden"] for row in rows} == {50, 60, 70, 80, 90}
-    assert all(row["status"] == "ok" for row in rows)
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    """Return a folder with the files that examples name."""
+    folder = tmp_path_factory.mktemp("workshop")
+    X, y, names = moons(200, 20)
+    write_csv(folder / "few_labels.csv", X, y)
+    write_csv(folder / "labelled.csv", X[y != ""], y[y != ""], label="kind")
+    write_csv(folder / "unlabelled.csv", X[y == ""])
+    write_csv(folder / "new_rows.csv", X[:50])
+    test = (folder / "test_rows.csv").open("w")
+    with test:
+        test.write("x,z,label,kind\n")
+        test.writelines(f"{a},{b},{n},{n}\n" for (a, b), n in zip(X, names, strict=True))
+    write_csv(folder / "rows.csv", X, y)
+    for example in [*examples("train")[:1], *examples("reproduce")]:
+        assert run_example(example, folder).returncode == 0
+    return folder
+
+
+def run_example(example, folder):
+    """Run a line of the shell as it stands, with this Python's graphkm."""
+    command = example.replace("graphkm ", f"{shlex.quote(sys.executable)} -m graphkm.cli ", 1)
+    return subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=False, cwd=folder
+    )
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("reproduce", "nothing"), "There is no experiment 'nothing'; the names are graph,"),
-        (("reproduce", "losses", "--datasets", "iris"), "There is no set 'iris' here"),
-        (("reproduce", "losses", "--quick", "--full"), "exclude each other"),
-        (("reproduce", "convergence", "--datasets", "a1a"), "does not use a1a"),
-        (("report", "no-such-folder"), "holds no results"),
-    ],
+    ("name", "example"), [(name, example) for name in COMMANDS for example in examples(name)]
 )
-def test_errors_are_sentences(arguments, message, capsys):
-    assert run(*arguments) == 1
-    printed = capsys.readouterr().err
-    assert message in printed and "Traceback" not in printed
-    assert printed.startswith("graphkm: ")
+def test_examples_run(name, example, workshop):
+    if "onnx" in example:
+        pytest.importorskip("onnx")
+    done = run_example(example, workshop)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout or "--out" in example
+    if "--json" in example:
+        assert isinstance(json.loads(done.stdout), dict)
 
 
-def test_debug_shows_where_an_error_comes_from():
-    with pytest.raises(ValueError, match="no experiment"):
-        cli.main(["--debug", "reproduce", "nothing"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(name, "--help") == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert examples(name)
+    for example in examples(name):
+        assert f"Example: {example}" in printed
 
 
-def test_settings_of_another_run_are_refused(tmp_path, capsys):
-    assert run("reproduce", "graph", "--quick", "--out", str(tmp_path)) == 0
-    assert run("reproduce", "graph", "--full", "--out", str(tmp_path)) == 1
-    assert "other settings" in capsys.readouterr().err
+def test_all_commands_are_listed_and_exit_codes_told(capsys):
+    assert run("--help") == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    for word in (*MODELS, "reproduce", "report", "datasets", "130 interrupted", "2 wrong usage"):
+        assert word in printed
 
 
-def test_without_files_and_network_it_says_what_to_do(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("GRAPHKM_DATA", str(tmp_path / "empty"))
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    arguments = ("--quick", "--datasets", "g50c", "--out", str(tmp_path / "results"))
-    assert run("reproduce", "convergence", *arguments) == 1
-    printed = capsys.readouterr().err
-    assert "g50c could not be read" in printed and "GRAPHKM_DATA" in printed
-    assert "made_moons,made_g50c needs no files" in printed
+def test_the_version(capsys):
+    from importlib.metadata import version
+
+    assert run("--version") == 0
+    assert capsys.readouterr().out == f"graphkm {version('graphkm')}\n"
 
 
-def test_the_sets_are_listed(capsys):
-    assert run("datasets") == 0
-    assert "covtype" in capsys.readouterr().out
-
-
-def test_help_and_the_installed_command():
-    done = subprocess.run(
-        [sys.executable, "-m", "graphkm.cli", "--help"], capture_output=True, text=True, check=True
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["--version"]])
+def test_help_does_not_wait_for_scikit_learn(arguments):
+    code = (
+        "import sys\nfrom graphkm.cli import main\n"
+        f"try:\n    main({arguments})\nexcept SystemExit:\n    pass\n"
+        "slow = {'sklearn', 'numpy', 'scipy', 'pyarrow', 'matplotlib'} & set(sys.modules)\n"
+        "sys.exit(f'imported {slow}' if slow else 0)"
     )
-    assert all(name in done.stdout for name in ("reproduce", "report", "datasets"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_shell_completion(tmp_path):
+    done = process(
+        _GRAPHKM_COMPLETE="complete_bash", COMP_WORDS="graphkm ev", COMP_CWORD="1", folder=tmp_path
+    )
+    assert done.stdout.split() == ["evaluate"]
+    done = process(
+        _GRAPHKM_COMPLETE="complete_bash", COMP_WORDS="graphkm train --sc", COMP_CWORD="2"
+    )
+    assert done.stdout.split() == ["--scale"]
+    done = process(_GRAPHKM_COMPLETE="source_bash")
+    assert "complete" in done.stdout and "graphkm" in done.stdout
+
+
+def test_wrong_usage_ends_with_2():
+    for arguments in (
+        ("train",),
+        ("train", "a.csv", "m.gkm", "--colour", "red"),
+        ("train", "a.csv", "m.gkm", "--threads", "0"),
+        ("nothing",),
+        ("predict", "m.gkm", "a.csv", "--json"),
+        ("demo", "--points", "60", "--labels", "50"),
+    ):
+        assert run(*arguments) == 2
+
+
+def test_debug_shows_where_an_error_comes_from(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        main(["--debug", "train", str(tmp_path / "no.csv"), str(tmp_path / "m.gkm")])
+    done = process("--debug", "train", "no.csv", "m.gkm", folder=tmp_path)
+    assert "Traceback" in done.stderr and done.returncode == 1
+    done = process("train", "no.csv", "m.gkm", folder=tmp_path)
+    assert done.stderr == "graphkm: no.csv: no such file or directory.\n"
+    assert done.returncode == 3
+
+
+def test_progress_is_for_terminals_only(workshop):
+    arguments = ["-m", "graphkm.cli", "search", "few_labels.csv"]
+    quiet = process(*arguments[2:], folder=workshop)
+    assert quiet.returncode == 0 and quiet.stderr == ""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=workshop,
+        stderr=follower,
+        stdout=subprocess.PIPE,
+        check=False,
+        env={**os.environ, "TQDM_DELAY": "0"},
+    )
+    os.close(follower)
+    shown = os.read(leader, 100_000)
+    os.close(leader)
+    assert done.returncode == 0 and b"search" in shown and b"candidate" in shown
+
+
+def test_a_closed_pipe_is_no_error_to_speak_of(workshop):
+    command = f"{shlex.quote(sys.executable)} -m graphkm.cli predict moons.gkm new_rows.csv"
+    done = subprocess.run(
+        f"{command} | head -1", shell=True, cwd=workshop, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "prediction,decision\n" and "Traceback" not in done.stderr

@@ -21,9 +21,10 @@ cli                                      the command `graphkm`
 =======================================  =====================================================
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .estimators import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+if TYPE_CHECKING:
+    from .estimators import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 
 __all__ = [
     "GKMClassifier",
@@ -35,9 +36,21 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Look the version up when it is asked for: the look-up takes milliseconds."""
+    """Look names up when they are asked for.
+
+    The command line shows its help without waiting for scikit-learn, and without looking up the
+    version, which takes milliseconds.
+    """
     if name == "__version__":
         from importlib.metadata import version
 
         return version("graphkm")
+    if name in __all__:
+        from . import estimators
+
+        return getattr(estimators, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -24,8 +24,12 @@ def parquet_pieces(
     n_features: int | None,
     unlabeled: Any,
     batch_size: int,
+    columns: list[str] | None = None,
 ) -> Iterator[Piece]:
-    """Yield rows and labels of a Parquet file; see `graphkm.online.read_stream`."""
+    """Yield rows and labels of a Parquet file; see `graphkm.online.read_stream`.
+
+    With `columns` it reads only these, which are in the file's order.
+    """
     pa = _pyarrow()
     from pyarrow import parquet
 
@@ -33,10 +37,13 @@ def parquet_pieces(
     try:
         # pre_buffer would hold whole row groups.
         with parquet.ParquetFile(_seekable(source, name), pre_buffer=False) as file:
-            column = label_column(file.schema_arrow.names, label, name, named=True)
-            _check_schema(file.schema_arrow, column, n_features, name)
+            schema = file.schema_arrow
+            if columns is not None:
+                schema = pa.schema([schema.field(column) for column in columns])
+            column = label_column(schema.names, label, name, named=True)
+            _check_schema(schema, column, n_features, name)
             first_row = 0
-            for batch in file.iter_batches(batch_size=batch_size):
+            for batch in file.iter_batches(batch_size=batch_size, columns=columns):
                 y = _labels(batch, column, labels, unlabeled, name)
                 X = _features(batch, column)
                 good = _finite_rows(X, first_row, bad_rows)

@@ -1,0 +1,90 @@
+"""The command, its sub-commands, and `main`."""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any
+
+try:
+    import typer
+except ImportError as error:
+    raise SystemExit(
+        f'The command graphkm needs {error.name}: run pip install "graphkm[cli]".'
+    ) from error
+
+from . import demo, evaluate, export, info, paper, predict, search, stream, train
+from .errors import EXIT_CODES, leave, notes_instead_of_warnings
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Learn from few labels and many unlabelled points.",
+    epilog=f"{EXIT_CODES}\n\nBegin with: graphkm demo",
+)
+_state = {"debug": False}
+_BARS = {"TQDM_DELAY": "1", "TQDM_LEAVE": ""}  # shown for long work only, and gone at its end
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"graphkm {version('graphkm')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    _state["debug"] = debug
+
+
+def _register(work: Callable[..., None], *examples: str, panel: str) -> None:
+    """Make a sub-command of a function; its examples are run by the tests."""
+
+    @functools.wraps(work)
+    def run(**values: Any) -> None:
+        try:
+            work(**values)
+        except KeyboardInterrupt as interruption:  # before typer makes something else of it
+            leave(interruption)
+
+    epilog = "\n\n".join(f"Example: {example}" for example in examples)
+    app.command(epilog=epilog, rich_help_panel=panel)(run)
+
+
+for _module in (train, predict, evaluate, search, stream, info, export, demo):
+    _name = _module.__name__.rsplit(".", 1)[1]
+    _register(getattr(_module, _name), _module.EXAMPLE, *_module.MORE_EXAMPLES, panel="Models")
+for _work, _example in (
+    (paper.reproduce, paper.REPRODUCE_EXAMPLE),
+    (paper.report, paper.REPORT_EXAMPLE),
+    (paper.datasets, paper.DATASETS_EXAMPLE),
+):
+    _register(_work, _example, panel="The paper")
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command; errors are one sentence, unless --debug asks for more."""
+    _state["debug"] = False
+    for name, value in _BARS.items():
+        os.environ.setdefault(name, value)
+    with warnings.catch_warnings():
+        notes_instead_of_warnings()
+        try:
+            return app(arguments, prog_name="graphkm")
+        except Exception as error:
+            if _state["debug"]:
+                raise
+            leave(error)

@@ -1,0 +1,152 @@
+"""`graphkm demo`: two moons, and what the unlabelled points buy."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .grouping import spread
+from .options import AsJson
+
+EXAMPLE = "graphkm demo"
+MORE_EXAMPLES = ("graphkm demo --labels 6 --no-plot --json",)
+
+
+@spread
+def demo(
+    points: Annotated[int, typer.Option("--points", min=50, help="Training points.")] = 1000,
+    labels: Annotated[int, typer.Option("--labels", min=2, help="Labelled ones.")] = 6,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of points and labels.")] = 0,
+    plot: Annotated[
+        bool, typer.Option("--plot/--no-plot", help="Whether to draw it, with matplotlib.")
+    ] = True,
+    out: Annotated[Path, typer.Option("--out", help="The picture.")] = Path("two_moons.png"),
+    as_json: AsJson = False,
+) -> None:
+    """Train on two moons with a few labels, with and without the unlabelled points.
+
+    It needs no data.
+    """
+    from .errors import UsageError
+    from .printing import percent, show
+
+    if labels > points // 2:
+        raise UsageError(f"--labels {labels}: of {points} points at most half can be labelled.")
+    X, y, X_test, truth = made_moons(points, labels, seed)
+    models, scores, seconds = [], [], []
+    for C_graph in (0, "auto"):
+        start = time.perf_counter()
+        models.append(_fitted(X, y, C_graph, seed))
+        seconds.append(time.perf_counter() - start)
+        scores.append(float(models[-1].score(X_test, truth)))
+    picture = draw(models, scores, X, y, out) if plot else None
+    gain = 100 * (scores[1] - scores[0])
+    if not as_json:
+        print(f"Two moons: {points:,} points, of which only {labels} have a label.")
+        print(f"Tested on {len(truth):,} other points.\n")
+    show(
+        {
+            "from the labelled points alone": f"{percent(scores[0])} right  ({seconds[0]:.2f} s)",
+            "with the unlabelled points too": f"{percent(scores[1])} right  ({seconds[1]:.2f} s)",
+        },
+        {
+            "points": points,
+            "labels": labels,
+            "accuracy_labelled_only": scores[0],
+            "accuracy_with_unlabelled": scores[1],
+            "gain": scores[1] - scores[0],
+            "seconds": seconds,
+            "picture": picture,
+        },
+        as_json,
+    )
+    if not as_json:
+        print("\n" + in_words(gain, points - labels))
+        print(_about_the_picture(picture, plot))
+
+
+def made_moons(points: int, labels: int, seed: int) -> tuple[Any, Any, Any, Any]:
+    """Return points with labels, -1 where there is none, and other points to test on."""
+    import numpy as np
+    from sklearn.datasets import make_moons
+
+    X, truth = make_moons(2 * points, noise=0.1, random_state=seed)
+    X, X_test, truth, truth_test = X[::2], X[1::2], truth[::2], truth[1::2]
+    rng = np.random.default_rng(seed)
+    y = np.full(points, -1)
+    for label, count in ((0, labels - labels // 2), (1, labels // 2)):
+        y[rng.choice(np.flatnonzero(truth == label), count, replace=False)] = label
+    return X, y, X_test, truth_test
+
+
+def _fitted(X: Any, y: Any, C_graph: Any, seed: int) -> Any:
+    from graphkm import GKMClassifier
+
+    return GKMClassifier(C_graph=C_graph, random_state=seed).fit(X, y)
+
+
+def in_words(gain: float, n_unlabeled: int) -> str:
+    """Return what a gain, in points, means.
+
+    Examples
+    --------
+    >>> in_words(-0.2, 10)
+    'Here the 10 unlabelled points bought nothing (-0.2 points of accuracy).'
+    """
+    if gain <= 0:
+        return (
+            f"Here the {n_unlabeled:,} unlabelled points bought nothing ({gain:+.1f} points of "
+            "accuracy)."
+        )
+    return (
+        f"The {n_unlabeled:,} unlabelled points bought {gain:.1f} points of accuracy: they show\n"
+        "where the moons are, and a label spreads along its moon. Nobody had to label them."
+    )
+
+
+def _about_the_picture(picture: Path | None, wanted: bool) -> str:
+    if picture is not None:
+        return f"Picture: {picture}"
+    hint = 'A picture needs matplotlib: pip install "graphkm[plot]".' if wanted else ""
+    return hint + "\nNow your own data: graphkm train --help" * (not wanted)
+
+
+def draw(models: Any, scores: Any, X: Any, y: Any, path: Path) -> Path | None:
+    """Draw both decisions; None without matplotlib."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+    from .printing import percent
+    from .writing import require_folder
+
+    require_folder(path)
+    figure = Figure(figsize=(11, 3.9), layout="constrained")
+    FigureCanvasAgg(figure)
+    titles = ("labelled points only", "with the unlabelled points")
+    axes = figure.subplots(1, 2)
+    for ax, model, title, score in zip(axes, models, titles, scores, strict=True):
+        _draw_one(ax, model, X, y)
+        ax.set_title(f"{title}: {percent(score)}")
+    beside = path.with_name(f".{path.name}.part")
+    figure.savefig(beside, format=path.suffix.lstrip(".") or "png", dpi=120)
+    beside.replace(path)
+    return path
+
+
+def _draw_one(ax: Any, model: Any, X: Any, y: Any) -> None:
+    import numpy as np
+
+    x0, x1 = np.meshgrid(np.linspace(-1.6, 2.6, 200), np.linspace(-1.1, 1.6, 130))
+    f = model.decision_function(np.c_[x0.ravel(), x1.ravel()]).reshape(x0.shape)
+    limit = np.abs(f).max()
+    ax.contourf(x0, x1, f, levels=np.linspace(-limit, limit, 41), cmap="RdBu_r", alpha=0.6)
+    ax.contour(x0, x1, f, levels=[0], colors="black", linewidths=1.5)
+    ax.scatter(*X[y < 0].T, s=4, color="0.35")
+    for label, color, marker in ((0, "tab:blue", "o"), (1, "tab:red", "s")):
+        ax.scatter(*X[y == label].T, s=90, c=color, marker=marker, edgecolors="white")
+    ax.set(xticks=[], yticks=[], aspect="equal")

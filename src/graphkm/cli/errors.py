@@ -1,0 +1,123 @@
+"""Exit codes, and errors as one sentence in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from typing import Any, NoReturn
+
+FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
+
+EXIT_CODES = (
+    "Exit codes: 0 fine; 1 the data or the computation are at fault; 2 wrong usage; "
+    "3 a file cannot be read or written; 130 interrupted."
+)
+
+
+class UsageError(Exception):
+    """The command line asks for something that cannot be."""
+
+
+# What the library's messages call by the names of Python parameters.
+_WHOLE = {
+    "on_bad_row='skip'": "--skip-bad-rows",
+    "header=True": "--header",
+    "header=False": "--no-header",
+    "zero_based=True": "--zero-based",
+}
+_FLAGS = {
+    "C": "--C",
+    "C_graph": "--C-graph",
+    "budget": "--budget",
+    "classes": "--classes",
+    "cv": "--cv",
+    "delimiter": "--delimiter",
+    "format": "--format",
+    "gamma": "--gamma",
+    "graph": "--graph",
+    "kernel": "--kernel",
+    "label": "--label",
+    "loss": "--loss",
+    "n_features": "--features",
+    "n_jobs": "--threads",
+    "n_neighbors": "--neighbors",
+    "p": "--p",
+    "random_state": "--seed",
+    "solver": "--solver",
+    "unlabeled": "--unlabeled",
+}
+_ASSIGNMENT = re.compile(r"\b([A-Za-z_]\w*)=('[^']*'|None\b|True\b|False\b|[-+]?\d[\w.+-]*\d|\d)?")
+
+
+def in_flags(message: str) -> str:
+    """Return a message of the library as the command line would say it.
+
+    Examples
+    --------
+    >>> in_flags("partial_fit takes stochastic steps, and solver='newton'; pass tol=0.1.")
+    'partial_fit takes stochastic steps, and --solver newton; pass --set tol=0.1.'
+    """
+
+    def reworded(match: re.Match[str]) -> str:
+        name, value = match[1], (match[2] or "").strip("'")
+        if match[0] in _WHOLE:
+            return _WHOLE[match[0]]
+        if name in _FLAGS:
+            return f"{_FLAGS[name]} {value}".rstrip()
+        return f"--set {name}={value}" if value else match[0]
+
+    return _ASSIGNMENT.sub(reworded, message)
+
+
+def exit_code(error: BaseException) -> int:
+    """Return what the process ends with.
+
+    Examples
+    --------
+    >>> exit_code(FileNotFoundError("x")), exit_code(ValueError("x")), exit_code(UsageError("x"))
+    (3, 1, 2)
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, UsageError):
+        return USAGE
+    return FILES if isinstance(error, OSError) else FAILED
+
+
+def sentence(error: BaseException) -> str:
+    """Return what went wrong, in one line.
+
+    Examples
+    --------
+    >>> sentence(FileNotFoundError(2, "No such file or directory", "rows.csv"))
+    'rows.csv: no such file or directory.'
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return str(error) or "interrupted."
+    if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.strerror:
+        words = error.strerror[0].lower() + error.strerror[1:]
+        return f"{error.filename}: {words}." if error.filename else f"{words}."
+    if isinstance(error, MemoryError):
+        return str(error) or "there is not enough memory; train on fewer rows."
+    return in_flags(" ".join(str(error).split())) or type(error).__name__
+
+
+def leave(error: BaseException) -> NoReturn:
+    """End the process: a sentence on standard error, and the exit code."""
+    print(f"graphkm: {sentence(error)}", file=sys.stderr)
+    raise SystemExit(exit_code(error))
+
+
+def show_note(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as a note of one line; stands in for `warnings.showwarning`."""
+    print(f"graphkm: note: {in_flags(' '.join(str(message).split()))}", file=sys.stderr)
+
+
+def notes_instead_of_warnings() -> None:
+    """Show warnings meant for users as notes, each once, and no others."""
+    warnings.resetwarnings()
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("once", UserWarning)
+    warnings.simplefilter("once", RuntimeWarning)
+    warnings.showwarning = show_note

@@ -1,0 +1,70 @@
+"""`graphkm export`: a model for other programs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .grouping import spread
+from .options import AsJson, Model
+
+EXAMPLE = "graphkm export moons.gkm --to libsvm"
+MORE_EXAMPLES = ("graphkm export moons.gkm --to onnx --out moons.onnx",)
+
+
+class Target(StrEnum):
+    """Formats of models."""
+
+    libsvm = "libsvm"
+    onnx = "onnx"
+
+
+@spread
+def export(
+    model: Model,
+    to: Annotated[Target, typer.Option("--to", help="The format.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file to write; by default MODEL with the format's name."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a model as LIBSVM's svm-predict or ONNX runtimes read it.
+
+    LIBSVM's labels are whole numbers; others are numbered, and what the numbers mean is told.
+    Scaling goes to a file of its own, for svm-scale -r; ONNX holds it.
+    """
+    from ..exchange import to_onnx
+    from .model_files import read_model
+    from .printing import show
+    from .writing import require_folder
+
+    path = out or model.with_suffix(f".{to.value}")
+    require_folder(path)
+    fitted, _ = read_model(model)
+    lines: dict[str, str | None] = {"written": str(path)}
+    facts: dict[str, Any] = {"model": model, "to": to.value, "out": path}
+    if to is Target.onnx:
+        to_onnx(fitted, path=path)
+    else:
+        more, more_facts = _to_libsvm(fitted, path)
+        lines, facts = lines | more, facts | more_facts
+    show(lines, facts, as_json)
+
+
+def _to_libsvm(fitted: Any, path: Path) -> tuple[dict[str, str | None], dict[str, Any]]:
+    from ..exchange import to_libsvm
+    from .rows import label_values
+    from .scaling import last_step
+
+    whole = all(isinstance(label, int) for label in label_values(getattr(fitted, "classes_", ())))
+    ranges = None if last_step(fitted) is fitted else path.with_name(path.name + ".range")
+    codes = to_libsvm(fitted, path, labels="same" if whole else "codes", ranges=ranges)
+    named = {} if whole else dict(zip(codes, label_values(codes.values()), strict=True))
+    return {
+        "scaling": None if ranges is None else f"{ranges}, for svm-scale -r",
+        "labels": ", ".join(f"{k} is {label}" for k, label in named.items()) or None,
+    }, {"ranges": ranges, "labels": named or None}

@@ -1,0 +1,233 @@
+"""What several sub-commands can be told, each said once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_FILES, _LEARNING = "How the files are read", "How it learns"
+
+
+class Format(StrEnum):
+    """Formats of files of rows."""
+
+    auto = "auto"
+    libsvm = "libsvm"
+    csv = "csv"
+    parquet = "parquet"
+
+
+class Task(StrEnum):
+    """What is learnt."""
+
+    auto = "auto"
+    classify = "classify"
+    regress = "regress"
+
+
+class Scale(StrEnum):
+    """How features are brought to a common scale."""
+
+    auto = "auto"
+    none = "none"
+    standard = "standard"
+    minmax = "minmax"
+    maxabs = "maxabs"
+
+
+class Method(StrEnum):
+    """The estimators."""
+
+    gkm = "gkm"
+    lapsvm = "lapsvm"
+    tsvm = "tsvm"
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="Rows: LIBSVM, CSV or Parquet, compressed (.gz, .bz2, .xz) or not; - reads from "
+        "standard input.",
+        show_default=False,
+    ),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The model file.", show_default=False)]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead, for programs.")
+]
+TaskOption = Annotated[
+    Task,
+    typer.Option(
+        "--task",
+        help="What is learnt; auto: classes if labels are words or at most 20 whole numbers, "
+        "numbers if they have fractions.",
+    ),
+]
+ScaleOption = Annotated[
+    Scale,
+    typer.Option(
+        "--scale",
+        help="Scaling of the features, stored with the model; auto: standard for tables, none for "
+        "LIBSVM files with values from -1 to 1, maxabs for others.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How a file of rows is read."""
+
+    format: Annotated[
+        Format,
+        typer.Option("--format", help="auto: by the name, else by the text.",
+                     rich_help_panel=_FILES),
+    ] = Format.auto  # fmt: skip
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--label",
+            metavar="COLUMN",
+            help="The label's column: its name, or its number from 1. Default: the one called "
+            "label, else the last. In LIBSVM files the label comes first.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None
+    unlabeled: Annotated[
+        str | None,
+        typer.Option(
+            "--unlabeled",
+            metavar="MARK",
+            help="What stands in the place of an unknown label, besides ? and nan, and nothing at "
+            "all in tables. In LIBSVM files a number.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--drop",
+            metavar="COLUMN",
+            help="A column that is no feature, by name or number from 1; may be repeated.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header",
+                     help="Whether the first line of CSV holds names; by default as it looks.",
+                     show_default=False, rich_help_panel=_FILES),
+    ] = None  # fmt: skip
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            "--delimiter",
+            metavar="SIGN",
+            help="What separates the fields of CSV: one of , ; | tab space. Default: the first of "
+            "them in the first line.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class TrainingFileOptions(FileOptions):
+    """How a file of rows to learn from is read."""
+
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option("--skip-bad-rows",
+                     help="Leave rows out that have missing values or cannot be read.",
+                     rich_help_panel=_FILES),
+    ] = False  # fmt: skip
+    features: Annotated[
+        int | None,
+        typer.Option("--features", min=1, metavar="N",
+                     help="The number of features of a LIBSVM file, if more than it shows.",
+                     rich_help_panel=_FILES),
+    ] = None  # fmt: skip
+    zero_based: Annotated[
+        bool | None,
+        typer.Option("--zero-based/--one-based",
+                     help="What indices of a LIBSVM file count from; by default as it looks.",
+                     show_default=False, rich_help_panel=_FILES),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """Parameters that every estimator may have."""
+
+    kernel: Annotated[
+        str | None,
+        typer.Option("--kernel", help="rbf, linear, poly, laplacian or cosine.",
+                     rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip
+    graph: Annotated[
+        str | None,
+        typer.Option("--graph", help="knn, epsilon, full or bipartite.", rich_help_panel=_LEARNING),
+    ] = None
+    loss: Annotated[
+        str | None,
+        typer.Option("--loss", help="hinge, smooth_hinge, logistic; l1, epsilon_insensitive.",
+                     rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip
+    p: Annotated[
+        float | None,
+        typer.Option("--p", help="Exponent of the smoothness.", rich_help_panel=_LEARNING),
+    ] = None
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, help="The same number gives the same model.",
+                     rich_help_panel=_LEARNING),
+    ] = 0  # fmt: skip
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", min=1, help="Default: every core.", show_default=False,
+                     rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip
+    set: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE",
+                     help="Any other parameter of the estimator; may be repeated.",
+                     rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FitOptions(LearningOptions):
+    """Parameters of a single fit."""
+
+    C: Annotated[
+        str | None,
+        typer.Option("--C", help="Weight of the labelled rows, a number or auto.",
+                     rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip
+    C_graph: Annotated[
+        str | None,
+        typer.Option("--C-graph", help="Weight of the graph, a number or auto; 0 ignores the "
+                     "unlabelled rows.", rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip
+    gamma: Annotated[
+        str | None,
+        typer.Option("--gamma", help="The kernel's coefficient: a number, spread, scale or auto.",
+                     rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip
+    neighbors: Annotated[
+        int | None,
+        typer.Option("--neighbors", min=1, help="Neighbours of every row, for --graph knn.",
+                     rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip
+    solver: Annotated[
+        str | None,
+        typer.Option("--solver", help="auto, newton or sgd.", rich_help_panel=_LEARNING),
+    ] = None
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", min=1, help="Centres at most, for --solver sgd and streams.",
+                     rich_help_panel=_LEARNING),
+    ] = None  # fmt: skip

@@ -1,0 +1,88 @@
+"""`graphkm predict`: labels for the rows of a file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .errors import UsageError
+from .grouping import spread
+from .options import AsJson, Data, FileOptions, Model
+
+EXAMPLE = "graphkm predict moons.gkm new_rows.csv --out predictions.csv"
+MORE_EXAMPLES = ("cat new_rows.csv | graphkm predict moons.gkm -",)
+
+CHUNK = 10_000  # rows in memory at a time
+
+
+@spread
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The CSV file to write; standard output by default."),
+    ] = None,
+    as_json: AsJson = False,
+    files: FileOptions = FileOptions(),  # noqa: B008
+) -> None:
+    """Write a prediction for every row, with the decision values behind it.
+
+    The columns are prediction and, for two classes, decision: above 0 for the second class, the
+    farther the surer; for several classes decision_CLASS for each, of which the largest wins.
+    Columns are found by name, in any order; those the model does not know are passed over.
+    """
+    from .model_files import read_model
+    from .printing import show
+    from .tables import open_known
+    from .writing import whole_or_not
+
+    if as_json and out is None:
+        raise UsageError("--json takes standard output for its summary; pass --out FILE as well.")
+    fitted, memory = read_model(model)
+    count = 0
+    with open_known(str(data), files, memory, labels=False) as table, whole_or_not(out) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header(fitted))
+        for rows in predictions(fitted, table):
+            writer.writerows(rows)
+            count += len(rows)
+    if as_json:
+        show({}, {"rows": count, "columns": header(fitted), "out": out}, True)
+
+
+def header(model: Any) -> list[str]:
+    """Return the names of the columns of predictions."""
+    from .rows import label_text
+
+    if not hasattr(model, "classes_"):
+        return ["prediction"]
+    if len(model.classes_) == 2:
+        return ["prediction", "decision"]
+    return ["prediction", *(f"decision_{label_text(label)}" for label in model.classes_)]
+
+
+def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
+    """Yield rows of predictions, some at a time."""
+    import numpy as np
+
+    from ..estimators.criterion import decide
+    from ..online.chunks import cut_into_chunks
+    from .printing import progress_bar
+    from .rows import label_text
+
+    words = [label_text(label) for label in getattr(model, "classes_", ())]
+    with progress_bar("predicting", "rows") as bar:
+        for X, *_ in cut_into_chunks(table.pieces, CHUNK):
+            if words:
+                scores = np.asarray(model.decision_function(X)).reshape(X.shape[0], -1)
+                codes = decide(scores)
+                rows = [[words[k], *row] for k, row in zip(codes, scores.tolist(), strict=True)]
+            else:
+                rows = [[value] for value in model.predict(X).tolist()]
+            yield rows
+            bar.update(len(rows))

@@ -1,0 +1,134 @@
+"""`graphkm search`: parameters chosen from the labels, and what the unlabelled rows bought."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .grouping import spread
+from .options import (
+    AsJson,
+    Data,
+    LearningOptions,
+    Scale,
+    ScaleOption,
+    Task,
+    TaskOption,
+    TrainingFileOptions,
+)
+from .train import UnlabeledData
+
+EXAMPLE = "graphkm search few_labels.csv best.gkm"
+MORE_EXAMPLES = ("graphkm search few_labels.csv --cv 3 --json",)
+
+
+@spread
+def search(
+    data: Data,
+    model: Annotated[
+        Path | None,
+        typer.Argument(metavar="[MODEL]", help="Where to write the best model, if it is wanted."),
+    ] = None,
+    unlabeled_data: UnlabeledData = None,
+    task: TaskOption = Task.auto,
+    scale: ScaleOption = Scale.auto,
+    cv: Annotated[
+        int | None,
+        typer.Option(
+            "--cv", min=2, help="Judge by this many folds, instead of leaving one label out each."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
+    learning: LearningOptions = LearningOptions(),  # noqa: B008
+) -> None:
+    """Choose the parameters by held-out labels, and tell what the unlabelled rows bought.
+
+    Lists to choose from are set like --set Cs=[1,10] or --set C_graphs=[0,1e5].
+    """
+    from .fitting import fit_behind_scaler
+    from .methods import check_estimator, make_estimator
+    from .model_files import write_model
+    from .rows import read_rows
+    from .scaling import behind_scaler, last_step
+    from .writing import require_folder
+
+    if model is not None:
+        require_folder(model)
+    start = time.perf_counter()
+    folds = {} if cv is None else {"cv": cv}
+    guess = "regress" if task is Task.regress else "classify"
+    check_estimator(make_estimator("search", guess, learning, **folds))
+    rows = read_rows(data, files, task, unlabeled_data)
+    estimator = make_estimator("search", rows.memory.task, learning, **folds)
+    fitted, chosen = fit_behind_scaler(estimator, scale, rows)
+    found = last_step(fitted)
+    if model is not None:
+        scaler = fitted[0] if fitted is not found else None
+        memory = replace(rows.memory, scale=chosen)
+        write_model(behind_scaler(scaler, found.best_estimator_), model, memory)
+    _summary(rows, found, chosen, model, time.perf_counter() - start, as_json)
+
+
+def _summary(
+    rows: Any, found: Any, scale: str, path: Path | None, seconds: float, as_json: bool
+) -> None:
+    from .describing import described_rows, row_facts
+    from .printing import show
+
+    chosen = ", ".join(f"{name}={_short(value)}" for name, value in found.best_params_.items())
+    show(
+        described_rows(rows)
+        | {
+            "scaling": scale,
+            "candidates": f"{len(found.cv_results_['params'])}",
+            "chosen": chosen,
+            "held-out score": _score(found, rows.memory.task),
+            "unlabelled rows": bought(found, rows.memory.task),
+            "time": f"{seconds:.1f} s",
+            "model": None if path is None else str(path),
+        },
+        row_facts(rows)
+        | {
+            "scale": scale,
+            "candidates": len(found.cv_results_["params"]),
+            "best_params": found.best_params_,
+            "best_score": found.best_score_,
+            "unlabeled_gain": found.unlabeled_gain_,
+            "seconds": seconds,
+            "model": path,
+        },
+        as_json,
+    )
+
+
+def _score(found: Any, task: str) -> str:
+    from .printing import percent
+
+    if math.isnan(found.best_score_):
+        return "none: too few labels to hold any out"
+    score = found.best_score_
+    what = f"{percent(score)} accuracy" if task == "classify" else f"R^2 {score:.4f}"
+    alone = found.cv is None and found.p == 2
+    how = "one at a time" if alone else "in folds"
+    return f"{what} on labels held out {how}; the best of all candidates, so a little flattered"
+
+
+def bought(found: Any, task: str) -> str:
+    """Return in words what the unlabelled rows bought, by the search's own judgement."""
+    gain = found.unlabeled_gain_
+    if math.isnan(gain):
+        return "what they bought cannot be told from so few labels; a graph is the usual choice"
+    if found.best_params_["C_graph"] == 0:
+        return "did not help here: the best candidate ignores them"
+    unit = f"{100 * gain:+.2f} points of accuracy" if task == "classify" else f"{gain:+.4f} of R^2"
+    return f"bought {unit}, against the best candidate that ignores them"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,143 @@
+"""`graphkm train`: a model from a file."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .grouping import spread
+from .options import (
+    AsJson,
+    Data,
+    FitOptions,
+    Method,
+    Model,
+    Scale,
+    ScaleOption,
+    Task,
+    TaskOption,
+    TrainingFileOptions,
+)
+
+if TYPE_CHECKING:
+    from .rows import Rows
+
+EXAMPLE = "graphkm train few_labels.csv moons.gkm"
+MORE_EXAMPLES = (
+    "graphkm train labelled.csv model.gkm --unlabeled-data unlabelled.csv --label kind",
+    "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
+)
+
+UnlabeledData = Annotated[
+    str | None,
+    typer.Option(
+        "--unlabeled-data",
+        metavar="FILE",
+        help="More rows, all of them unlabelled; labels they may have are ignored.",
+    ),
+]
+
+
+@spread
+def train(
+    data: Data,
+    model: Model,
+    unlabeled_data: UnlabeledData = None,
+    task: TaskOption = Task.auto,
+    scale: ScaleOption = Scale.auto,
+    holdout: Annotated[
+        float,
+        typer.Option(
+            "--holdout",
+            metavar="SHARE",
+            min=0.0,
+            max=0.9,
+            help="Keep this share of the labelled rows out of training, and test on them.",
+        ),
+    ] = 0.0,
+    method: Annotated[
+        Method,
+        typer.Option(
+            "--method",
+            help="The graph-based kernel machine, the Laplacian SVM, or the transductive SVM.",
+        ),
+    ] = Method.gkm,
+    as_json: AsJson = False,
+    files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
+    fit: FitOptions = FitOptions(),  # noqa: B008
+) -> None:
+    """Learn from a file in which some rows, or all, have a label."""
+    from .fitting import fit_behind_scaler, hold_out
+    from .methods import check_estimator, graph_for, make_estimator
+    from .model_files import write_model
+    from .printing import say
+    from .rows import read_rows
+    from .writing import require_folder
+
+    require_folder(model)
+    start = time.perf_counter()
+    check_estimator(make_estimator(method, "regress" if task is Task.regress else "classify", fit))
+    rows = read_rows(data, files, task, unlabeled_data)
+    read_in = time.perf_counter() - start
+    rows, held_out = hold_out(rows, holdout, fit.seed)
+    graph = graph_for(fit, method, rows.X, int(rows.labeled.sum()))
+    estimator = make_estimator(method, rows.memory.task, fit, **graph)
+    fitted, chosen = fit_behind_scaler(estimator, scale, rows)
+    memory = replace(rows.memory, scale=chosen, method=method.value)
+    write_model(fitted, model, memory)
+    if graph and not as_json:
+        say(
+            "note: the graph joins labelled with unlabelled rows (bipartite), since the neighbours "
+            "of so many sparse rows take long to find; --graph knn looks for them."
+        )
+    seconds = time.perf_counter() - start
+    _summary(rows, held_out, fitted, memory, model, read_in, seconds, as_json)
+
+
+def _summary(
+    rows: Rows,
+    held_out: Rows | None,
+    fitted: Any,
+    memory: Any,
+    path: Path,
+    read_in: float,
+    seconds: float,
+    as_json: bool,
+) -> None:
+    from .describing import described_estimator, described_rows, row_facts
+    from .printing import say, show
+    from .scores import judge, score_lines
+
+    scores: dict[str, Any] = {}
+    known = "not measured: no row was held out (--holdout 0.2 does, graphkm evaluate tests others)"
+    measured: dict[str, str] = {"accuracy" if memory.task == "classify" else "quality": known}
+    if held_out is not None:
+        scores = judge(memory.task, held_out.y, fitted.predict(held_out.X))
+        measured = {
+            name: f"{text}  on {len(held_out.y):,} rows held out"
+            for name, text in score_lines(memory.task, scores).items()
+        }
+    show(
+        described_rows(rows)
+        | described_estimator(fitted, memory)
+        | measured
+        | {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(path)},
+        row_facts(rows)
+        | {"scale": memory.scale, "method": memory.method, "seconds": seconds, "model": path}
+        | {"held_out": scores | {"rows": len(held_out.y)} if held_out is not None else None},
+        as_json,
+    )
+    if not as_json and memory.unlabeled is None and _minus_one_may_be_a_mark(rows):
+        say(
+            "note: -1 was taken for a class, as it is one in many files; if it marks unlabelled "
+            "rows, pass --unlabeled -1."
+        )
+
+
+def _minus_one_may_be_a_mark(rows: Rows) -> bool:
+    classes = rows.classes
+    return rows.memory.task == "classify" and len(classes) > 2 and classes[0] in (-1, "-1")

@@ -1,0 +1,272 @@
+"""Models by the command line: the same as by Python, and told in plain words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from cli_runner import moons, process, read_predictions, run, write_csv, write_libsvm
+from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm.baselines import LaplacianSVC, TransductiveSVC
+from graphkm.exchange import save_model
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with partly labelled moons, and other ones to test on."""
+    X, y, names = moons()
+    write_csv(tmp_path / "few.csv", X[:200], y[:200])
+    write_csv(tmp_path / "test.csv", X[200:], names[200:])
+    write_csv(tmp_path / "new.csv", X[200:])
+    return tmp_path
+
+
+def as_python(values):
+    """Return labels of a file as the estimators take them."""
+    return np.array([None if value == "" else value for value in values], dtype=object)
+
+
+def predicted(folder, model="m.gkm", data="new.csv"):
+    out = folder / "out.csv"
+    assert run("predict", folder / model, folder / data, "--out", out) == 0
+    return read_predictions(out)
+
+
+@pytest.mark.parametrize(
+    ("flags", "model"),
+    [
+        ([], make_pipeline(StandardScaler(), GKMClassifier(unlabeled=None, random_state=0))),
+        (
+            ["--scale", "none", "--C", "2", "--C-graph", "0.5", "--gamma", "3", "--neighbors", "5",
+             "--solver", "sgd", "--p", "1.5", "--loss", "logistic", "--seed", "4",
+             "--set", "max_iter=300", "--set", "precision=double"],
+            GKMClassifier(
+                2, 0.5, gamma=3, n_neighbors=5, solver="sgd", p=1.5, loss="logistic",
+                random_state=4, max_iter=300, precision="double", unlabeled=None,
+            ),
+        ),
+        (
+            ["--method", "lapsvm", "--scale", "minmax", "--set", "gamma_I=0.1"],
+            make_pipeline(MinMaxScaler(), LaplacianSVC(gamma_I=0.1, unlabeled=None)),
+        ),
+        (
+            ["--method", "tsvm", "--scale", "none", "--C", "3"],
+            TransductiveSVC(C=3, unlabeled=None),
+        ),
+    ],
+)  # fmt: skip
+def test_predictions_are_those_of_python(folder, flags, model):
+    assert run("train", folder / "few.csv", folder / "m.gkm", *flags) == 0
+    X, y, _ = moons()
+    model.fit(X[:200], as_python(y[:200]))
+    header, rows = predicted(folder)
+    assert header == ["prediction", "decision"]
+    assert [row[0] for row in rows] == model.predict(X[200:]).tolist()
+    np.testing.assert_array_equal([float(row[1]) for row in rows], model.decision_function(X[200:]))
+
+
+def test_several_classes_have_a_column_each(tmp_path, three):
+    y = np.where(three.y < 0, "", three.y.astype(str))
+    names = list("abcd")
+    write_csv(tmp_path / "few.csv", three.X, y, names)
+    write_csv(tmp_path / "new.csv", three.X, None, names)
+    assert run("train", tmp_path / "few.csv", tmp_path / "m.gkm", "--scale", "none") == 0
+    header, rows = predicted(tmp_path)
+    assert header == ["prediction", "decision_0", "decision_1", "decision_2"]
+    model = GKMClassifier(random_state=0).fit(three.X, three.y)
+    assert [int(row[0]) for row in rows] == model.predict(three.X).tolist()
+    scores = np.array([[float(value) for value in row[1:]] for row in rows])
+    np.testing.assert_array_equal(scores, model.decision_function(three.X))
+
+
+def test_regression(tmp_path, curve, capsys):
+    y = ["" if np.isnan(value) else repr(float(value)) for value in curve.y]
+    write_csv(tmp_path / "few.csv", curve.X, y)
+    write_csv(tmp_path / "new.csv", curve.X)
+    write_csv(tmp_path / "test.csv", curve.X, list(map(repr, curve.truth.tolist())))
+    assert run("train", tmp_path / "few.csv", tmp_path / "m.gkm", "--scale", "none") == 0
+    assert "numbers from" in capsys.readouterr().out
+    header, rows = predicted(tmp_path)
+    model = GKMRegressor(random_state=0).fit(curve.X, curve.y)
+    assert header == ["prediction"]
+    expected = model.predict(curve.X)
+    np.testing.assert_array_equal([float(row[0]) for row in rows], expected)
+    assert run("evaluate", tmp_path / "m.gkm", tmp_path / "test.csv", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["r2"] == pytest.approx(metrics.r2_score(curve.truth, expected))
+    error = metrics.mean_absolute_error(curve.truth, expected)
+    assert found["mean_absolute_error"] == pytest.approx(error)
+    squared = metrics.mean_squared_error(curve.truth, expected)
+    assert found["root_mean_squared_error"] == pytest.approx(squared**0.5)
+
+
+def test_evaluate_is_scikit_learn_on_labelled_rows(folder, capsys):
+    X, y, names = moons()
+    # A crooked model, so that there are errors to count.
+    flags = ("--C-graph", "0", "--gamma", "0.01", "--scale", "none")
+    assert run("train", folder / "few.csv", folder / "m.gkm", *flags) == 0
+    labels = names[200:].copy()
+    labels[::3] = ""
+    write_csv(folder / "part.csv", X[200:], labels)
+    capsys.readouterr()
+    assert run("evaluate", folder / "m.gkm", folder / "part.csv", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    model = GKMClassifier(C_graph=0, gamma=0.01, unlabeled=None, random_state=0)
+    guess = model.fit(X[:200], as_python(y[:200])).predict(X[200:])
+    known = labels != ""
+    truth, guess = labels[known].tolist(), guess[known].tolist()
+    assert found["rows"] == 100 and found["labelled"] == known.sum()
+    assert found["accuracy"] == pytest.approx(metrics.accuracy_score(truth, guess)) != 1.0
+    balanced = metrics.balanced_accuracy_score(truth, guess)
+    assert found["balanced_accuracy"] == pytest.approx(balanced)
+    assert found["macro_f1"] == pytest.approx(metrics.f1_score(truth, guess, average="macro"))
+    assert found["confusion"] == metrics.confusion_matrix(truth, guess).tolist()
+    assert run("evaluate", folder / "m.gkm", folder / "part.csv") == 0
+    printed = capsys.readouterr().out
+    assert f"{100 * found['accuracy']:.2f} %" in printed and "true \\ predicted" in printed
+
+
+def test_search_tells_what_the_library_found(folder, capsys):
+    few = folder / "few.csv"
+    assert run("search", few, folder / "m.gkm", "--scale", "none", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    X, y, _ = moons()
+    search = GKMClassifierCV(unlabeled=None, random_state=0).fit(X[:200], as_python(y[:200]))
+    assert found["best_params"] == pytest.approx(search.best_params_)
+    assert found["best_score"] == pytest.approx(search.best_score_)
+    assert found["unlabeled_gain"] == pytest.approx(search.unlabeled_gain_)
+    assert found["candidates"] == len(search.cv_results_["params"])
+    _, rows = predicted(folder)
+    assert [row[0] for row in rows] == search.predict(X[200:]).tolist()
+    assert run("search", few, "--scale", "none") == 0
+    printed = capsys.readouterr().out
+    assert f"{100 * search.unlabeled_gain_:+.2f} points" in printed and "chosen" in printed
+
+
+def test_search_of_numbers_in_folds(tmp_path, curve, capsys):
+    y = ["" if np.isnan(value) else repr(float(value)) for value in curve.y]
+    write_csv(tmp_path / "few.csv", curve.X, y)
+    flags = ("--scale", "none", "--cv", "3", "--set", "Cs=[1,10]", "--json")
+    assert run("search", tmp_path / "few.csv", *flags) == 0
+    found = json.loads(capsys.readouterr().out)
+    search = GKMRegressorCV(Cs=[1, 10], cv=3, random_state=0).fit(curve.X, curve.y)
+    assert found["best_score"] == pytest.approx(search.best_score_)
+    assert found["task"] == "regress" and found["model"] is None
+
+
+def test_nothing_is_claimed_that_was_not_held_out(folder, capsys):
+    few = folder / "few.csv"
+    assert run("train", few, folder / "m.gkm") == 0
+    printed = capsys.readouterr().out
+    assert "not measured" in printed and "labelled  12 (6 %)" in printed
+    assert run("train", few, folder / "m.gkm", "--holdout", "0.5", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 200 - found["held_out"]["rows"]
+    assert found["labelled"] == 12 - found["held_out"]["rows"] == 6
+    assert 0 <= found["held_out"]["accuracy"] <= 1
+
+
+def test_rows_held_out_are_not_learnt(tmp_path, capsys):
+    # Labels without any pattern: only one who has seen them knows them.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
+    write_csv(tmp_path / "noise.csv", X, y, list("abc"))
+    flags = ("--holdout", "0.5", "--gamma", "100", "--C", "100", "--C-graph", "0", "--json")
+    assert run("train", tmp_path / "noise.csv", tmp_path / "m.gkm", *flags) == 0
+    assert json.loads(capsys.readouterr().out)["held_out"]["accuracy"] < 0.65
+
+
+def test_info(folder, capsys):
+    few = folder / "few.csv"
+    assert run("train", few, folder / "m.gkm", "--unlabeled", "none", "--C", "3") == 0
+    capsys.readouterr()
+    assert run("info", folder / "m.gkm") == 0
+    printed = capsys.readouterr().out
+    for text in ("GKMClassifier with C=3", "cat, dog", "200 rows, 12", "2: x, z", "standard"):
+        assert text in printed
+    assert run("info", folder / "m.gkm", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["columns"] == ["x", "z"] and found["parameters"]["C"] == 3
+    assert found["classes"] == ["cat", "dog"] and found["unlabeled"] == "none"
+
+
+def test_models_of_python_can_be_used(folder, capsys):
+    X, y, _ = moons()
+    model = GKMClassifier(unlabeled=None, random_state=0).fit(X[:200], as_python(y[:200]))
+    save_model(model, folder / "m.gkm")
+    _, rows = predicted(folder)
+    assert [row[0] for row in rows] == model.predict(X[200:]).tolist()
+    assert run("info", folder / "m.gkm") == 0 and "2, without names" in capsys.readouterr().out
+
+
+def test_sparse_rows_stay_sparse(tmp_path, two, capsys):
+    X = np.where(np.abs(two.X) < 0.7, 0.0, 3 * two.X)
+    write_libsvm(tmp_path / "few.libsvm", X, two.truth)
+    assert run("train", tmp_path / "few.libsvm", tmp_path / "m.gkm", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["scale"] == "maxabs"
+    assert run("info", tmp_path / "m.gkm", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["sparse"] is True
+    assert run("train", tmp_path / "few.libsvm", tmp_path / "m.gkm", "--scale", "standard") == 2
+    assert "--scale maxabs" in capsys.readouterr().err
+
+
+def test_demo(tmp_path, capsys):
+    out = tmp_path / "moons.png"
+    assert run("demo", "--out", out, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    gain = found["accuracy_with_unlabelled"] - found["accuracy_labelled_only"]
+    assert found["gain"] == pytest.approx(gain) and gain > 0.05
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert run("demo", "--no-plot") == 0
+    printed = capsys.readouterr().out
+    assert f"bought {100 * gain:.1f} points" in printed and "994 unlabelled points" in printed
+
+
+def test_export_to_libsvm(folder, capsys):
+    program = shutil.which("svm-predict")
+    X, y, _ = moons()
+    assert run("train", folder / "few.csv", folder / "m.gkm", "--scale", "minmax") == 0
+    capsys.readouterr()
+    assert run("export", folder / "m.gkm", "--to", "libsvm") == 0
+    printed = capsys.readouterr().out
+    assert "0 is cat, 1 is dog" in printed and "m.libsvm.range, for svm-scale -r" in printed
+    assert (folder / "m.libsvm.range").exists()
+    codes = np.where(y == "cat", 3, np.where(y == "dog", 7, 0))
+    write_libsvm(folder / "few.svm", X[:200], codes[:200])
+    flags = ("--scale", "none", "--unlabeled", "0")
+    assert run("train", folder / "few.svm", folder / "n.gkm", *flags) == 0
+    assert run("export", folder / "n.gkm", "--to", "libsvm", "--out", folder / "n.model") == 0
+    if program is None:
+        pytest.skip("svm-predict is not installed")
+    write_libsvm(folder / "new.svm", X[200:], np.zeros(100))
+    command = [program, "new.svm", "n.model", "out"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    labels = [row[0] for row in predicted(folder, "n.gkm", "new.svm")[1]]
+    assert set(labels) == {"3", "7"} and (folder / "out").read_text().split() == labels
+
+
+def test_export_to_onnx(folder):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    assert run("train", folder / "few.csv", folder / "m.gkm") == 0
+    assert run("export", folder / "m.gkm", "--to", "onnx") == 0
+    session = runtime.InferenceSession(str(folder / "m.onnx"))
+    X = moons()[0][200:].astype(np.float32)
+    labels = session.run(None, {session.get_inputs()[0].name: X})[0]
+    assert list(labels) == [row[0] for row in predicted(folder)[1]]
+
+
+def test_the_same_bytes_again_and_from_a_process(folder):
+    for name in ("a.gkm", "b.gkm"):
+        assert run("train", folder / "few.csv", folder / name, "--seed", "3") == 0
+    done = process("train", "few.csv", "c.gkm", "--seed", "3", "--threads", "1", folder=folder)
+    assert done.returncode == 0 and done.stderr == ""
+    models = [(folder / name).read_bytes() for name in ("a.gkm", "b.gkm", "c.gkm")]
+    assert models[0] == models[1] and len(models[2]) == len(models[0])
