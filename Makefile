@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/simd/*)
 
-.PHONY: demo test test-slow lint bench sanitize clean
+.PHONY: demo test test-slow lint bench docs sanitize clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
@@ -23,6 +23,11 @@ lint: $(VENV)/test.stamp
 
 bench: $(VENV)/demo.stamp
 	$(BIN)/python benchmarks/run_all.py
+
+# Any warning is an error: a broken link, a docstring that numpydoc cannot read, a failing example.
+docs: $(VENV)/docs.stamp
+	$(BIN)/sphinx-build -b html -E -n -W --keep-going -q docs build/docs
+	@echo "build/docs/index.html"
 
 # The compiled code under AddressSanitizer and UndefinedBehaviorSanitizer (GCC, Linux). It takes
 # the place of the usual build in .venv; without the stamps, the next target builds that again.
@@ -45,9 +50,13 @@ $(VENV)/demo.stamp: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[plot]"
 	touch $@
 
+$(VENV)/docs.stamp: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@ $(VENV)/demo.stamp
+
 $(VENV)/test.stamp: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
 	touch $@ $(VENV)/demo.stamp
 
 clean:
-	rm -rf $(VENV) build out dist
+	rm -rf $(VENV) build out dist docs/gallery docs/api/generated

@@ -26,7 +26,7 @@ _LOSSES: dict[str, Loss] = {"squared_hinge": SquaredHinge(), "hinge": Hinge()}
 class LaplacianSVC(KernelClassifier, BaseLaplacian):
     """Support vector machine with a graph's Laplacian as a second penalty (LapSVM).
 
-    It minimises
+    It minimises ::
 
         sum_i s_i loss(y_i, f(x_i)) + gamma_A a' K a + gamma_I f' L^q f
 

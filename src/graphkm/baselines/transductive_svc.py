@@ -19,7 +19,7 @@ from .ramp import RampProblem, RampSolution, solve_ramp
 class TransductiveSVC(KernelClassifier):
     """Support vector machine that keeps its margin clear of unlabelled rows as well.
 
-    It minimises
+    It minimises ::
 
         1/2 ||w||^2 + C sum_i H_1(y_i f(x_i)) + C_unlabeled sum_u (R(f(x_u)) + R(-f(x_u)))
 

@@ -32,7 +32,7 @@ def _has_probabilities(self: GKMClassifier) -> bool:
 class GKMClassifier(KernelClassifier, StreamingGKM):
     """Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
 
-    It minimises
+    It minimises ::
 
         1/2 ||w||^2 + C sum_i loss(y_i, f(x_i))
         + C_graph (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p
@@ -95,7 +95,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         otherwise, and for C_graph="guaranteed".
     n_landmarks : int or "auto", default="auto"
         For "newton": rows whose kernels span f, at most as many as there are. "auto" is every
-        row up to 2,000, and 1,000 beyond.
+        row up to 2,500, and 1,000 beyond.
     landmarks : {"uniform", "kmeans++", "greedy"}, default="uniform"
         How landmarks are chosen. Labelled rows come first, up to half of the number; the rest
         are rows drawn alike, rows far from those chosen so far, or rows the others explain

@@ -38,7 +38,7 @@ class Edges(NamedTuple):
 class EdgeSampler(ABC):
     """An endless stream of random edges.
 
-    For every function g of an edge, the edges (u, v) and factors drawn satisfy exactly
+    For every function g of an edge, the edges (u, v) and factors drawn satisfy exactly ::
 
         E[factor g(u, v)] = 1/|E| sum_(u,v) mu_uv g(u, v) .
     """
