@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import streaming_job
 from graphkm import GKMRegressor
@@ -110,6 +112,68 @@ def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted):
     assert path.read_bytes() == uninterrupted.read_bytes()
 
 
+def other_rows():
+    return ((X + 1e-6, y) for X, y in chunks())
+
+
+def other_order():
+    return reversed(list(chunks()))
+
+
+def other_labels():
+    return ((X, np.where(y < 0, y, 1 - y)) for X, y in chunks())
+
+
+def hidden_labels():
+    return ((X, np.full(ROWS, -1)) for X, _ in chunks())
+
+
+def late_difference():
+    """Return a stream that differs in the last chunk the checkpoint has seen."""
+    return ((X + (i == 6), y) for i, (X, y) in enumerate(chunks()))
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+@pytest.mark.parametrize(
+    "other", [other_rows, other_order, other_labels, hidden_labels, late_difference]
+)
+def test_other_rows_of_as_many_are_refused(tmp_path, other, storage):
+    def stored(stream):
+        return ((storage(X), y) for X, y in stream)
+
+    path = tmp_path / "a"
+    with pytest.raises(StopError):
+        train(stored(until(7)), model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="belongs to another stream"):
+        train(stored(other()), model(), checkpoint=path, every=1)
+    assert path.read_bytes() == before
+    train(stored(chunks()), model(), checkpoint=path)
+
+
+def test_rows_learnt_before_the_stream_are_not_looked_for_in_it(tmp_path):
+    """The checkpoint counts the stream's rows, the model also those it had learnt before."""
+    path, (X, y) = tmp_path / "a", next(chunks())
+    begun = model().partial_fit(X + 5, y, classes=[0, 1])
+    with pytest.raises(StopError):
+        train(until(7), begun, checkpoint=path, every=ROWS)
+    final = train(chunks(), model(), checkpoint=path)
+    assert final._stream.n_rows == (N_CHUNKS + 1) * ROWS
+
+
+def test_targets_are_compared(tmp_path):
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    path = tmp_path / "a"
+    train([(X, np.full(90, np.nan))], GKMRegressor(random_state=0), checkpoint=path)
+    fresh = GKMRegressor(random_state=0)
+    with pytest.raises(ValueError, match="belongs to another stream"):
+        train([(X, X[:, 0])], fresh, checkpoint=path)
+    assert not hasattr(fresh, "_streamed_origin")
+    train([(X, np.full(90, np.nan)), (X, 7 + X[:, 0])], fresh, checkpoint=path)
+    with pytest.raises(ValueError, match="belongs to another stream"):
+        train([(X, np.full(90, np.nan)), (X, X[:, 0])], fresh, checkpoint=path)
+
+
 def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted):
     path = tmp_path / "a"
     path.write_bytes(uninterrupted.read_bytes()[:-5])
@@ -121,6 +185,64 @@ def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted):
 def test_a_checkpoint_that_cannot_be_written_stops_the_run(tmp_path):
     with pytest.raises(CheckpointError, match="folder that exists"):
         train(chunks(), model(), classes=[0, 1], checkpoint=tmp_path / "nowhere" / "a", every=1)
+
+
+# ---------------------------------------------------------------- a full disk
+
+FULL_DISK = """
+    import errno, sys
+    from pathlib import Path
+    from graphkm.online import CheckpointError, train
+    from streaming_job import ROWS, chunks, model
+
+    disk = Path(sys.argv[1])
+    path, ballast = disk / "a", disk / "ballast"
+    first = [chunk for _, chunk in zip(range(7), chunks())]
+    train(first, model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    before = path.read_bytes()
+    with open(ballast, "wb", buffering=0) as file:
+        try:
+            while file.write(bytes(4096)):
+                pass
+        except OSError as error:
+            assert error.errno == errno.ENOSPC
+    try:
+        train(chunks(), model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    except CheckpointError as error:
+        assert error.errno == errno.ENOSPC
+        print(error)
+    assert path.read_bytes() == before
+    assert {p.name for p in disk.iterdir()} == {"a", "a.previous", "ballast"}
+    ballast.unlink()
+    train(chunks(), model(), classes=[0, 1], checkpoint=path, every=ROWS)
+    assert path.read_bytes() == Path(sys.argv[2]).read_bytes()
+    print("went on")
+"""
+
+
+def own_disk(folder, *command):
+    """Return a command that runs another one with a disk of one megabyte as the folder."""
+    mount = 'mount -t tmpfs -o size=1m tmpfs "$0" && exec "$@"'
+    return ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, str(folder), *command]
+
+
+def can_mount(folder):
+    try:
+        return subprocess.run(own_disk(folder, "true"), capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+def test_a_disk_that_is_full_for_a_while(tmp_path, uninterrupted):
+    """A real one: the checkpoint before survives, and with space again the run goes on."""
+    if not can_mount(tmp_path):
+        pytest.skip("mounting a disk of one's own is not allowed here")
+    python = [sys.executable, "-c", textwrap.dedent(FULL_DISK), str(tmp_path), str(uninterrupted)]
+    run = subprocess.run(
+        own_disk(tmp_path, *python), cwd=JOB.parent, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "No space left" in run.stdout and "untouched" in run.stdout and "went on" in run.stdout
 
 
 # ---------------------------------------------------------------- kill -9

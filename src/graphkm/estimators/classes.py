@@ -51,8 +51,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
         return CodedLabels(labeled, codes, targets, weights)
 
-    def _encode_more_classes(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any
+    def _encode_more(
+        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
         """Return where a stream's next rows have labels, these as targets, and weights."""
         values = as_label_array(y)

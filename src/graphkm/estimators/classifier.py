@@ -16,7 +16,8 @@ from ..solvers import Progress
 from .base import Problem
 from .classes import KernelClassifier
 from .settings import check_parameters
-from .streaming import StreamingGKM, can_stream
+from .stream_checks import can_stream
+from .streaming import StreamingGKM
 
 
 def _has_probabilities(self: GKMClassifier) -> bool:
@@ -307,7 +308,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         """
         with self._all_or_nothing():
             rows = self._next_rows(X)
-            coded = self._encode_more_classes(rows, y, classes, sample_weight)
+            coded = self._encode_more(rows, y, sample_weight, classes)
             return self._learn_more(rows, *coded, resolve_loss(self.loss, "classification"))
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:

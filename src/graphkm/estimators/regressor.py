@@ -13,7 +13,8 @@ from ..losses import Loss, resolve_loss
 from ..solvers import Progress
 from .base import Problem
 from .settings import check_parameters
-from .streaming import StreamingGKM, can_stream
+from .stream_checks import can_stream
+from .streaming import StreamingGKM
 from .targets import KernelRegressor
 
 
@@ -179,7 +180,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         """
         with self._all_or_nothing():
             rows = self._next_rows(X)
-            coded = self._encode_more_targets(rows, y, sample_weight)
+            coded = self._encode_more(rows, y, sample_weight)
             return self._learn_more(rows, *coded, resolve_loss(self.loss, "regression"))
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:

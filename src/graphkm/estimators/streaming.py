@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..backends import query_rows
 from ..expansion import mean_row
-from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
+from ..kernels import Kernel, SquaredExponential, resolve_gamma
 from ..losses import Loss
 from ..solvers.budget import resolve_rule
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
@@ -22,23 +22,10 @@ from .checks import check_kernel_reaches, check_range
 from .encoding import State
 from .fitted_state import restore_stream, stream_state
 from .settings import check_parameters
+from .stream_checks import refuse_to_stream, varies
 
 _ENOUGH = 100  # rows from which a first chunk shows whether gamma can be right
 _FREE = ("n_jobs", "verbose", "callback")  # parameters a stream may change
-
-
-def can_stream(estimator: StreamingGKM) -> bool:
-    """Return whether there is a partial_fit; an AttributeError says why not."""
-    e = estimator
-    if e.solver == "newton":
-        raise AttributeError(
-            "partial_fit takes stochastic steps, and solver='newton'; pass solver='sgd' or 'auto'."
-        )
-    if e.kernel == "precomputed" or isinstance(e.kernel, Precomputed):
-        raise AttributeError(
-            "partial_fit needs the rows themselves, and kernel='precomputed' has none."
-        )
-    return True
 
 
 class StreamingGKM(BaseGKM):
@@ -60,6 +47,7 @@ class StreamingGKM(BaseGKM):
 
     _stream: StreamState
     _stream_shift: NDArray[Any] | None = None
+    _encode_more: Callable[..., tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]]
 
     def _saved_state(self) -> State:
         return stream_state(self) if hasattr(self, "_stream") else super()._saved_state()
@@ -100,7 +88,7 @@ class StreamingGKM(BaseGKM):
         first = not hasattr(self, "_stream")
         if first:
             check_parameters(self)
-            self._refuse_to_stream()
+            refuse_to_stream(self)
         else:
             self._refuse_changes()
         X = self._validate_rows(X, reset=first)
@@ -120,18 +108,48 @@ class StreamingGKM(BaseGKM):
         dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
         if not hasattr(self, "_stream"):
             self._start_stream(X, targets.shape[1], loss, dtype)
-        kernel = self.kernel_
-        if kernel.native_code is not None:
+        if self.kernel_.native_code is not None:
             check_range(X, dtype)
-        chunk = StreamRows(
-            query_rows(kernel, X, slice(None), dtype, self._stream_shift),
+        chunk = self._stream_rows(X, labeled, targets, weights)
+        self._stream.learn(chunk)
+        self._set_stream_attributes(dtype)
+        return self
+
+    def _stream_rows(
+        self,
+        X: Any,
+        labeled: NDArray[np.bool_],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> StreamRows:
+        """Return checked rows as the stream takes and keeps them."""
+        return StreamRows(
+            query_rows(self.kernel_, X, slice(None), self._stream.solver.dtype, self._stream_shift),
             labeled,
             _spread_out(targets, labeled),
             _spread_out(weights, labeled),
         )
-        self._stream.learn(chunk)
-        self._set_stream_attributes(dtype)
-        return self
+
+    def _refuse_other_rows(self, X: Any, y: Any, first: int) -> None:
+        """Raise unless rows that are kept of the stream, from `first` on, are those of (X, y)."""
+        kept, ids = self._stream.kept, self._stream.kept_ids
+        here = np.flatnonzero((ids >= first) & (ids < first + len(y)))
+        if not len(here):
+            return
+        with self._all_or_nothing():
+            rows = self._next_rows(X)
+            again = self._stream_rows(rows, *self._encode_more(rows, y))
+            place = ids[here] - first
+            same = again.labeled[place] == kept.labeled[here]
+            same &= (again.targets[place] == kept.targets[here]).all(axis=1)
+            same &= _equal_rows(again.rows[place], kept.rows[here])
+            if not same.all():
+                row = int(place[~same].min()) + first
+                raise ValueError(
+                    f"What this model has learnt as its row {row:,} (counted from 0) is another "
+                    "row, or has another label, in this stream: the checkpoint belongs to another "
+                    "stream. Pass that one, or another path to begin anew."
+                )
 
     def _start_stream(self, X: Any, n_outputs: int, loss: Loss, dtype: np.dtype[Any]) -> None:
         kernel = self._stream_kernel(X, dtype)
@@ -176,7 +194,7 @@ class StreamingGKM(BaseGKM):
         kernel = self._open_kernel()
         if kernel.native_code is not None:
             check_range(X, dtype)
-        if isinstance(self.gamma, str) and not _varies(X) and hasattr(kernel, "gamma"):
+        if isinstance(self.gamma, str) and not varies(X) and hasattr(kernel, "gamma"):
             raise ValueError(
                 f"gamma={self.gamma!r} is taken from the first chunk, whose {X.shape[0]} rows are "
                 "all alike; pass a larger first chunk, or a number for gamma."
@@ -208,31 +226,6 @@ class StreamingGKM(BaseGKM):
         self.guarantee_ = None
         self.n_iter_ = stream.n_iter
 
-    def _refuse_to_stream(self) -> None:
-        """Raise for parameters that a stream cannot follow."""
-        for name, allowed, why in (
-            ("graph", ("knn", "full", "bipartite"), "can be drawn from rows that are kept"),
-            ("edge_sampling", ("uniform",), "can be drawn without knowing all edges"),
-            ("laplacian", ("auto", "unnormalized"), "need no degrees, which change"),
-            ("laplacian_degree", ("auto", 1), "follow from single edges"),
-        ):
-            value = getattr(self, name)
-            if value not in allowed and not (name == "graph" and self.C_graph == 0):
-                words = ", ".join(map(repr, allowed))
-                raise ValueError(
-                    f"partial_fit cannot use {name}={value!r}; pass one of {words}, which {why}."
-                )
-        if self.C_graph == "guaranteed":
-            raise ValueError(
-                "C_graph='guaranteed' follows from the number of labels, which a stream changes; "
-                "pass a number."
-            )
-        if self.graph_gamma == "local":
-            raise ValueError(
-                "graph_gamma='local' needs the neighbours of every row, which a stream changes; "
-                "pass a number, or None for the kernel's."
-            )
-
     def _learning_parameters(self) -> dict[str, str]:
         parameters = self.get_params(deep=False)
         return {name: _text(value) for name, value in parameters.items() if name not in _FREE}
@@ -247,6 +240,14 @@ class StreamingGKM(BaseGKM):
                 )
 
 
+def _equal_rows(one: Any, two: Any) -> NDArray[np.bool_]:
+    """Return which rows of two sets are the same."""
+    differ = one != two
+    if issparse(differ):
+        return np.asarray(differ.sum(axis=1)).ravel() == 0
+    return np.asarray(~differ.any(axis=1))
+
+
 def _spread_out(values: NDArray[Any], labeled: NDArray[np.bool_]) -> NDArray[Any]:
     """Return values of labelled rows as values of all rows, 0 for the others."""
     out = np.zeros((len(labeled), *values.shape[1:]))
@@ -259,11 +260,3 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return repr({_text(key): _text(item) for key, item in value.items()})
     return repr(value.item() if isinstance(value, np.generic) else value)
-
-
-def _varies(X: Any) -> bool:
-    """Return whether any column has two different values."""
-    if issparse(X):
-        X = csr_array(X)
-        return bool((X - X[[0] * X.shape[0]]).count_nonzero()) if X.shape[0] > 1 else False
-    return bool((X[0] != X).any())

@@ -40,8 +40,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         targets[rows] = given
         return targets
 
-    def _encode_more_targets(
-        self, X: Any, y: Any, sample_weight: Any
+    def _encode_more(
+        self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
         """Return where a stream's next rows have targets, these about the origin, and weights."""
         labeled, known = self._known_targets(y)

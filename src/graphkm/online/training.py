@@ -48,7 +48,8 @@ def train(
     ----------
     stream : iterable of (X, y)
         Chunks for `partial_fit`, from the stream's beginning each time: those that the checkpoint
-        has seen are read and passed over. Chunks without rows are skipped.
+        has seen are read and passed over. Rows that the model keeps of them are compared, and a
+        ValueError says if they are others. Chunks without rows are skipped.
     model : GKMClassifier or GKMRegressor
         Learns in place. With a checkpoint it takes its state; its parameters must be the same.
     classes : array-like, optional
@@ -76,9 +77,11 @@ def train(
     check_count("every", every)
     seen = saved = _resume(model, checkpoint)
     options = {} if classes is None else {"classes": classes}
-    position = 0
+    position, earlier = 0, _rows_learnt(model) - seen  # rows learnt before this stream began
     for X, y, *_ in stream:  # chunks of `read_stream` also know where they begin
         first, position = position, position + len(y)
+        if first < seen:
+            model._refuse_other_rows(X, y, first + earlier)
         if position <= seen or len(y) == 0:
             continue
         new = max(0, seen - first)  # a chunk may hold rows on both sides of the checkpoint
@@ -95,6 +98,10 @@ def train(
     if checkpoint is not None and seen > saved:
         save_model(model, checkpoint, {"rows": seen}, type(model)._kinds())
     return model
+
+
+def _rows_learnt(model: Any) -> int:
+    return model._stream.n_rows if hasattr(model, "_stream") else 0
 
 
 def _resume(model: Any, checkpoint: str | os.PathLike[str] | None) -> int:

@@ -1,0 +1,105 @@
+"""Memory over an endless stream: what is allocated does not grow with the rows seen.
+
+Two caches that fill slowly and are bounded are kept out of the measurement: CPython's of attribute
+names, which is emptied, and NumPy's of small buffers, which is filled first.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from graphkm import GKMClassifier
+
+CHUNKS, ROWS = 30, 200
+# What empties the cache of attribute names, since Python 3.13 and before.
+forget_names = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+
+
+def endless(budget_rule, half_life):
+    """Yield after every `CHUNKS` chunks, with nothing left over but the model."""
+    model = GKMClassifier(
+        gamma=0.5,
+        budget=40,
+        budget_rule=budget_rule,
+        reservoir_size=50,
+        steps_per_row=0.2,
+        half_life=half_life,
+        random_state=0,
+        n_jobs=1,
+    )
+    rng = np.random.default_rng(0)
+    while True:
+        for _ in range(CHUNKS):
+            X = rng.normal(size=(ROWS, 3))
+            y = np.where(rng.random(ROWS) < 0.2, (X[:, 0] > 0).astype(int), -1)
+            model.partial_fit(X, y, classes=[0, 1])
+        del X, y
+        gc.collect()
+        forget_names()
+        yield model
+
+
+@pytest.mark.parametrize(("rule", "half_life"), [("merge", None), ("project", 1000.0)])
+def test_python_and_numpy_keep_nothing_of_a_chunk(rule, half_life):
+    stream = endless(rule, half_life)
+    next(stream)  # the reservoirs and the budget are full
+    tracemalloc.start()
+    try:
+        next(stream)
+        before, _ = tracemalloc.get_traced_memory()
+        model = next(stream)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(model._stream.W) == 40
+    assert after - before < 8 * CHUNKS  # less than one number of every chunk
+
+
+class Mallinfo(ctypes.Structure):
+    """glibc's account of its heap: ten numbers."""
+
+    _fields_ = [("numbers", ctypes.c_size_t * 10)]
+
+
+def in_use():
+    """Return the bytes that malloc has given away, compiled code's among them."""
+    libc = ctypes.CDLL(None)
+    libc.mallinfo2.restype = Mallinfo
+    numbers = libc.mallinfo2().numbers
+    return numbers[4] + numbers[7]  # in mappings of their own, and in arenas
+
+
+def main():
+    """Print what is in use after more and more chunks."""
+    filling = [np.empty(size, np.uint8) for size in range(1024) for _ in range(8)]
+    del filling
+    stream = endless("merge", None)
+    for _ in range(4):
+        next(stream)
+        print(in_use())
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"),
+    reason="needs the malloc of glibc 2.33 or later",
+)
+def test_compiled_code_keeps_nothing_of_a_chunk():
+    # Without the cache per thread, whose free blocks count as in use.
+    environment = os.environ | {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    command = [sys.executable, __file__]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    sizes = np.array(run.stdout.split(), int)
+    assert len(sizes) == 4
+    assert sizes[3] - sizes[1] < 2 * 8 * CHUNKS
+
+
+if __name__ == "__main__":
+    main()
