@@ -1,10 +1,10 @@
 """The command `graphkm`: what it can do is in the packages it calls.
 
-=====================  ===============================================================================
+=====================  =============================================================================
 app                    the command, its sub-commands, `main`
 options, grouping      what several sub-commands can be told, each said once
 errors                 exit codes, and errors as one sentence in the words of the command line
-train, ...             `graphkm train`; likewise predict, evaluate, search, stream, info, export, demo
+train, ...             `train`; likewise predict, evaluate, search, stream, info, export, demo
 paper                  `graphkm reproduce`, `report` and `datasets`
 tables                 files that have been looked into, as pieces of rows
 *_table                what that means for CSV, LIBSVM and Parquet
@@ -17,7 +17,7 @@ streaming, survey      a stream from a file to a model; one look through it befo
 resuming, prequential  what a stream was begun with; how predictions did before rows were learnt
 describing, printing   rows and models in words, JSON for programs, progress
 writing                output files that are there whole or not at all
-=====================  ===============================================================================
+=====================  =============================================================================
 
 Only typer is imported until a sub-command runs: help and completion do not wait for scikit-learn.
 """
