@@ -36,6 +36,7 @@ nitpick_ignore_regex = [
     ("py:class", r"graphkm\._container\..*"),
 ]
 
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # numpydoc's sections say it in words
 autosummary_generate = True
 numpydoc_show_class_members = False  # _templates/autosummary/class.rst shows them
