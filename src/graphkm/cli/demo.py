@@ -65,7 +65,7 @@ def demo(
     )
     if not as_json:
         print("\n" + in_words(gain, points - labels))
-        print(_about_the_picture(picture, plot))
+        print(_last_words(picture, plot))
 
 
 def made_moons(points: int, labels: int, seed: int) -> tuple[Any, Any, Any, Any]:
@@ -107,11 +107,13 @@ def in_words(gain: float, n_unlabeled: int) -> str:
     )
 
 
-def _about_the_picture(picture: Path | None, wanted: bool) -> str:
+def _last_words(picture: Path | None, wanted: bool) -> str:
+    """Return what became of the picture, and what to do next."""
     if picture is not None:
-        return f"Picture: {picture}"
-    hint = 'A picture needs matplotlib: pip install "graphkm[plot]".' if wanted else ""
-    return hint + "\nNow your own data: graphkm train --help" * (not wanted)
+        about = f"Picture: {picture}\n"
+    else:
+        about = 'A picture needs matplotlib: pip install "graphkm[plot]".\n' if wanted else ""
+    return f"{about}Now your own data: graphkm train --help"
 
 
 def draw(models: Any, scores: Any, X: Any, y: Any, path: Path) -> Path | None:

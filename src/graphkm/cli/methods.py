@@ -21,6 +21,7 @@ _CLASSES = {
 }
 _PARAMETERS = {"seed": "random_state", "threads": "n_jobs", "neighbors": "n_neighbors"}
 _OWN = ("unlabeled", "verbose", "callback")  # which the command line sets itself
+_MANY_ROWS, _FEW_LABELS = 15_000, 500  # from which neighbours of sparse rows are not worth it
 _ALWAYS = ("seed", "threads")  # which estimators without them may ignore
 
 
@@ -129,6 +130,3 @@ def graph_for(options: FitOptions, method: Method, X: Any, n_labeled: int) -> di
         return {}
     long = issparse(X) and X.shape[0] > _MANY_ROWS and n_labeled > _FEW_LABELS
     return {"graph": "bipartite"} if long else {}
-
-
-_MANY_ROWS, _FEW_LABELS = 15_000, 500

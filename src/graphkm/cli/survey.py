@@ -12,7 +12,7 @@ from ..io import DataFileError
 from .errors import UsageError
 from .options import Format, Task, TrainingFileOptions
 from .printing import progress_bar
-from .rows import MANY, decide_task
+from .rows import decide_task
 from .tables import format_by_name, open_training
 
 _WIDEST = 2**31 - 2  # what indices of LIBSVM files can be
@@ -115,6 +115,3 @@ def survey(path: str, files: TrainingFileOptions, task: Task) -> Survey:
 
 def _given(files: TrainingFileOptions) -> int:
     return files.features if files.features not in (None, _WIDEST) else 1  # type: ignore[return-value]
-
-
-__all__ = ["MANY", "Survey", "survey"]
