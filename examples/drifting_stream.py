@@ -38,8 +38,7 @@ def drifting_stream():
 # Test, then train
 # ----------------
 # The linear model of scikit-learn learns from labelled rows only; it suits these classes, which a
-# line separates at any moment. ``steps_per_row=1``, because by default steps become rare later in
-# a stream, and with them forgetting.
+# line separates at any moment.
 
 following = {"gamma": 0.3, "steps_per_row": 1, "random_state": 0}
 models = {

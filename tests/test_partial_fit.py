@@ -241,6 +241,30 @@ def test_the_plan_row_by_row(labeled, plan, cut):
     assert found.tolist() == expected
 
 
+@pytest.mark.parametrize(("half_life", "rate"), [(400, 2.0), (20_000, 0.693), (1e6, 0.2)])
+def test_a_stream_that_forgets_never_slows_down(half_life, rate):
+    schedule = Schedule("auto", half_life)
+    labeled = np.zeros(1000, bool)
+    labeled[0] = True
+    first = schedule.advance(labeled).sum()
+    labeled[0] = False
+    late = [schedule.advance(labeled).sum() for _ in range(150)]
+    assert first == pytest.approx(1000 * rate, rel=0.01)
+    assert set(late) <= {first - 1, first, first + 1}
+
+
+def test_drift_is_followed_late_in_a_stream_too():
+    X, y, truth = make_stream(16_000, 8, share=0.1)
+    X[:, 0] += 4 * truth
+    changed = np.arange(len(y)) >= 13_000  # the classes change places
+    truth = np.where(changed, 1 - truth, truth)
+    y = np.where((y >= 0) & changed, 1 - y, y)
+    model = classifier(half_life=300, reservoir_size=200, budget=200, steps_per_row="auto")
+    for part in np.split(np.arange(len(y)), 16):
+        model.partial_fit(X[part], y[part], classes=[0, 1])
+    assert model.score(X[-1000:], truth[-1000:]) > 0.9
+
+
 # ---------------------------------------------------------------- calls
 
 

@@ -240,7 +240,7 @@ def _check_counters(solver: State, numbers: Any) -> None:
     counts = [n_rows, n_labels, n_iter, t, plan["rows"], plan["labels"], plan["ahead"]]
     for value in (*counts, *both[0], *both[1]):
         _require(type(value) is int and 0 <= value < 2**53, f"it has counted {value}")
-    schedule = Schedule(solver["steps_per_row"])
+    schedule = Schedule(solver["steps_per_row"], solver["half_life"])
     due = int(schedule.planned(np.array([plan["rows"]]))[0])
     _require(
         both[0] == [n_labels, n_rows - n_labels]

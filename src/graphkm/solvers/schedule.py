@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ class Schedule:
     steps_per_row : float or "auto"
         The plan, counted from the first labelled row on; "auto" is as many steps as
         ``fit`` takes for so many rows: 2n up to 20,000, then n / 5.
+    half_life : float or None, default=None
+        Of a stream that forgets. "auto" is then a constant rate, that of a fit of as many rows as
+        such a stream remembers: steps that become rare would forget ever more slowly.
 
     Examples
     --------
@@ -28,8 +32,11 @@ class Schedule:
     array([2, 2])
     """
 
-    def __init__(self, steps_per_row: float | str) -> None:
+    def __init__(self, steps_per_row: float | str, half_life: float | None = None) -> None:
         self._plan = steps_per_row
+        if half_life is not None and isinstance(steps_per_row, str):
+            remembered = half_life / log(2)
+            self._plan = max(min(2.0, _MANY / remembered), 1 / _RATE)
         self._rows = 0  # since the first labelled one, which counts
         self._labels = 0
         self._ahead = 0  # the most by which the plan was ahead of the labels
