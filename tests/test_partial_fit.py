@@ -185,6 +185,26 @@ def test_a_half_life_follows_drift():
     assert new > 0.9 > old
 
 
+def test_a_half_life_follows_drift_for_ever():
+    """Classes on opposite sides of a circle that turns; beyond 20,000 steps as before them."""
+    rng = np.random.default_rng(7)
+    n = 15_000
+    angle = 2 * np.pi * np.arange(n) / n
+    truth = rng.integers(2, size=n)
+    side = (2 * truth - 1)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    X = 1.5 * side + rng.normal(size=(n, 2))
+    y = np.where(rng.random(n) < 0.1, truth, -1)
+    model = GKMClassifier(
+        half_life=300.0, C=1.0, C_graph=0, gamma=0.25, reservoir_size=100, random_state=0
+    )
+    hits = np.empty(n, bool)
+    for part in (slice(i, i + 250) for i in range(0, n, 250)):
+        hits[part] = model.predict(X[part]) == truth[part] if part.start else True
+        model.partial_fit(X[part], y[part], classes=[0, 1])
+    for third in np.array_split(hits, 3):
+        assert third.mean() > 0.85  # 93 % is the best there is
+
+
 # ---------------------------------------------------------------- reservoirs and plans
 
 

@@ -120,7 +120,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     steps_per_row : float or "auto", default="auto"
         For `partial_fit`: steps per row of the stream, at least one for every labelled row.
         "auto" are those that "auto" takes for `max_iter`: 2n after n rows up to 20,000 steps,
-        later n / 5.
+        later n / 5; with a half-life as many per row as for the rows it remembers, 2 up to
+        half_life=6,900.
     reservoir_size : int, default=2000
         For `partial_fit`: rows kept, of those with and of those without a label.
     half_life : float or None, default=None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, log
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,23 @@ class Schedule:
     steps_per_row : float or "auto"
         The plan, counted from the first labelled row on; "auto" is as many steps as
         ``fit`` takes for so many rows: 2n up to 20,000, then n / 5.
+    half_life : float or None
+        With one, "auto" is the rate at which ``fit`` goes over the rows that are remembered: a
+        rate that fell with the length of the stream would let it fall behind.
 
     Examples
     --------
     >>> Schedule(0.5).advance(np.array([False, True, False, False, True]))
     array([0, 1, 0, 0, 1])
-    >>> Schedule(2.0).advance(np.array([True, False]))
+    >>> Schedule("auto", half_life=500.0).advance(np.array([True, False]))
     array([2, 2])
     """
 
-    def __init__(self, steps_per_row: float | str) -> None:
+    def __init__(self, steps_per_row: float | str, half_life: float | None = None) -> None:
         self._plan = steps_per_row
+        if isinstance(steps_per_row, str) and half_life is not None:
+            remembered = max(1, ceil(half_life / log(2)))
+            self._plan = float(_usual(np.array(remembered)) / remembered)
         self._rows = 0  # since the first labelled one, which counts
         self._labels = 0
         self._ahead = 0  # the most by which the plan was ahead of the labels
@@ -52,7 +59,7 @@ class Schedule:
 
     def _planned(self, rows: Ints) -> Ints:
         if isinstance(self._plan, str):
-            return np.maximum(np.minimum(2 * rows, _MANY), rows // _RATE)
+            return _usual(rows)
         return np.floor(self._plan * rows).astype(np.int64)
 
     def state(self) -> dict[str, Any]:
@@ -63,3 +70,7 @@ class Schedule:
         """Go on from a state."""
         self._rows, self._labels = int(state["rows"]), int(state["labels"])
         self._ahead = int(state["ahead"])
+
+
+def _usual(rows: Ints) -> Ints:
+    return np.maximum(np.minimum(2 * rows, _MANY), rows // _RATE)

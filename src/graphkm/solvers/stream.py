@@ -135,7 +135,7 @@ class StreamState:
             dtype=s.dtype,
             n_threads=s.n_threads,
         )
-        self.schedule = Schedule(s.steps_per_row)
+        self.schedule = Schedule(s.steps_per_row, s.half_life)
         self.again = again  # draws labelled rows for steps beyond their own
         n_candidates = min(ceil(2 * s.reservoir_size / s.n_neighbors), _CANDIDATES)
         self.edges = StreamEdges(s.graph, s.graph_gamma, n_candidates, s.n_neighbors, edges)
