@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/simd/*)
 
-.PHONY: demo test test-slow lint bench docs sanitize clean
+.PHONY: demo test test-slow lint bench docs sanitize release-check clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
@@ -41,6 +41,11 @@ sanitize: $(VENV)/test.stamp
 		tests/test_solver.py tests/test_implicit_step.py tests/test_smo.py \
 		tests/test_budget.py tests/test_partial_fit.py \
 		tests/test_libsvm_reader.py tests/test_csv_reader.py
+
+# The source distribution, a wheel from it alone, and that wheel in an empty environment.
+release-check: $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet build twine abi3audit
+	$(BIN)/python tools/release_check.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
