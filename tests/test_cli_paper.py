@@ -64,7 +64,7 @@ def test_without_files_and_network_it_says_what_to_do(tmp_path, monkeypatch, cap
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     arguments = ("--quick", "--datasets", "g50c", "--out", str(tmp_path / "results"))
-    assert run("reproduce", "convergence", *arguments) == 1
+    assert run("reproduce", "convergence", *arguments) == 3
     printed = capsys.readouterr().err
     assert "g50c could not be read" in printed and "GRAPHKM_DATA" in printed
     assert "made_moons,made_g50c needs no files" in printed

@@ -57,7 +57,10 @@ def in_flags(message: str) -> str:
     --------
     >>> in_flags("partial_fit takes stochastic steps, and solver='newton'; pass tol=0.1.")
     'partial_fit takes stochastic steps, and --solver newton; pass --set tol=0.1.'
+    >>> in_flags("no connection to (host='example.org', port=443)")
+    "no connection to (host='example.org', port=443)"
     """
+    from .methods import parameter_names  # estimators are loaded for a message, not for --help
 
     def reworded(match: re.Match[str]) -> str:
         name, value = match[1], (match[2] or "").strip("'")
@@ -65,7 +68,7 @@ def in_flags(message: str) -> str:
             return _WHOLE[match[0]]
         if name in _FLAGS:
             return f"{_FLAGS[name]} {value}".rstrip()
-        return f"--set {name}={value}" if value else match[0]
+        return f"--set {name}={value}" if value and name in parameter_names() else match[0]
 
     return _ASSIGNMENT.sub(reworded, message)
 

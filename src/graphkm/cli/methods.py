@@ -53,6 +53,12 @@ def check_estimator(estimator: Any) -> None:
             raise UsageError(str(error)) from error
 
 
+def parameter_names() -> set[str]:
+    """Return the parameters of all estimators."""
+    kinds = [_class(method, task) for method, task in _CLASSES]
+    return {name for kind in kinds for name in kind().get_params(deep=False)}
+
+
 def _class(method: str, task: str) -> Any:
     from importlib import import_module
 
