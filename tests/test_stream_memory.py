@@ -51,16 +51,17 @@ def endless(budget_rule, half_life):
 def test_python_and_numpy_keep_nothing_of_a_chunk(rule, half_life):
     stream = endless(rule, half_life)
     next(stream)  # the reservoirs and the budget are full
+    held = []
     tracemalloc.start()
     try:
-        next(stream)
-        before, _ = tracemalloc.get_traced_memory()
-        model = next(stream)
-        after, _ = tracemalloc.get_traced_memory()
+        for _ in range(4):
+            model = next(stream)
+            held.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
     assert len(model._stream.W) == 40
-    assert after - before < 8 * CHUNKS  # less than one number of every chunk
+    # Caches of others grow now and then; what every chunk leaves behind shows every time.
+    assert min(np.diff(held)) < 8 * CHUNKS  # less than one number of every chunk
 
 
 class Mallinfo(ctypes.Structure):
