@@ -160,6 +160,8 @@ def with_other_header(content: bytes, rng: np.random.Generator) -> bytes:
     header = json.loads(content[20 : 20 + size])
     for _ in range(rng.integers(1, 4)):
         places = list(_places(header))
+        if not places:  # the last step took all there was
+            break
         part, key = places[rng.integers(len(places))]
         action = rng.integers(4)
         if action == 0 and isinstance(part, list):
@@ -237,7 +239,11 @@ def try_model(name: str, path: Path) -> str:
         last = model.steps[-1][1] if hasattr(model, "steps") else model
         X = np.linspace(-1, 1, 4 * model.n_features_in_).reshape(4, -1)
         with np.errstate(all="ignore"):
-            assert len(model.predict(X)) == 4
+            try:
+                assert len(model.predict(X)) == 4
+            except ValueError as error:  # a scaler may be sound and still make numbers too large
+                assert "overflow" in str(error)
+                return "refused"
             if hasattr(last, "_stream"):
                 y = np.full(4, last.classes_[0]) if hasattr(last, "classes_") else np.zeros(4)
                 try:
