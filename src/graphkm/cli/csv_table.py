@@ -8,7 +8,7 @@ from typing import Any
 
 from ..io import BadRows, DataFileError
 from ..io.files import OpenFile
-from ..io.tables import csv_pieces, fields, has_header
+from ..io.tables import csv_pieces, fields, has_header, is_number
 from .dropping import Blocks, keep_columns
 from .errors import UsageError
 from .layout import Head, Layout
@@ -106,18 +106,10 @@ def _refuse_words(name: str, layout: Layout, first: list[str], row: list[str], n
     if len(row) != len(first):
         return  # the parser says it better
     for k in layout.features:
-        if row[k] in ("", "?") or _is_number(row[k]):
+        if row[k] in ("", "?") or is_number(row[k]):
             continue
         column, call = (first[k], repr(first[k])) if named else (str(k + 1), f"number {k + 1}")
         raise DataFileError(
             f"{name}: the column {call} holds words ({row[k]!r}), and features are numbers. Leave "
             f"it out with --drop {column}, or pass --label {column} if it is the label."
         )
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True

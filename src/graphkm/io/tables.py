@@ -103,13 +103,13 @@ def has_header(
     if isinstance(label, str):
         return True
     missing = ("", "?", str(unlabeled))
-    words = [k for k, value in enumerate(first) if value not in missing and not _is_number(value)]
+    words = [k for k, value in enumerate(first) if value not in missing and not is_number(value)]
     doubtful = len(first) > 1 and first == [str(k) for k in range(len(first))]
     if label is not None and words == [label % len(first)]:
         # Only the label is a word: a name or a class, as the next line's shows.
         below = second[words[0]] if len(second) == len(first) else ""
         doubtful = below in missing
-        words = words if _is_number(below) else []
+        words = words if is_number(below) else []
     if doubtful:
         raise DataFileError(
             f"{name}: its first line ({', '.join(first[:8])}) may hold names or values. Pass "
@@ -118,7 +118,8 @@ def has_header(
     return bool(words)
 
 
-def _is_number(field: str) -> bool:
+def is_number(field: str) -> bool:
+    """Return whether a field of a table is a number."""
     try:
         float(field)
     except ValueError:
