@@ -21,7 +21,7 @@ _CLASSES = {
 }
 _PARAMETERS = {"seed": "random_state", "threads": "n_jobs", "neighbors": "n_neighbors"}
 _OWN = ("unlabeled", "verbose", "callback")  # which the command line sets itself
-_MANY_ROWS, _FEW_LABELS = 15_000, 500  # from which neighbours of sparse rows are not worth it
+_MANY_ROWS, _FEW_LABELS = 15_000, 500  # beyond both, no neighbours of sparse rows
 _ALWAYS = ("seed", "threads")  # which estimators without them may ignore
 
 
@@ -126,8 +126,8 @@ def shown_parameters(estimator: Any) -> dict[str, Any]:
 def graph_for(options: FitOptions, method: Method, X: Any, n_labeled: int) -> dict[str, str]:
     """Return the graph where none is asked for: pairs instead of neighbours that take long to find.
 
-    Sparse rows have no approximate search for neighbours. With few labels a graph of them is
-    worth the wait.
+    Sparse rows have no approximate search for neighbours, and the exact one grows with the square
+    of the rows.
     """
     from scipy.sparse import issparse
 
