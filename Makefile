@@ -4,7 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/simd/*)
 
-.PHONY: demo test test-slow lint bench docs sanitize release-check clean
+# The tests of compiled code: under the sanitizers, and on every instruction set.
+NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py solver.py implicit_step.py smo.py \
+	budget.py partial_fit.py libsvm_reader.py csv_reader.py)
+
+.PHONY: demo test test-slow test-isa lint bench docs sanitize release-check clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
@@ -14,6 +18,14 @@ test: lint
 
 test-slow: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -m slow
+
+# The compiled code on every instruction set that this processor has.
+test-isa: $(VENV)/test.stamp
+	@for isa in $$($(BIN)/python -c "from graphkm import _native; \
+			print(*_native.instruction_sets())"); do \
+		echo "== $$isa"; \
+		GRAPHKM_ISA=$$isa $(BIN)/python -m pytest -m "not slow" $(NATIVE_TESTS) || exit 1; \
+	done
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -37,10 +49,7 @@ sanitize: $(VENV)/test.stamp
 		--config-settings=cmake.define.GRAPHKM_SANITIZE=ON --config-settings=build-dir=build/sanitize
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
-		$(BIN)/python -m pytest -k "not ctrl_c" tests/test_native.py tests/test_expansion.py \
-		tests/test_solver.py tests/test_implicit_step.py tests/test_smo.py \
-		tests/test_budget.py tests/test_partial_fit.py \
-		tests/test_libsvm_reader.py tests/test_csv_reader.py
+		$(BIN)/python -m pytest -k "not ctrl_c" $(NATIVE_TESTS)
 
 # The source distribution, a wheel from it alone, and that wheel in an empty environment.
 release-check: $(VENV)/bin/python

@@ -2,6 +2,7 @@
 // budget_bindings.cpp and text_bindings.cpp have the rest. Every argument is checked here; behind
 // these files sizes are trusted.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <string>
 #include <vector>
@@ -204,6 +205,8 @@ NB_MODULE(_native, m) {
             "budgets, numbers in text.";
   m.def("instruction_set", [] { return std::string(isa<float>().name); },
         "The instruction set the loops run on: avx512, avx2, neon or portable.");
+  m.def("instruction_sets", &instruction_sets,
+        "The instruction sets this machine has, the best first.");
   bind_dense<float>(m, "DenseCentres32");
   bind_dense<double>(m, "DenseCentres64");
   bind_sparse<float>(m, "SparseCentres32");

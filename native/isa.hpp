@@ -2,6 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "kernel_spec.hpp"
 
@@ -72,6 +74,9 @@ struct Isa {
 // The best instruction set of this machine, or the one GRAPHKM_ISA names.
 template <class T>
 const Isa<T>& isa();
+
+// The names of all instruction sets that this machine has, the best first.
+std::vector<std::string> instruction_sets();
 
 #define GRAPHKM_DECLARE_ISA(NAME)        \
   namespace NAME {                       \

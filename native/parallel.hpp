@@ -7,7 +7,6 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -39,11 +38,13 @@ void parallel_for(std::size_t n_chunks, std::size_t n_threads, const Interrupted
       stop = true;
     }
   };
+  const std::size_t most = std::min(n_threads, n_chunks);
   std::vector<std::thread> helpers;
+  helpers.reserve(most);  // a vector that fails to grow would end the process: its threads run
   try {
-    for (std::size_t i = 1; i < std::min(n_threads, n_chunks); ++i) helpers.emplace_back(loop, false);
-  } catch (const std::system_error&) {
-    // Fewer threads than asked for: the ones there are do all the work.
+    for (std::size_t i = 1; i < most; ++i) helpers.emplace_back(loop, false);
+  } catch (const std::exception&) {
+    // No memory, or no more threads to be had: the ones there are do all the work.
   }
   loop(true);
   for (auto& helper : helpers) helper.join();

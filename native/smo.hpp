@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -223,6 +224,7 @@ class Smo {
       for (std::size_t k = 0; k < centres.size(); ++k)
         change[k] = a_[std::size_t(centres[k])] - settled_[std::size_t(centres[k])];
       source_.product(centres, change, queries, sum.data(), n_threads, *interrupted_);
+      require_finite(sum.data(), sum.size());
       for (std::size_t k = 0; k < queries.size(); ++k) f_[std::size_t(queries[k])] += sum[k];
       if (!mean_.empty()) settle_extra(ids, centres, change);
     }
@@ -240,6 +242,14 @@ class Smo {
   }
 
   // ------------------------------------------------------------ kernel rows
+
+  // The scans compare without branches, and what they find beside a NaN means nothing.
+  template <class Value>
+  static void require_finite(const Value* values, std::size_t n) {
+    if (!std::all_of(values, values + n, [](Value x) { return std::isfinite(x); }))
+      throw std::invalid_argument("kernel values are not finite in the working precision; scale "
+                                  "the rows or the kernel, or pass precision='double'");
+  }
 
   const T* row(std::size_t k) {
     const std::int32_t id = active_[k];
@@ -260,6 +270,7 @@ class Smo {
     const std::size_t columns = active_.size() - std::size_t(extra(active_.back()));
     scratch_.resize(ids.size() * columns);
     source_.values(ids, scratch_.data(), *interrupted_);
+    require_finite(scratch_.data(), scratch_.size());
     cache_.make_room(ids.size());
     for (std::size_t r = 0; r < ids.size(); ++r) {
       T* to = cache_.insert(ids[r], scratch_.data() + r * columns, columns);
@@ -302,6 +313,8 @@ class Smo {
       const Partner partner = isa_.smo_partner(score_.data(), down_.data(), row_i, own_.data(),
                                                -best.value, own_[i], score_.size());
       if (partner.gap <= limits_.tol) return true;
+      if (partner.index >= active_.size())
+        throw std::invalid_argument("the scores overflowed; lower C, or scale the kernel");
       if (n_iter_ >= limits_.max_iter) return false;
       middle_ = best.value - 0.5 * partner.gap;
       if (limits_.shrinking && --until_look <= 0) {

@@ -1,6 +1,8 @@
 // What Python sees of sequential minimal optimisation: one class per source of kernel rows.
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,10 @@ void construct(Smo<Source>* self, Source source, Numbers diagonal, Numbers mean,
   require(n < std::size_t(1) << 31, "there are more rows than 32-bit integers count");
   if (extra) require_shape(mean, "mean", {n});
   require_shape(diagonal, "diagonal", {n + extra});
+  const auto finite = [](double x) { return std::isfinite(x); };
+  require(std::all_of(diagonal.data(), diagonal.data() + n + extra, finite) &&
+              std::all_of(mean.data(), mean.data() + mean.shape(0), finite),
+          "kernel values are not finite; scale the rows or the kernel");
   new (self) Smo<Source>(std::move(source), {diagonal.data(), diagonal.data() + n + extra},
                          {mean.data(), mean.data() + mean.shape(0)}, bytes);
 }
@@ -40,6 +46,8 @@ std::pair<std::int64_t, double> solve(Smo<Source>& self, Numbers slope, Numbers 
   require_shape(scores, "scores", {n});
   require(tol > 0.0, "tol must be positive");
   for (std::size_t i = 0; i < n; ++i) {
+    require(std::isfinite(slope(i)) && std::isfinite(bend(i)) && std::isfinite(kink(i)),
+            "slope, bend and kink must be finite");
     require(bend(i) >= 0.0, "bend must not be negative");
     require(lower(i) <= coefficients(i) && coefficients(i) <= upper(i),
             "coefficient " + std::to_string(i) + " starts outside its bounds");

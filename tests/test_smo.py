@@ -180,6 +180,65 @@ def test_warm_starts_reach_the_same_solution():
         assert again.n_iter == 0
 
 
+@pytest.mark.parametrize("sigma_f", [1.0, 1.3])
+def test_rounding_of_a_start_moves_no_row_off_its_bound(sigma_f):
+    X, y = two_classes(120, 3)
+    terms = shifted_terms(y, np.random.default_rng(7), C=0.5)
+    solver = DualSolver(SquaredExponential(gamma=0.4, sigma_f=sigma_f), X, dtype=np.float64)
+    found = solver.solve(terms, tol=1e-9).a
+    at_bound = (found == terms.lower) | (found == terms.upper)
+    if sigma_f == 1:
+        assert at_bound.sum() > 20
+    free = np.flatnonzero(~at_bound & (found != terms.kink) & (np.abs(found) > 1e-3))
+    for change in (1e-15, -1e-15):
+        start = found.copy()
+        start[free[0]] += change
+        assert start.sum() != 0
+        assert solver.solve(terms, start, tol=1e-6).n_iter == 0
+
+
+# ---------------------------------------------------------------- values that are not finite
+
+
+def test_gram_matrices_beyond_single_precision_are_refused():
+    A = np.random.default_rng(1).normal(size=(6, 3))
+    K = A @ A.T
+    K[0, 1] = K[1, 0] = 1e39
+    K[2, 3] = K[3, 2] = -1e39
+    y = np.array([1.0, -1, 1, -1, 1, -1])
+    with pytest.raises(ValueError, match=r"1e\+39 is not finite in float32; .*precision='double'"):
+        DualSolver(Precomputed(), K, dtype=np.float32)
+    terms = DualTerms.hinge(y, np.ones(6))
+    found = DualSolver(Precomputed(), K, dtype=np.float64).solve(terms, max_iter=50)
+    assert np.isfinite(found.scores).all()  # not positive definite, but finite
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("size", [1e18, 1e25])
+def test_kernel_rows_beyond_single_precision_are_refused(sparse, size):
+    """The second scan found no partner, and the step read beyond the arrays."""
+    X, y = two_classes(30, 3)
+    X *= size
+    rows = csr_array(X) if sparse else X
+    if sparse:
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    solver = DualSolver(Linear(), rows, dtype=np.float32)
+    if size > 1e19:  # the squares of smaller entries fit
+        with pytest.raises(ValueError, match="not finite in the working precision"):
+            solver.solve(DualTerms.hinge(y, np.ones(30)))
+    else:
+        assert solver.solve(DualTerms.hinge(y, np.ones(30)), max_iter=1000).n_iter <= 1000
+
+
+@pytest.mark.parametrize("part", ["slope", "bend", "kink"])
+def test_terms_must_be_finite(part):
+    X, y = two_classes(30, 3)
+    terms = DualTerms.hinge(y, np.ones(30))
+    getattr(terms, part)[3] = np.nan
+    with pytest.raises(ValueError, match="must be finite"):
+        DualSolver(RBF, X).solve(terms)
+
+
 # ---------------------------------------------------------------- shrinking, cache, limits
 
 

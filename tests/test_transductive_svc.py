@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from graphkm import GKMClassifier
 from graphkm.baselines import TransductiveSVC
 from graphkm.model_selection import LabeledStratifiedKFold
 
@@ -177,6 +178,18 @@ def test_sparse_rows(two, kernel):
     dense = model.fit(X, two.y).decision_function(X)
     sparse = model.fit(csr_matrix(X), two.y)
     np.testing.assert_allclose(sparse.decision_function(csr_matrix(X)), dense, atol=1e-3)
+
+
+def test_kernel_values_beyond_the_precision_are_refused():
+    A = np.random.default_rng(1).normal(size=(6, 3))
+    K = A @ A.T
+    K[0, 1] = K[1, 0] = 1e39
+    K[2, 3] = K[3, 2] = -1e39
+    y = np.array([0, 1, 0, 1, -1, -1])
+    with pytest.raises(ValueError, match=r"not finite in float32; .* precision='double'"):
+        TransductiveSVC(kernel="precomputed").fit(K, y)
+    with pytest.raises(ValueError, match="not finite in float32"):
+        GKMClassifier(kernel="precomputed", graph="full", C_graph=0.0, solver="sgd").fit(K, y)
 
 
 def test_precomputed_and_functions(two):

@@ -29,7 +29,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     task: ClassVar[Literal["classification", "regression"]]
-    native_code: ClassVar[int]
+    native_code: ClassVar[int | None] = None  # of the compiled steps, None if there are none
     lipschitz: ClassVar[float] = 1.0
 
     @property
@@ -76,7 +76,7 @@ class Hinge(Loss):
 
     name: ClassVar[str] = "hinge"
     task: ClassVar[Literal["classification", "regression"]] = "classification"
-    native_code: ClassVar[int] = 0
+    native_code: ClassVar[int | None] = 0
 
     def value(self, y: Array, f: Array) -> Array:
         """Return max(0, 1 - y f)."""
@@ -116,7 +116,7 @@ class SmoothHinge(Loss):
 
     name: ClassVar[str] = "smooth_hinge"
     task: ClassVar[Literal["classification", "regression"]] = "classification"
-    native_code: ClassVar[int] = 1
+    native_code: ClassVar[int | None] = 1
 
     def __post_init__(self) -> None:
         """Refuse a width that is not positive and finite."""
@@ -162,7 +162,7 @@ class Logistic(Loss):
 
     name: ClassVar[str] = "logistic"
     task: ClassVar[Literal["classification", "regression"]] = "classification"
-    native_code: ClassVar[int] = 2
+    native_code: ClassVar[int | None] = 2
 
     def value(self, y: Array, f: Array) -> Array:
         """Return log(1 + exp(-y f))."""
@@ -190,7 +190,7 @@ class L1(Loss):
 
     name: ClassVar[str] = "l1"
     task: ClassVar[Literal["classification", "regression"]] = "regression"
-    native_code: ClassVar[int] = 3
+    native_code: ClassVar[int | None] = 3
 
     def value(self, y: Array, f: Array) -> Array:
         """Return |y - f|."""
@@ -227,7 +227,7 @@ class EpsilonInsensitive(Loss):
 
     name: ClassVar[str] = "epsilon_insensitive"
     task: ClassVar[Literal["classification", "regression"]] = "regression"
-    native_code: ClassVar[int] = 4
+    native_code: ClassVar[int | None] = 4
 
     def __post_init__(self) -> None:
         """Refuse a negative or infinite tube."""

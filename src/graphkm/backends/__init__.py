@@ -4,6 +4,7 @@
 base       `CentreStore`: what a store does
 native     dense and CSR rows, in compiled code
 tiles      any kernel in Python: precomputed values, the user's functions
+steps      a block of stochastic steps, compiled or in NumPy
 select     which store serves which kernel, and how rows are handed to it
 =========  =====================================================================
 """
@@ -15,13 +16,15 @@ from .native import (
     make_smo,
     merge_centres,
     project_centres,
-    run_block,
 )
 from .select import as_centres, make_store, query_rows
+from .steps import run_block
+from .tiles import in_precision
 
 __all__ = [
     "CentreStore",
     "as_centres",
+    "in_precision",
     "instruction_set",
     "largest_columns",
     "make_smo",

@@ -22,7 +22,6 @@ from .._native import (
     largest_columns,
     merge_centres,
     project_centres,
-    run_block,
 )
 from .._native import instruction_set as _instruction_set
 from ..kernels import Kernel
@@ -35,7 +34,6 @@ __all__ = [
     "make_smo",
     "merge_centres",
     "project_centres",
-    "run_block",
 ]
 
 _DENSE = {"f": DenseCentres32, "d": DenseCentres64}

@@ -59,5 +59,27 @@ class TileStore(CentreStore):
         return out
 
     def values(self, queries: Any) -> NDArray[Any]:
+        return in_precision(self._kernel(queries, self._centres), self._dtype)
+
+
+def in_precision(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return a copy of kernel values in the working precision, where they must be finite.
+
+    Examples
+    --------
+    >>> in_precision(np.array([[1e39]]), np.float32)
+    Traceback (most recent call last):
+        ...
+    ValueError: the kernel value 1e+39 is not finite in float32; scale the kernel, or pass \
+precision='double'.
+    """
+    with np.errstate(over="ignore"):
         # A copy: the kernel's own result may be in any order, or kept by the user's function.
-        return np.array(self._kernel(queries, self._centres), dtype=self._dtype, order="C")
+        taken = np.array(values, dtype=dtype, order="C")
+    bad = ~np.isfinite(taken)
+    if bad.any():
+        raise ValueError(
+            f"the kernel value {np.asarray(values)[bad][0]} is not finite in "
+            f"{np.dtype(dtype).name}; scale the kernel, or pass precision='double'."
+        )
+    return taken

@@ -276,4 +276,4 @@ class BaseGKM(KernelMachine):
 
 
 def _weight_scale(graph: Graph | None) -> float:
-    return 1.0 if graph is None else max(1.0, graph.max_weight)
+    return 1.0 if graph is None else graph.max_weight

@@ -77,7 +77,7 @@ class Graph(ABC):
     @property
     @abstractmethod
     def max_weight(self) -> float:
-        """Upper bound on mu."""
+        """Upper bound on mu, at least 1: the same on every processor for weights of distances."""
 
     @abstractmethod
     def take(self, index: NDArray[np.int64]) -> Edges:

@@ -60,8 +60,12 @@ class ListedGraph(Graph):
 
     @property
     def max_weight(self) -> float:
-        """Largest weight; 0 without edges."""
-        return float(self._edges.weight.max(initial=0.0))
+        """Upper bound on mu: 1, or the largest weight where that is more.
+
+        Weights of distances are at most 1. The largest of them is rounded differently on
+        different processors, and bounds only itself.
+        """
+        return float(self._edges.weight.max(initial=1.0))
 
     def take(self, index: NDArray[np.int64]) -> Edges:
         """Return the edges with the numbers `index` and their mu."""

@@ -111,8 +111,9 @@ class StochasticState:
             assert objective.graph is not None
             self._edges = objective.graph.sampler(solver.edge_sampling, solver.seed)
         # The largest factor: known where edges are listed, else the largest drawn so far.
-        listed = isinstance(objective.graph, ListedGraph) and solver.edge_sampling == "uniform"
-        self._heaviest = objective.graph.max_weight if listed and objective.graph else 0.0
+        self._heaviest = 0.0
+        if isinstance(objective.graph, ListedGraph) and solver.edge_sampling == "uniform":
+            self._heaviest = float(objective.graph.edges().weight.max(initial=0.0))
         self._drawn = self._draw_ahead(0)
 
     @property
@@ -151,8 +152,7 @@ class StochasticState:
             edge_weight=weight,
             C=problem.n_labeled * problem.C,
             C_graph=problem.n_labeled * problem.C_graph,
-            loss=problem.loss.native_code,
-            parameter=problem.loss.parameter,
+            loss=problem.loss,
             p=problem.smoothness.p,
             implicit=solver.step == "implicit",
             n_threads=solver.n_threads,

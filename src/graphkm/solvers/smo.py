@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from .._memory import require_memory
-from ..backends import make_smo
+from ..backends import in_precision, make_smo
 from ..expansion import KernelExpansion
 from ..kernels import Kernel, Precomputed
 
 Vector = NDArray[np.float64]
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -210,11 +211,14 @@ class DualSolver:
         """Return coefficients within the bounds that sum to zero, near the start."""
         a = np.zeros(len(terms.slope))
         if start is not None:
-            a[: self._n] = start * self._amplitude
+            a[: self._n] = _snapped(start * self._amplitude, terms, self._n)
         a = np.clip(a, terms.lower, terms.upper)
         surplus = float(a.sum())
         if self._balanced is not None and np.isinf(terms.upper[-1]):
             a[-1] -= surplus
+            return a
+        # The rounding of the sum is no surplus: taking it away would push a row off its bound.
+        if abs(surplus) <= len(a) * _EPS * float(np.abs(a).sum()):
             return a
         room = a - terms.lower if surplus > 0 else terms.upper - a
         # Row after row gives all it can, until nothing is left to give.
@@ -222,17 +226,28 @@ class DualSolver:
         return np.clip(a - np.sign(surplus) * given, terms.lower, terms.upper)
 
 
+def _snapped(a: Vector, terms: DualTerms, n: int) -> Vector:
+    """Return the first n coefficients; those at a bound or kink but for rounding lie on it.
+
+    Beside its bound by one unit in the last place, a row counts as free and violates the
+    optimality conditions as much as its slope there does.
+    """
+    for place in (terms.kink[:n], terms.lower[:n], terms.upper[:n]):
+        a = np.where(np.abs(a - place) <= 8 * _EPS * np.abs(a), place, a)
+    return a
+
+
 def _gram(kernel: Kernel, X: Any, dtype: Any) -> NDArray[Any]:
     """Return all kernel values: those brought, or those of a function only Python can call."""
     if isinstance(kernel, Precomputed):
-        return np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=dtype)
+        return in_precision(X.toarray() if issparse(X) else X, dtype)
     n = X.shape[0]
     require_memory(
         n * n * (8 + np.dtype(dtype).itemsize),
         f"all {n:,} x {n:,} values of a kernel function",
         "Use a kernel with a name, whose rows are computed as needed, or fewer rows.",
     )
-    return np.ascontiguousarray(kernel(X, X), dtype=dtype)
+    return in_precision(kernel(X, X), dtype)
 
 
 def _intercept(terms: DualTerms, a: Vector, scores: Vector) -> float:
