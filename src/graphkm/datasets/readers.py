@@ -6,6 +6,7 @@ a file is, not by what it is called, and turns whatever a damaged file causes in
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -69,7 +70,10 @@ def mat(**names: str) -> Reader:
     def read(file: BinaryIO) -> Arrays:
         from scipy.io import loadmat
 
-        found = loadmat(file, variable_names=list(names.values()))
+        with warnings.catch_warnings():
+            # SciPy 1.18 warns that it will return sparse arrays; `_plain` takes both.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            found = loadmat(file, variable_names=list(names.values()))
         return {name: _plain(found[variable]) for name, variable in names.items()}
 
     return read
@@ -77,7 +81,7 @@ def mat(**names: str) -> Reader:
 
 def _plain(values: Any) -> Any:
     if sparse.issparse(values):
-        return values.tocsr()
+        return sparse.csr_matrix(values)
     return values.ravel() if values.shape[1] == 1 else values
 
 
