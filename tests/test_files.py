@@ -141,6 +141,17 @@ def test_a_file_system_without_links_keeps_a_copy(tmp_path, monkeypatch):
 
 
 @posix
+def test_a_writer_that_died_between_keeping_and_replacing(tmp_path):
+    """Both names are of one file then, and renaming one to the other does nothing."""
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    previous_path(path).hardlink_to(path)
+    write(path, b"new", keep_previous=True)
+    assert path.read_bytes() == b"new" and previous_path(path).read_bytes() == b"old"
+    assert names(tmp_path) == ["a", "a.previous"]
+
+
+@posix
 def test_a_write_is_flushed_before_it_is_renamed_and_the_folder_after(tmp_path, monkeypatch):
     done, fsync, rename = [], os.fsync, os.replace
     (tmp_path / "a").write_bytes(b"old")

@@ -220,13 +220,13 @@ def _keep_previous(place: Path, kept: Path) -> None:
     taken = os.path.lexists(previous) and not stat.S_ISREG(previous.lstat().st_mode)
     if taken or not place.exists():
         return
-    with contextlib.suppress(FileNotFoundError):
-        kept.unlink()
+    kept.unlink(missing_ok=True)
     try:
         os.link(place, kept)
     except OSError:  # a file system without links
         shutil.copyfile(place, kept)
     os.replace(kept, previous)
+    kept.unlink(missing_ok=True)  # if both names are of one file already, nothing is renamed
 
 
 def _flush_folder(folder: Path) -> None:
