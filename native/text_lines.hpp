@@ -9,7 +9,7 @@
 
 namespace graphkm {
 
-// The order is that of the messages in src/graphkm/io/complaints.py.
+// The order is that of the messages in src/graphkm/io/text.py.
 enum class Complaint : int {
   none,
   label_is_no_number,

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from graphkm import GKMClassifier, GKMRegressor, _container
+from graphkm import GKMClassifier, GKMRegressor, _files
 from graphkm._container import CheckpointError, read_container, write_container
 from graphkm.kernels import Polynomial, SquaredExponential
 from graphkm.losses import EpsilonInsensitive, SmoothHinge
@@ -205,7 +205,7 @@ def test_newer_formats_and_unknown_contents(tmp_path, written):
 # ---------------------------------------------------------------- disks
 
 
-@pytest.mark.parametrize("call", ["write", "fsync", "replace", "link"])
+@pytest.mark.parametrize("call", ["fdopen", "fsync", "replace", "link"])
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, call):
     path = tmp_path / "a"
     model = started()
@@ -215,11 +215,8 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, call):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    if call == "write":
-        monkeypatch.setattr(_container, "open", full, raising=False)
-    else:
-        monkeypatch.setattr(_container.os, call, full)
-        monkeypatch.setattr(_container.shutil, "copyfile", full)
+    monkeypatch.setattr(_files.os, call, full)
+    monkeypatch.setattr(_files.shutil, "copyfile", full)
     model.partial_fit(X[HALF[1]], Y[HALF[1]])
     with pytest.raises(CheckpointError, match="No space left") as error:
         model.save(path)

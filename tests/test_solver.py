@@ -128,7 +128,7 @@ def test_points_of_weight_zero_do_not_move_w():
 
 
 def test_averages_the_lemma_not_the_algorithm_box():
-    """NOTES 1: the lemma's average is over w_1..w_T, so one step gives 0."""
+    """The lemma's average is over w_1..w_T, so one step gives 0."""
     case = make_case()
     assert case.run(seed(), 1).rows.size == 0
     two = case.full(case.run(seed(), 2))

@@ -89,6 +89,8 @@ def test_files_are_known_by_their_names(tmp_path, format, packed):
 def test_parquet_and_tsv_by_name(tmp_path):
     (tmp_path / "rows.parquet").write_bytes(as_parquet())
     assert_whole(read_stream(tmp_path / "rows.parquet", chunk_size=4))
+    (tmp_path / "rows.pq").write_bytes(as_parquet())
+    assert_whole(read_stream(tmp_path / "rows.pq", chunk_size=4))
     (tmp_path / "rows.TSV.gz").write_bytes(gzip.compress(as_csv().replace(b",", b"\t")))
     assert_whole(read_stream(str(tmp_path / "rows.TSV.gz")))
 

@@ -4,18 +4,17 @@ A map of the package, from the ground up; every layer imports only from those ab
 
 =======================================  =====================================================
 losses, smoothness, kernels, theory      formulas: what is minimised, and what is guaranteed
+io                                       LIBSVM, CSV and Parquet files
 graphs                                   edges between rows: drawn, listed, weighted
 backends, expansion                      sums of kernels over centres, in compiled code
 objective                                J(w): the parts put together
 solvers                                  stochastic gradient descent in exact blocks; Newton
 estimators                               `GKMClassifier`, `GKMRegressor`, and their CV twins
-online                                   streams from beginning to end, with checkpoints
+online                                   streams of chunks, progressive evaluation, checkpoints
 baselines                                the methods they are measured against
 model_selection                          folds of partly labelled data
 exchange                                 models as files, for others and from others
 datasets                                 public data sets, made ones, hiding of labels
-io                                       LIBSVM, CSV and Parquet files
-online                                   streams of chunks, progressive evaluation
 experiments                              the paper's tables and figures, run and reported
 cli                                      the command `graphkm`
 =======================================  =====================================================

@@ -5,19 +5,16 @@ bytes), the header as JSON, the arrays one after another in C order, and the SHA
 Nothing in it is ever executed. The checksum finds damage, not malice, since anybody can compute
 it: every size is held against the file's length before anything is allocated.
 
-A file is written beside its place, flushed to the disk and renamed: a reader finds the old one or
-the new one, whenever the writer may have died. The one that was replaced stays as PATH.previous.
+The file that is replaced stays as PATH.previous.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
 import os
 import re
-import shutil
 import struct
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,6 +22,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._files import previous_path, replacing
 
 _MAGIC = b"graphkm\n"
 _VERSION = 1
@@ -57,47 +56,36 @@ def write_container(
     ...     read_container(f"{folder}/a")
     ({'name': 'b'}, {'x': array([0, 1, 2])})
     """
-    replace_file(path, _encode(header, arrays), seal=True)
+    parts = _encode(header, arrays)
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    write_parts(path, [*parts, digest.digest()], keep_previous=True)
 
 
-def replace_file(
-    path: str | os.PathLike[str], parts: Iterable[bytes], *, seal: bool = False
+def write_parts(
+    path: str | os.PathLike[str], parts: Iterable[bytes], *, keep_previous: bool = False
 ) -> None:
-    """Write a file whole or not at all; a sealed one ends in its checksum and has a predecessor.
+    """Write a model's file whole or not at all; ModelFileError if it cannot be written.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace_file(f"{folder}/a", [b"one ", b"two"])
+    ...     write_parts(f"{folder}/a", [b"one ", b"two"])
     ...     Path(f"{folder}/a").read_text()
     'one two'
     """
-    place = Path(path)
-    beside = place.with_name(f".{place.name}.part")
     try:
-        with open(beside, "wb") as file:
-            digest = hashlib.sha256()
+        with replacing(path, keep_previous=keep_previous) as file:
             for part in parts:
-                digest.update(part)
                 file.write(part)
-            if seal:
-                file.write(digest.digest())
-            file.flush()
-            os.fsync(file.fileno())
-        if seal:
-            _keep_previous(place)
-        os.replace(beside, place)
-        _flush_folder(place.parent)
     except OSError as error:
-        for leftover in (beside, _beside_previous(place)):
-            with contextlib.suppress(OSError):
-                leftover.unlink()
         raise ModelFileError(
             error.errno,
             f"The file could not be written ({error.strerror or error}); what was there before is "
             "untouched. Free space, or pass a path in a folder that exists and can be written to",
-            str(place),
+            os.fspath(path),
         ) from error
 
 
@@ -210,46 +198,6 @@ def _check_values(name: str, flat: NDArray[Any]) -> None:
         raise ValueError(f"array {name!r} holds other bytes than true and false")
     if flat.dtype.kind == "U" and (flat.view("<u4") > _LAST_CHARACTER).any():
         raise ValueError(f"array {name!r} holds characters that do not exist")
-
-
-def _keep_previous(place: Path) -> None:
-    """Give the file that is about to be replaced a second name."""
-    beside = _beside_previous(place)
-    with contextlib.suppress(FileNotFoundError):
-        beside.unlink()
-    try:
-        os.link(place, beside)
-    except FileNotFoundError:
-        return
-    except OSError:  # a file system without links
-        shutil.copyfile(place, beside)
-    os.replace(beside, previous_path(place))
-
-
-def previous_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the file lies that the last write replaced.
-
-    Examples
-    --------
-    >>> previous_path("run.ckpt").name
-    'run.ckpt.previous'
-    """
-    place = Path(path)
-    return place.with_name(f"{place.name}.previous")
-
-
-def _beside_previous(place: Path) -> Path:
-    return place.with_name(f".{place.name}.previous.part")
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a rename outlive a power cut, where folders can be flushed."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _damaged(place: Path, what: str) -> ModelFileError:

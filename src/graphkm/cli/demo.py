@@ -32,9 +32,12 @@ def demo(
     """
     from .errors import UsageError
     from .printing import percent, show
+    from .writing import check_output
 
     if labels > points // 2:
         raise UsageError(f"--labels {labels}: of {points} points at most half can be labelled.")
+    if plot:
+        check_output(out)
     X, y, X_test, truth = made_moons(points, labels, seed)
     models, scores, seconds = [], [], []
     for C_graph in (0, "auto"):
@@ -123,10 +126,9 @@ def draw(models: Any, scores: Any, X: Any, y: Any, path: Path) -> Path | None:
         from matplotlib.figure import Figure
     except ImportError:
         return None
+    from .._files import replacing
     from .printing import percent
-    from .writing import require_folder
 
-    require_folder(path)
     figure = Figure(figsize=(11, 3.9), layout="constrained")
     FigureCanvasAgg(figure)
     titles = ("labelled points only", "with the unlabelled points")
@@ -134,9 +136,8 @@ def draw(models: Any, scores: Any, X: Any, y: Any, path: Path) -> Path | None:
     for ax, model, title, score in zip(axes, models, titles, scores, strict=True):
         _draw_one(ax, model, X, y)
         ax.set_title(f"{title}: {percent(score)}")
-    beside = path.with_name(f".{path.name}.part")
-    figure.savefig(beside, format=path.suffix.lstrip(".") or "png", dpi=120)
-    beside.replace(path)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix.lstrip(".") or "png", dpi=120)
     return path
 
 

@@ -98,9 +98,9 @@ def sentence(error: BaseException) -> str:
     """
     if isinstance(error, KeyboardInterrupt):
         return str(error) or "interrupted."
-    if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.strerror:
+    if isinstance(error, OSError) and error.strerror:
         words = error.strerror[0].lower() + error.strerror[1:]
-        return f"{error.filename}: {words}." if error.filename else f"{words}."
+        return f"{words}." if error.filename is None else f"{error.filename or repr('')}: {words}."
     if isinstance(error, MemoryError):
         return str(error) or "there is not enough memory; train on fewer rows."
     return in_flags(" ".join(str(error).split())) or type(error).__name__

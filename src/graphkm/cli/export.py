@@ -40,10 +40,10 @@ def export(
     from ..exchange import to_onnx
     from .model_files import read_model
     from .printing import show
-    from .writing import require_folder
+    from .writing import check_output
 
     path = out or model.with_suffix(f".{to.value}")
-    require_folder(path)
+    check_output(path, model)
     fitted, _ = read_model(model)
     lines: dict[str, str | None] = {"written": str(path)}
     facts: dict[str, Any] = {"model": model, "to": to.value, "out": path}

@@ -25,7 +25,7 @@ def write_model(model: Any, path: Path, memory: Memory) -> None:
 
 def read_model(path: Path) -> tuple[Any, Memory]:
     """Return a model and what it remembers."""
-    from ..exchange import load_model, read_note
+    from ..exchange.files import load_with_note
 
-    model = load_model(path)
-    return model, Memory.from_note(read_note(path), model)
+    model, note = load_with_note(path)
+    return model, Memory.from_note(note, model)

@@ -39,10 +39,12 @@ def predict(
     from .model_files import read_model
     from .printing import show
     from .tables import open_known
-    from .writing import whole_or_not
+    from .writing import STDOUT, check_output, whole_or_not
 
-    if as_json and out is None:
+    if as_json and str(out or STDOUT) == STDOUT:
         raise UsageError("--json takes standard output for its summary; pass --out FILE as well.")
+    if out is not None and str(out) != STDOUT:
+        check_output(out, model, data)
     fitted, memory = read_model(model)
     count = 0
     with open_known(str(data), files, memory, labels=False) as table, whole_or_not(out) as file:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from .._files import destination, previous_path
 from .errors import UsageError
 from .writing import whole_or_not
 
@@ -37,10 +38,9 @@ def check_same_settings(checkpoint: Path, settings: dict[str, Any]) -> None:
 
 def forget(checkpoint: Path) -> None:
     """Remove a checkpoint and what belongs to it."""
-    for path in (checkpoint, checkpoint.with_name(checkpoint.name + ".previous"),
-                 _beside(checkpoint)):  # fmt: skip
+    for path in (checkpoint, previous_path(checkpoint), _beside(checkpoint)):
         with suppress(FileNotFoundError):
-            path.unlink()
+            destination(path).unlink()
 
 
 def _beside(checkpoint: Path) -> Path:

@@ -56,10 +56,10 @@ def search(
     from .model_files import write_model
     from .rows import read_rows
     from .scaling import behind_scaler, last_step
-    from .writing import require_folder
+    from .writing import check_output
 
     if model is not None:
-        require_folder(model)
+        check_output(model, data, unlabeled_data)
     start = time.perf_counter()
     folds = {} if cv is None else {"cv": cv}
     guess = "regress" if task is Task.regress else "classify"

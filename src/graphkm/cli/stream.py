@@ -63,16 +63,32 @@ def stream(
     """
     from .model_files import write_model
     from .streaming import Settings, learn_stream
-    from .writing import require_folder
+    from .writing import check_output
 
-    require_folder(model)
+    check_output(model, data)
     start = time.perf_counter()
-    place = checkpoint or model.with_name(model.name + ".checkpoint")
-    require_folder(place)
+    place = _checkpoint_place(model, checkpoint)
+    check_output(place, data)
     settings = Settings(classes, place, every, chunk, restart, task, scale)
     fitted, memory, record = learn_stream(data, files, fit, settings)
     write_model(fitted, model, memory)
     _summary(fitted, memory, record, model, time.perf_counter() - start, as_json)
+
+
+def _checkpoint_place(model: Path, given: Path | None) -> Path:
+    """Return where the state is kept: a file of its own, since it is read again."""
+    from .._files import destination, is_stream
+    from .errors import UsageError
+
+    place = given or model.with_name(model.name + ".checkpoint")
+    if is_stream(destination(given or model)):
+        raise UsageError(
+            f"{given or model} is a pipe or a device, and a checkpoint is read again; name a file "
+            "with --checkpoint."
+        )
+    if destination(place) == destination(model):
+        raise UsageError(f"{place} cannot be the model and its checkpoint; name another file.")
+    return place
 
 
 def _summary(

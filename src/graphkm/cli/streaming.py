@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._files import is_stream
 from ..estimators.labels import missing_mask
 from ..io import DataFileError
 from ..io.files import STDIN
@@ -75,7 +76,7 @@ def _look_through(path: str, files: TrainingFileOptions, settings: Settings) -> 
     if settings.restart:
         forget(settings.checkpoint)
     given = None if settings.classes is None else settings.classes.split(",")
-    if path == STDIN:
+    if path == STDIN or is_stream(path):  # which can be read only once
         return Survey.of_classes(given, settings.task, files)
     found = survey(path, files, settings.task)
     return found if given is None else found.with_classes(given)

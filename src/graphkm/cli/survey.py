@@ -9,11 +9,12 @@ import numpy as np
 
 from ..estimators.labels import missing_mask
 from ..io import DataFileError
+from ..io.files import format_by_name
 from .errors import UsageError
 from .options import Format, Task, TrainingFileOptions
 from .printing import progress_bar
 from .rows import decide_task
-from .tables import format_by_name, open_training
+from .tables import open_training
 
 _WIDEST = 2**31 - 2  # what indices of LIBSVM files can be
 _KEPT = 1000  # different labels

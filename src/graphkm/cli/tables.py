@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,8 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from .._files import is_stream
 from ..io import BadRows, DataFileError
-from ..io.files import STDIN, open_source, source_name
+from ..io.files import STDIN, format_by_name, open_source, source_name
 from ..io.text import line_blocks
 from .csv_table import csv_table
 from .dropping import Blocks
@@ -21,10 +21,6 @@ from .layout import Head, Layout, known_layout, training_layout
 from .memory import Memory
 from .options import FileOptions, Format, TrainingFileOptions
 
-_SUFFIXES = {
-    "libsvm": "libsvm", "svm": "libsvm", "svmlight": "libsvm",
-    "csv": "csv", "tsv": "csv", "parquet": "parquet", "pq": "parquet",
-}  # fmt: skip
 _LIBSVM_LINE = re.compile(rb"\s*[^\s,;]+(\s+\d+:[^\s,;]+)+\s*(#.*)?")
 
 Pieces = Iterator[tuple[Any, Any]]
@@ -166,7 +162,7 @@ def _open(path: str, options: FileOptions, *, skip: bool) -> Iterator[_Reader]:
     format = options.format.value if options.format is not Format.auto else format_by_name(path)
     with open_source(path) as opened:
         if format == "parquet":
-            in_memory = opened.compressed or path == STDIN
+            in_memory = opened.compressed or path == STDIN or is_stream(path)
             source: Any = io.BytesIO(opened.file.read()) if in_memory else path
             bad_rows = BadRows(name, on_bad_row, "row")
             yield _Reader(source, format, options, bad_rows)
@@ -179,20 +175,6 @@ def _open(path: str, options: FileOptions, *, skip: bool) -> Iterator[_Reader]:
             bad_rows = BadRows(name, on_bad_row)
             yield _Reader(source, format or _format_by_text(first, name), options, bad_rows)
         bad_rows.report()
-
-
-def format_by_name(path: str) -> str | None:
-    """Return the format that a file's name tells, if it does.
-
-    Examples
-    --------
-    >>> format_by_name("w8a.libsvm.bz2"), format_by_name("data.txt")
-    ('libsvm', None)
-    """
-    parts = os.path.basename(path).lower().split(".")
-    if parts[-1] in ("gz", "bz2", "xz"):
-        parts.pop()
-    return _SUFFIXES.get(parts[-1])
 
 
 def _format_by_text(text: bytes, name: str) -> str:

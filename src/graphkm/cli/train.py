@@ -76,9 +76,9 @@ def train(
     from .model_files import write_model
     from .printing import say
     from .rows import read_rows
-    from .writing import require_folder
+    from .writing import check_output
 
-    require_folder(model)
+    check_output(model, data, unlabeled_data)
     start = time.perf_counter()
     check_estimator(make_estimator(method, "regress" if task is Task.regress else "classify", fit))
     rows = read_rows(data, files, task, unlabeled_data)

@@ -1,60 +1,55 @@
-"""Output files that are there whole or not at all."""
+"""Where output goes, and what is refused before long work."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from .._files import replacing, writable_place
+from ..io.files import STDIN
 from .errors import UsageError
+
+STDOUT = "-"
 
 
 @contextmanager
 def whole_or_not(path: Path | None) -> Iterator[IO[str]]:
-    """Yield a text file that gets its name when all is written; standard output without a path.
+    """Yield a text file that takes its place when all is written; standard output without a path.
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with whole_or_not(Path(folder, "a")) as file:
     ...         _ = file.write("x")
     ...     Path(folder, "a").read_text(), len(os.listdir(folder))
     ('x', 1)
     """
-    if path is None or str(path) == "-":
+    if path is None or str(path) == STDOUT:
         yield sys.stdout
         sys.stdout.flush()
         return
-    require_folder(path)
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    with replacing(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.detach()  # which flushes it
+
+
+def check_output(path: Path, *inputs: str | os.PathLike[str] | None) -> None:
+    """Raise before long work whose result could not be written, or would replace what it reads."""
+    if str(path) == STDOUT:
+        raise UsageError("- stands for standard output, and this needs a file; name one.")
     try:
-        with os.fdopen(descriptor, "w", newline="", encoding="utf-8") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(beside, 0o666 & ~_umask())
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise
-
-
-def require_folder(path: Path) -> None:
-    """Raise before long work whose result could not be written."""
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; name a file.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(2, "there is no such folder", str(path.parent))
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(13, "the folder cannot be written to", str(path.parent))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        place = writable_place(path)
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a folder; name a file.") from None
+    for source in inputs:
+        if source is None or str(source) == STDIN or not place.is_file():
+            continue
+        if os.path.exists(source) and os.path.samefile(place, source):
+            raise UsageError(f"{path} is read, and would be replaced; name another file.")

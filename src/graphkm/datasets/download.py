@@ -15,6 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from .._files import destination
 from .errors import DamagedFileError, DatasetError
 from .locking import exclusive
 
@@ -34,7 +35,7 @@ def download(
     url : str
         Its address.
     target : Path
-        Its name here. The folder is made if need be.
+        Its name here, or a link to it. The folder is made if need be.
     check : callable
         Called with the path of the complete download; raises DamagedFileError to refuse it.
     sha256 : str, optional
@@ -50,8 +51,9 @@ def download(
     import pooch
     import requests
 
-    part = target.with_name(target.name + ".part")
     try:
+        target = destination(target)
+        part = target.with_name(target.name + ".part")
         target.parent.mkdir(parents=True, exist_ok=True)
         with exclusive(target.with_name(target.name + ".lock")):
             fetcher = pooch.create(

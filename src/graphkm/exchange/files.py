@@ -92,7 +92,13 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     -------
     estimator
     """
-    return saving.load_model(path, _KINDS)[0]
+    return load_with_note(path)[0]
+
+
+def load_with_note(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Return the model and the note of a file that is read once: it may be a pipe."""
+    model, note = saving.load_model(path, _KINDS)
+    return model, _as_note(path, note)
 
 
 def read_note(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -107,7 +113,10 @@ def read_note(path: str | os.PathLike[str]) -> dict[str, Any]:
     -------
     dict
     """
-    note = read_container(path)[0].get("note")
+    return _as_note(path, read_container(path)[0].get("note"))
+
+
+def _as_note(path: str | os.PathLike[str], note: Any) -> dict[str, Any]:
     if not isinstance(note, dict):
         raise ModelFileError(f"{os.fspath(path)} holds no model of graphkm: it has no note.")
     return note

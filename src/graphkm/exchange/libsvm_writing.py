@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .._container import replace_file
+from .._container import write_parts
 from ..kernels import Polynomial, SquaredExponential
 from .plain import PlainModel, plain_model
 
@@ -81,8 +81,8 @@ def to_libsvm(
     written = {} if plain.classes is None else _written_labels(plain.classes, labels)
     lines = _regressor(plain) if plain.classes is None else _classifier(plain, list(written))
     if ranges is not None:
-        replace_file(ranges, [line.encode() for line in _ranges(plain)])
-    replace_file(path, (line.encode() for line in lines))
+        write_parts(ranges, [line.encode() for line in _ranges(plain)])
+    write_parts(path, (line.encode() for line in lines))
     return written
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from .._container import replace_file
+from .._container import write_parts
 from ..kernels import Polynomial, SquaredExponential
 from .plain import PlainModel, plain_model
 
@@ -72,7 +72,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     proto = helper.make_model(graph, producer_name="graphkm", opset_imports=opsets, ir_version=_IR)
     checker.check_model(proto)
     if path is not None:
-        replace_file(path, [proto.SerializeToString()])
+        write_parts(path, [proto.SerializeToString()])
     return proto
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._files import replacing
+
 Row = dict[str, Any]
 
 
@@ -79,9 +81,8 @@ class Ledger:
         path = self.folder / "protocol.json"
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
-            part.write_text(json.dumps(protocol, indent=1) + "\n", encoding="utf-8")
-            part.replace(path)
+            with replacing(path) as file:
+                file.write(json.dumps(protocol, indent=1).encode() + b"\n")
             return
         known = self.protocol()
         if known != protocol:

@@ -16,6 +16,11 @@ from typing import Any, BinaryIO
 
 STDIN = "-"
 
+_ENDINGS = {
+    "libsvm": "libsvm", "svm": "libsvm", "svmlight": "libsvm",
+    "csv": "csv", "tsv": "csv", "parquet": "parquet", "pq": "parquet",
+}  # fmt: skip
+_PACKED = ("gz", "bz2", "xz")
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"BZh": bz2.open,
     b"\x1f\x8b": gzip.open,
@@ -74,6 +79,20 @@ def source_name(source: Any) -> str:
         return "standard input" if source == STDIN else os.fspath(source)
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else f"the given {type(source).__name__}"
+
+
+def format_by_name(name: str) -> str | None:
+    """Return the format that a file's name tells, if it does.
+
+    Examples
+    --------
+    >>> format_by_name("w8a.libsvm.bz2"), format_by_name("rows.pq"), format_by_name("data.txt")
+    ('libsvm', 'parquet', None)
+    """
+    parts = os.path.basename(name).lower().split(".")
+    if parts[-1] in _PACKED:
+        parts.pop()
+    return _ENDINGS.get(parts[-1]) if len(parts) > 1 else None
 
 
 @contextmanager

@@ -9,22 +9,13 @@ from numbers import Integral
 from typing import Any
 
 from ..io.bad_rows import BadRows
-from ..io.files import STDIN, DataFileError, binary_file, open_source, source_name
+from ..io.files import STDIN, DataFileError, binary_file, format_by_name, open_source, source_name
 from ..io.libsvm import check_columns, libsvm_pieces
 from ..io.parquet import parquet_pieces
 from ..io.tables import DELIMITERS, csv_pieces
 from .chunks import Chunk, cut_into_chunks
 
 _FORMATS = ("libsvm", "csv", "parquet")
-_SUFFIXES = {
-    ".libsvm": "libsvm",
-    ".svm": "libsvm",
-    ".svmlight": "libsvm",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-}
-_PACKED = (".gz", ".bz2", ".xz")
 
 
 def read_stream(
@@ -51,8 +42,8 @@ def read_stream(
     source : path, "-" or binary file
         "-" is standard input. Text may be compressed with gzip, bz2 or xz.
     format : {"auto", "libsvm", "csv", "parquet"}
-        "auto" goes by the file's name: .libsvm, .svm, .svmlight, .csv, .tsv or .parquet, with .gz,
-        .bz2 or .xz behind it.
+        "auto" goes by the file's name: .libsvm, .svm, .svmlight, .csv, .tsv, .parquet or .pq, with
+        .gz, .bz2 or .xz behind it.
     chunk_size : int
         Rows per chunk; the last one may be shorter.
     n_features : int, optional
@@ -231,16 +222,13 @@ def _format(source: Any, format: str) -> str:
         return format
     if format != "auto":
         raise ValueError(f"format={format!r} is none of 'auto', {', '.join(map(repr, _FORMATS))}.")
-    name = source_name(source).lower()
-    stem, suffix = os.path.splitext(name)
-    if suffix in _PACKED:
-        suffix = os.path.splitext(stem)[1]
-    if suffix not in _SUFFIXES:
+    told = format_by_name(source_name(source))
+    if told is None:
         raise ValueError(
             f"The name of {source_name(source)} does not tell its format. Pass format='libsvm', "
             "'csv' or 'parquet'."
         )
-    return _SUFFIXES[suffix]
+    return told
 
 
 def _check(stream: FileStream) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..._files import replacing
 from ..ledger import Ledger, ResultsError
 from .markdown import write_markdown
 from .page import write_page
@@ -63,7 +64,5 @@ def write_report(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace a file as a whole."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    with replacing(path) as file:
+        file.write(text.encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .. import comparison, losses, unlabeled
 from ..catalog import METHODS
@@ -30,7 +30,6 @@ class TableData:
     columns: list[str]
     rows: list[list[Entry]]
     caption: str = ""
-    anchor: str = field(default="")
 
 
 def accuracy_entry(summary: Summary | None, paper: float | None, measure: str) -> Entry:
