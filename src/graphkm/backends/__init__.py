@@ -13,7 +13,6 @@ from .native import (
     instruction_set,
     largest_columns,
     make_smo,
-    merge_centres,
     project_centres,
     run_block,
 )
@@ -26,7 +25,6 @@ __all__ = [
     "largest_columns",
     "make_smo",
     "make_store",
-    "merge_centres",
     "project_centres",
     "query_rows",
     "run_block",

@@ -20,7 +20,6 @@ from .._native import (
     SparseSmo32,
     SparseSmo64,
     largest_columns,
-    merge_centres,
     project_centres,
     run_block,
 )
@@ -33,7 +32,6 @@ __all__ = [
     "instruction_set",
     "largest_columns",
     "make_smo",
-    "merge_centres",
     "project_centres",
     "run_block",
 ]
