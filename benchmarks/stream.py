@@ -11,7 +11,7 @@ alone pass over the other rows, which costs them nothing. Measured in one proces
 Seconds are both the clock's, in which threads help and other processes disturb, and the CPU's.
 
 The comparison favours us: 25 of our settings (gamma, C, loss, graph, steps_per_row,
-reservoir_size, rules of a budget that are gone) were tried by hand on up to 300,000 rows and judged by
+reservoir_size, ways to keep to a budget) were tried by hand on up to 300,000 rows and judged by
 the last 20,000, which the last tenth contains. The SGD on random features had 9, gamma in
 (2, 5, 20) and alpha in (1e-6, 1e-5, 1e-4), after 100,000 rows by the last 10,000; Nystroem features
 took the best of those, and the learners of river and CapyMOA have their defaults. On this stream
@@ -20,11 +20,13 @@ way, with nearest neighbours it fell by 0.2 to 0.4. A checkpoint's time is wall 
 the disk.
 
 ``--memory`` streams 10 million synthetic rows and fits lines to the resident memory and to what
-malloc has given away; ``--budgets`` measures accuracy against the budget, and ``--plot FILE`` draws
-it. ``--long`` streams a million rows of made data that do not change, with a budget of 500 and all
-else by default, and prints the accuracy on 5,000 new rows along the way. Two caches of others fill along a stream, though never beyond a bound: NumPy's of small buffers
-(seven of every size below 1,024 bytes, 3.5 MiB) and CPython's of attribute names. The first is
-filled before the stream begins; otherwise memory creeps up for millions of rows.
+malloc has given away. Two caches of others fill along a stream, though never beyond a bound:
+NumPy's of small buffers (seven of every size below 1,024 bytes, 3.5 MiB) and CPython's of attribute
+names. The first is filled before the stream begins; otherwise memory creeps up for millions of rows.
+
+``--budgets`` measures accuracy against the budget, and ``--plot FILE`` draws it. ``--long`` streams
+a million made rows whose distribution does not change, with a budget of 500 centres and all else by
+default, and prints the accuracy on 5,000 new rows along the way.
 """
 
 from __future__ import annotations
