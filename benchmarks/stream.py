@@ -22,7 +22,8 @@ the disk.
 ``--memory`` streams 10 million synthetic rows and fits lines to the resident memory and to what
 malloc has given away. Two caches of others fill along a stream, though never beyond a bound:
 NumPy's of small buffers (seven of every size below 1,024 bytes, 3.5 MiB) and CPython's of attribute
-names. The first is filled before the stream begins; otherwise memory creeps up for millions of rows.
+names. The first is filled before the stream begins; otherwise memory creeps up for millions of
+rows.
 
 ``--budgets`` measures accuracy against the budget, and ``--plot FILE`` draws it. ``--long`` streams
 a million made rows whose distribution does not change, with a budget of 500 centres and all else by
