@@ -42,28 +42,6 @@ void bind(nb::module_& m) {
       },
       nb::arg("values").noconvert(), nb::arg("place").noconvert(), nb::arg("gram").noconvert(),
       nb::arg("tolerance"), nb::arg("leaving").noconvert(), nb::arg("kept").noconvert());
-  m.def(
-      "merge_centres",
-      [](In<std::int32_t, 2> near, In<T, 2> leaving_rows, In<double, 2> leaving, Out<T, 2> rows,
-         Out<double, 2> kept, Out<bool, 1> moved, double gamma, double amplitude, double offset) {
-        const std::size_t n = near.shape(0), d = rows.shape(1), size = rows.shape(0);
-        require(near.shape(1) >= 1, "every centre needs a candidate to be merged with");
-        require(amplitude + offset > 0.0, "a centre's kernel with itself must be positive");
-        require_shape(leaving_rows, "leaving_rows", {n, d});
-        require_shape(leaving, "leaving", {n, leaving.shape(1)});
-        require_shape(kept, "kept", {size, leaving.shape(1)});
-        require_shape(moved, "moved", {size});
-        require_places(near, size);
-        const Merging<T> merging{n,           near.shape(1), d,         leaving.shape(1),
-                                 near.data(), gamma,         amplitude, offset};
-        unlocked([&](const Interrupted&) {
-          merge(merging, leaving_rows.data(), leaving.data(), rows.data(), kept.data(),
-                moved.data());
-        });
-      },
-      nb::arg("near").noconvert(), nb::arg("leaving_rows").noconvert(),
-      nb::arg("leaving").noconvert(), nb::arg("rows").noconvert(), nb::arg("kept").noconvert(),
-      nb::arg("moved").noconvert(), nb::arg("gamma"), nb::arg("amplitude"), nb::arg("offset"));
 }
 
 }  // namespace

@@ -176,14 +176,3 @@ def project_centres(
     leaving: NDArray[np.float64],
     kept: NDArray[np.float64],
 ) -> None: ...
-def merge_centres(
-    near: NDArray[np.int32],
-    leaving_rows: NDArray[Any],
-    leaving: NDArray[np.float64],
-    rows: NDArray[Any],
-    kept: NDArray[np.float64],
-    moved: NDArray[np.bool_],
-    gamma: float,
-    amplitude: float,
-    offset: float,
-) -> None: ...

@@ -14,7 +14,6 @@ from .native import (
     instruction_set,
     largest_columns,
     make_smo,
-    merge_centres,
     project_centres,
 )
 from .select import as_centres, make_store, query_rows
@@ -29,7 +28,6 @@ __all__ = [
     "largest_columns",
     "make_smo",
     "make_store",
-    "merge_centres",
     "project_centres",
     "query_rows",
     "run_block",

@@ -20,7 +20,6 @@ from .._native import (
     SparseSmo32,
     SparseSmo64,
     largest_columns,
-    merge_centres,
     project_centres,
 )
 from .._native import instruction_set as _instruction_set
@@ -32,7 +31,6 @@ __all__ = [
     "instruction_set",
     "largest_columns",
     "make_smo",
-    "merge_centres",
     "project_centres",
 ]
 

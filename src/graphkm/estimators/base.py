@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from ..graphs import Graph, build_graph, neighbour_graph
 from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
@@ -75,7 +74,6 @@ class BaseGKM(KernelMachine):
         reservoir_size: int,
         half_life: float | None,
         budget: int | None,
-        budget_rule: str,
         fit_intercept: bool,
         unlabeled: Any,
         precision: str,
@@ -109,7 +107,6 @@ class BaseGKM(KernelMachine):
         self.reservoir_size = reservoir_size
         self.half_life = half_life
         self.budget = budget
-        self.budget_rule = budget_rule
         self.fit_intercept = fit_intercept
         self.unlabeled = unlabeled
         self.precision = precision
@@ -158,7 +155,7 @@ class BaseGKM(KernelMachine):
             degree=settings.degree,
         )
         solver = make_solver(self, settings, guarantee, dtype, self._n_threads())
-        solver = within_budget(self, solver, kernel, issparse(X))
+        solver = within_budget(self, solver, kernel)
         solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
         self._set_attributes(objective, guarantee, solution, dtype)
 
@@ -262,11 +259,10 @@ class BaseGKM(KernelMachine):
         self.n_iter_ = solution.n_iter
         self.C_ = float((objective.C if solution.C is None else solution.C).max())
         self.objective_ = float(solution.objective.sum())
-        own = solution.centres is not None  # not all of them are rows of X
         self._set_machine(
             objective.kernel,
-            solution.centres if own else objective.X,
-            np.arange(len(solution.rows)) if own else solution.rows,
+            objective.X,
+            solution.rows,
             solution.coefficients,
             offset=objective.offset,
             dtype=dtype,

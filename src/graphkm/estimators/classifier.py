@@ -127,11 +127,9 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         For `partial_fit`: None keeps a uniform sample of everything seen; a number keeps a row
         for that many rows of the stream with probability one half, so that drift is followed.
     budget : int or None, default=None
-        For "sgd" and `partial_fit`: centres at most, kept to after every block of steps.
-    budget_rule : {"auto", "merge", "project", "remove"}, default="auto"
-        What becomes of centres beyond the budget, those with the smallest coefficients: they are
-        merged with near ones, projected onto near ones, or forgotten. "auto" merges for
-        kernel="rbf" and dense rows, and projects otherwise.
+        For "sgd" and `partial_fit`: centres at most, kept to after every block of steps. Those
+        with the smallest coefficients are projected onto near ones. In a stream the l of the
+        objective then counts 16 labels for each centre at most.
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None
@@ -158,8 +156,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     support_, support_vectors_ : ndarray
-        Rows of X (of the stream, after `partial_fit`) with a coefficient, and their features;
-        -1 where a budget has merged two.
+        Rows of X (of the stream, after `partial_fit`) with a coefficient, and their features.
     dual_coef_ : ndarray of shape (1 or n_classes, n_support)
         Coefficients: one row for two classes, one per class for more.
     intercept_ : ndarray of shape (1 or n_classes,)
@@ -223,7 +220,6 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         reservoir_size: int = 2000,
         half_life: float | None = None,
         budget: int | None = None,
-        budget_rule: str = "auto",
         fit_intercept: bool = False,
         class_weight: dict[Any, float] | str | None = None,
         unlabeled: Any = -1,
@@ -259,7 +255,6 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
             reservoir_size=reservoir_size,
             half_life=half_life,
             budget=budget,
-            budget_rule=budget_rule,
             fit_intercept=fit_intercept,
             unlabeled=unlabeled,
             precision=precision,

@@ -13,7 +13,6 @@ from sklearn.base import is_classifier
 from ..expansion import KernelExpansion
 from ..kernels import Kernel, Precomputed
 from ..losses import resolve_loss
-from ..solvers.budget import resolve_rule
 from ..solvers.schedule import Schedule
 from ..solvers.stream import StreamSolver, StreamState
 from ..theory import Guarantee
@@ -227,8 +226,6 @@ def _check_solver(model: Any, solver: Any) -> None:
     for value in numbers:
         _require(type(value) is float and np.isfinite(value), f"its solver has {value}")
     check_parameters(type(model)(**{name: solver[name] for name in _CHOSEN}))
-    resolve_rule(solver["budget_rule"], solver["kernel"], solver["sparse"])
-    _require(solver["budget_rule"] != "auto", "its budget has no rule")
     _require(isinstance(solver["dtype"], np.dtype), "its precision is missing")
 
 

@@ -36,7 +36,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         As in `GKMClassifier`.
     laplacian, laplacian_degree, solver, n_landmarks, landmarks, smoothing, tol
         As in `GKMClassifier`.
-    steps_per_row, reservoir_size, half_life, budget, budget_rule
+    steps_per_row, reservoir_size, half_life, budget
         As in `GKMClassifier`.
     edge_sampling, step, max_iter, precision, random_state, n_jobs, verbose, callback
         As in `GKMClassifier`.
@@ -97,7 +97,6 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         reservoir_size: int = 2000,
         half_life: float | None = None,
         budget: int | None = None,
-        budget_rule: str = "auto",
         fit_intercept: bool = True,
         unlabeled: float | None = None,
         precision: str = "single",
@@ -132,7 +131,6 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
             reservoir_size=reservoir_size,
             half_life=half_life,
             budget=budget,
-            budget_rule=budget_rule,
             fit_intercept=fit_intercept,
             unlabeled=unlabeled,
             precision=precision,

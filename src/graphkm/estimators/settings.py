@@ -12,8 +12,6 @@ from sklearn.utils import check_random_state
 from ..kernels import Kernel, Precomputed
 from ..solvers import BudgetedSolver, NewtonSolver, RowSolver, StochasticSolver
 from ..solvers.base import Solver
-from ..solvers.budget import RULES as BUDGET_RULES
-from ..solvers.budget import resolve_rule
 from ..solvers.landmarks import RULES
 from ..solvers.rows import LARGEST
 from ..theory import Guarantee
@@ -75,7 +73,6 @@ def check_parameters(estimator: Any) -> None:
         check_number("half_life", e.half_life, least=0, strictly=True)
     if e.budget is not None:
         check_count("budget", e.budget)
-    check_choice("budget_rule", e.budget_rule, BUDGET_RULES)
     check_flag("fit_intercept", e.fit_intercept)
     if e.callback is not None and not callable(e.callback):
         raise ValueError(f"callback must be a function or None, got {e.callback!r}.")
@@ -216,7 +213,7 @@ def make_solver(
     )
 
 
-def within_budget(estimator: Any, solver: Solver, kernel: Kernel, sparse: bool) -> Solver:
+def within_budget(estimator: Any, solver: Solver, kernel: Kernel) -> Solver:
     """Return the solver, with the estimator's budget if there is one."""
     if estimator.budget is None:
         return solver
@@ -226,8 +223,7 @@ def within_budget(estimator: Any, solver: Solver, kernel: Kernel, sparse: bool) 
             "none; pass budget=None."
         )
     assert isinstance(solver, StochasticSolver)
-    rule = resolve_rule(estimator.budget_rule, kernel, sparse)
-    return BudgetedSolver(**vars(solver), budget=int(estimator.budget), budget_rule=rule)
+    return BudgetedSolver(**vars(solver), budget=int(estimator.budget))
 
 
 def default_landmarks(n: int) -> int:

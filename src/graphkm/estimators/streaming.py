@@ -15,7 +15,6 @@ from ..backends import query_rows
 from ..expansion import mean_row
 from ..kernels import Kernel, SquaredExponential, resolve_gamma
 from ..losses import Loss
-from ..solvers.budget import resolve_rule
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from .base import BaseGKM
 from .checks import check_kernel_reaches, check_range
@@ -178,7 +177,6 @@ class StreamingGKM(BaseGKM):
             steps_per_row=self.steps_per_row,
             seed=np.random.SeedSequence(random.randint(2**31 - 1, size=4).tolist()),
             budget=self.budget,
-            budget_rule=resolve_rule(self.budget_rule, kernel, issparse(X)),
             dtype=dtype,
             n_threads=self._n_threads(),
         )

@@ -49,8 +49,6 @@ class Solution:
         The C it was found for, if the solver chose it.
     row_scores : ndarray of shape (n, n_outputs), optional
         Scores of the rows themselves, where the solver has better ones than f.
-    centres : ndarray or CSR of shape (m, n_features), optional
-        The centres, where not all are rows of X.
     """
 
     rows: NDArray[np.int64]
@@ -60,7 +58,6 @@ class Solution:
     gap: NDArray[np.float64] | None = None
     C: NDArray[np.float64] | None = None
     row_scores: NDArray[np.float64] | None = None
-    centres: Any = None
 
 
 class State(Protocol):

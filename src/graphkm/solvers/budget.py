@@ -1,38 +1,34 @@
-"""At most so many centres: those that matter least leave, and what they said is kept by others.
+"""At most so many centres: those that matter least leave, and near ones take over what they said.
 
-Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), whose three ways are
-these. Both sums of a centre, W's and its average's, move alike; how much a centre matters is
-judged by both.
+Both sums of a centre, W's and its average's, move alike; how much a centre matters is judged by
+both. Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also remove centres
+and merge pairs of them. W bears that, because later steps correct it. Its average does not: no
+step brings back what it lost, or what moved with a merged centre, and on a long stream it fails.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backends import largest_columns, merge_centres, project_centres
-from ..kernels import Kernel, SquaredExponential
+from ..backends import largest_columns, project_centres
 from .centres import Centres
 
-Rule = Literal["merge", "project", "remove"]
-RULES = ("auto", "merge", "project", "remove")
-_NEAR = {"merge": 4, "project": 8}  # survivors looked at, for every centre that leaves
+_NEAR = 8  # survivors that take over from a centre that leaves
+_LABELS = 16  # labels that count for each centre
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The number of centres, and what happens to those beyond it.
+    """The number of centres, which those beyond it are projected onto.
 
     Parameters
     ----------
     size : int
         Centres at most.
-    rule : {"merge", "project", "remove"}
-        "merge" puts one centre between two, for squared exponentials of dense rows; "project"
-        gives the nearest survivors the coefficients that come closest; "remove" forgets.
 
     Examples
     --------
@@ -41,13 +37,21 @@ class Budget:
     ...             offset=0.0, sparse=False, dtype=np.float64, n_threads=1)
     >>> a = np.array([[4.0], [1.0], [3.0]])
     >>> W.add(np.arange(3), np.array([[0.0], [0.1], [5.0]]), a, a)
-    >>> Budget(2, "project").enforce(W, harmonic=2.0)
+    >>> Budget(2).enforce(W, harmonic=2.0)
     >>> W.ids, W.sums[:, 0].round(2)  # 4 + exp(-0.1^2)
     (array([0, 2]), array([4.99, 3.  ]))
     """
 
     size: int
-    rule: Rule
+
+    @property
+    def n_labels(self) -> int:
+        """The labels that count in a stream's objective at most.
+
+        The more labels count, the larger is a step at a given t. If all counted without end, steps
+        would never become smaller, and new rows would drive out all centres again and again.
+        """
+        return _LABELS * self.size
 
     def enforce(self, W: Centres, harmonic: float) -> None:
         """Bring W down to the budget; `harmonic` is H_{T-1}, which its average counts with."""
@@ -62,47 +66,19 @@ class Budget:
         weight = np.einsum("jc,jc->j", both, both) * (W.kernel.diagonal(rows) + W.offset)
         order = np.argsort(weight, kind="stable")
         out, stay = order[:excess], np.sort(order[excess:])
-        kept, new_rows, ids = both[stay], rows[stay], W.ids[stay]
-        if self.rule == "project":
-            _project(W, rows[out], both[out], new_rows, kept)
-        elif self.rule == "merge":
-            ids[_merge(W, rows[out], both[out], new_rows, kept)] = -1
+        kept = both[stay]
+        _project(W, rows[out], both[out], rows[stay], kept)
         A = kept[:, :R]
-        W.replace(ids, new_rows, np.hstack([A, harmonic * A - 0.5 * kept[:, R:]]))
-
-
-def resolve_rule(rule: str, kernel: Kernel, sparse: bool) -> Rule:
-    """Return the rule; "auto" merges where that is possible and projects elsewhere.
-
-    Examples
-    --------
-    >>> resolve_rule("auto", SquaredExponential(gamma=1.0), sparse=True)
-    'project'
-    """
-    possible = isinstance(kernel, SquaredExponential) and not sparse
-    if rule == "auto":
-        return "merge" if possible else "project"
-    if rule == "merge" and not possible:
-        raise ValueError(
-            "budget_rule='merge' puts centres between rows, which it can for kernel='rbf' and "
-            "dense rows only; pass 'project' or 'auto'."
-        )
-    return rule  # type: ignore[return-value]
-
-
-def _nearest(W: Centres, leaving: Any, rows: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the kernel of those that leave with those that stay, and the k nearest of these."""
-    values = W.values(leaving, rows)
-    near = np.empty((values.shape[0], min(k, values.shape[1])), np.int32)
-    largest_columns(values, near)
-    return values, near
+        W.replace(W.ids[stay], rows[stay], np.hstack([A, harmonic * A - 0.5 * kept[:, R:]]))
 
 
 def _project(
     W: Centres, leaving: Any, a: NDArray[np.float64], rows: Any, kept: NDArray[np.float64]
 ) -> None:
-    """Add the projections of what leaves to `kept`."""
-    values, near = _nearest(W, leaving, rows, _NEAR["project"])
+    """Add to `kept` what comes closest to each that leaves, in coefficients of the nearest."""
+    values = W.values(leaving, rows)
+    near = np.empty((values.shape[0], min(_NEAR, values.shape[1])), np.int32)
+    largest_columns(values, near)
     used, place = np.unique(near, return_inverse=True)
     share = kept[used]
     project_centres(
@@ -114,24 +90,3 @@ def _project(
         kept=share,
     )
     kept[used] = share
-
-
-def _merge(
-    W: Centres, leaving: Any, a: NDArray[np.float64], rows: Any, kept: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Merge what leaves into `rows` and `kept`, and return which of these are new."""
-    assert isinstance(W.kernel, SquaredExponential) and W.kernel.gamma is not None
-    _, near = _nearest(W, leaving, rows, _NEAR["merge"])
-    moved = np.zeros(len(rows), bool)
-    merge_centres(
-        near=near,
-        leaving_rows=leaving,
-        leaving=a,
-        rows=rows,
-        kept=kept,
-        moved=moved,
-        gamma=float(W.kernel.gamma),
-        amplitude=float(W.kernel.sigma_f) ** 2,
-        offset=W.offset,
-    )
-    return moved

@@ -12,7 +12,7 @@ from ..backends import query_rows
 from ..expansion import mean_row
 from ..objective import Objective
 from .base import Solution
-from .budget import Budget, Rule
+from .budget import Budget
 from .centres import Centres
 from .sgd import StochasticSolver, StochasticState
 
@@ -25,12 +25,9 @@ class BudgetedSolver(StochasticSolver):
     ----------
     budget : int
         Centres at most.
-    budget_rule : {"merge", "project", "remove"}
-        As in `Budget`.
     """
 
     budget: int = 1
-    budget_rule: Rule = "project"
 
     def start(self, objective: Objective) -> BudgetedState:
         """Return the state before the first step, w_1 = 0."""
@@ -38,14 +35,14 @@ class BudgetedSolver(StochasticSolver):
 
 
 class BudgetedState(StochasticState):
-    """The learning state with centres that may leave, or be no rows at all."""
+    """The learning state with centres that may leave."""
 
     _W: Any
     _queries: Any
 
     def _open(self, solver: StochasticSolver, objective: Objective) -> None:
         assert isinstance(solver, BudgetedSolver)
-        self._budget = Budget(solver.budget, solver.budget_rule)
+        self._budget = Budget(solver.budget)
         X, kernel = objective.X, objective.kernel
         self._shift = None if kernel.native_code is None else mean_row(kernel, X)
         self._W = Centres(
@@ -71,20 +68,15 @@ class BudgetedState(StochasticState):
         self._budget.enforce(self._W, self._harmonic - 1.0 / self._n_iter)
 
     def solution(self) -> Solution:
-        """Return the lemma's average, over centres that need not be rows."""
+        """Return the lemma's average."""
         R = self._objective.n_outputs
         self._check_bounds()
         average = self._average(self._W.sums[:, :R], self._W.sums[:, R:])
         used = np.flatnonzero(average.any(axis=1))
         used = used[np.argsort(self._W.ids[used], kind="stable")]
-        centres = self._W.rows[used]
-        if self._shift is not None:
-            # In double precision: far from the origin the sum has more digits than its parts.
-            centres = centres.astype(np.float64) + self._shift
         return Solution(
             rows=self._W.ids[used],
             coefficients=average[used],
             n_iter=self._n_iter,
             objective=np.full(R, np.nan),
-            centres=centres,
         )

@@ -69,7 +69,7 @@ class Centres:
 
     @property
     def ids(self) -> NDArray[np.int64]:
-        """The numbers of the rows; -1 for a centre that is no single row."""
+        """The numbers of the rows."""
         return self._ids[: len(self)]
 
     @property
@@ -132,7 +132,7 @@ class Centres:
         """Put these centres in the place of all others."""
         self._ids, self._sums, self._size = ids.copy(), sums.copy(), len(ids)
         self._parts = [rows]
-        self._slot = {row: slot for slot, row in enumerate(ids.tolist()) if row >= 0}
+        self._slot = {row: slot for slot, row in enumerate(ids.tolist())}
         self._store = self.new_store(n_outputs=self.n_outputs)
         if len(ids):
             self._store.append(rows)

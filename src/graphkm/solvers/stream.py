@@ -6,7 +6,8 @@ what they draw from: the rows seen so far.
 - Every labelled row is one step, when it comes. Where that is fewer than planned (`Schedule`),
   further steps repeat labelled rows from a reservoir.
 - The edge of a step joins rows of two reservoirs, of the labelled and of all other rows.
-- J is that of the rows seen so far: C and C_graph count with the l of the moment.
+- J is that of the rows seen so far: C and C_graph count with the l of the moment. With a budget
+  l stops at so many labels for each centre (`Budget.n_labels`); from then on steps become smaller.
 - With a half-life h, those are the rows of the last h / log 2: l counts as many, the
   reservoirs forget, and so do w and its average. Whenever as many steps are taken as fall into
   4h rows, t goes back by half: w and the average stay as they are, and what they were before
@@ -31,7 +32,7 @@ from ..graphs.base import generators
 from ..kernels import Kernel
 from ..losses import Loss
 from .base import DivergenceError
-from .budget import Budget, Rule
+from .budget import Budget
 from .centres import Centres, stack
 from .reservoir import Ints, Kept, Reservoir
 from .schedule import Schedule
@@ -82,8 +83,6 @@ class StreamSolver:
         Decides all draws.
     budget : int or None
         Centres at most.
-    budget_rule : {"merge", "project", "remove"}
-        As in `Budget`.
     dtype : dtype
         Precision of the kernel values.
     n_threads : int
@@ -108,7 +107,6 @@ class StreamSolver:
     steps_per_row: float | str
     seed: np.random.SeedSequence
     budget: int | None = None
-    budget_rule: Rule = "project"
     dtype: Any = np.float32
     n_threads: int = 1
 
@@ -287,11 +285,12 @@ class StreamState:
         self.t, self.harmonic = past, shorter
 
     def _counted(self, at: Moment) -> NDArray[np.float64]:
-        """Return l: the labels seen, or as many as fall into the half-life."""
-        h = self.solver.half_life
-        if h is None:
-            return at.labels.astype(np.float64)
-        return at.labels * np.minimum(1.0, h / (log(2) * (at.labels + at.unlabeled)))
+        """Return l: the labels seen, or as many as the half-life and the budget let count."""
+        h, budget = self.solver.half_life, self.solver.budget
+        counted = at.labels.astype(np.float64)
+        if h is not None:
+            counted *= np.minimum(1.0, h / (log(2) * (at.labels + at.unlabeled)))
+        return counted if budget is None else np.minimum(counted, Budget(budget).n_labels)
 
     def _advance(
         self, label: Ints, at: Moment, labels: Kept, others: Kept, table: StreamRows, ids: Ints
@@ -338,7 +337,7 @@ class StreamState:
         self.t += size
         self.n_iter += size
         if s.budget is not None:
-            Budget(s.budget, s.budget_rule).enforce(self.W, self.harmonic - 1.0 / self.t)
+            Budget(s.budget).enforce(self.W, self.harmonic - 1.0 / self.t)
 
     def _fail(self, what: str) -> None:
         raise DivergenceError(
