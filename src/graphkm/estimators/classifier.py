@@ -51,7 +51,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         the graph inside it, and 1 otherwise.
     C_graph : float, "auto" or "guaranteed", default="auto"
         Weight of the graph term; 0 ignores the unlabelled rows. "auto" is 1e5 / l for the
-        Newton solver at p = 2 (50 n / l with smoothing="rows"), and 0.1 otherwise.
+        Newton solver at p = 2 with a graph of neighbours (50 n / l with smoothing="rows"), and
+        0.1 otherwise.
         "guaranteed" is the largest value for which the convergence theorem of the stochastic
         solver holds (for p < 2, where all do, C).
     loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"

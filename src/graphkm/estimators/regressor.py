@@ -34,8 +34,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     C : float or "auto", default="auto"
         As in `GKMClassifier`.
     C_graph : float, "auto" or "guaranteed", default="auto"
-        As in `GKMClassifier`; "auto" is 10 / l for the Newton solver at p = 2 (50 n / l with
-        smoothing="rows"), and 0.01 otherwise.
+        As in `GKMClassifier`; "auto" is 10 / l for the Newton solver at p = 2 with a graph of
+        neighbours (50 n / l with smoothing="rows"), and 0.01 otherwise.
     smoothing : {"auto", "landmarks", "rows"}, default="auto"
         As in `GKMClassifier`, but "auto" is always "landmarks": with "rows" scores far from all
         known targets fall back to `origin_`.
