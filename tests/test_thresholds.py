@@ -84,7 +84,7 @@ def smaller(monkeypatch):
 
 @every_kind
 def test_rows_beyond_landmarks(kind, smaller):
-    assert_no_jump(scores(kind, (500, 501), (100, 100)), "n_landmarks")
+    assert_no_jump(scores(kind, (500, 501), (50, 50)), "n_landmarks")
 
 
 @every_kind
@@ -97,10 +97,14 @@ def test_many_labels_beyond_landmarks(kind, smaller):
     assert_no_jump(scores(kind, (600, 600), (100, 101)), "solver")
 
 
+unlisted = pytest.mark.parametrize("options", [{"p": 1}, {"graph": "full"}, {"graph": "bipartite"}])
+
+
 @every_kind
-@pytest.mark.parametrize("options", [{"p": 1}, {"graph": "full"}, {"graph": "bipartite"}])
-def test_rows_on_which_every_graph_is_quick(kind, options):
-    assert_no_jump(scores(kind, (500, 501), (150, 150), **options), "solver")
+@unlisted
+def test_rows_on_which_every_graph_is_quick(kind, options, monkeypatch):
+    monkeypatch.setattr(settings, "_SMALL", 250)
+    assert_no_jump(scores(kind, (250, 251), (100, 100), **options), "solver")
 
 
 @pytest.mark.parametrize("kind", ["classes, flat", "classes, clustered"])
@@ -131,6 +135,13 @@ def test_sparse_rows_too_many_for_neighbours(monkeypatch):
 @pytest.mark.parametrize("n_labeled", [50, 200])
 def test_the_real_number_of_rows(kind, n_labeled):
     assert_no_jump(scores(kind, (2500, 2501), (n_labeled, n_labeled)), "n_landmarks")
+
+
+@pytest.mark.slow
+@every_kind
+@unlisted
+def test_the_real_number_of_rows_on_which_every_graph_is_quick(kind, options):
+    assert_no_jump(scores(kind, (500, 501), (100, 100), **options), "solver")
 
 
 @pytest.mark.slow

@@ -35,7 +35,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         As in `GKMClassifier`.
     C_graph : float, "auto" or "guaranteed", default="auto"
         As in `GKMClassifier`; "auto" is 10 / l for the Newton solver at p = 2 with a graph of
-        neighbours (50 n / l with smoothing="rows"), and 0.01 otherwise.
+        neighbours (50 n / l with smoothing="rows"), and 0.01 otherwise (0.001 for a normalised
+        Laplacian at another p).
     smoothing : {"auto", "landmarks", "rows"}, default="auto"
         As in `GKMClassifier`, but "auto" is always "landmarks": with "rows" scores far from all
         known targets fall back to `origin_`.

@@ -106,6 +106,8 @@ def resolve_settings(estimator: Any, n: int, n_labeled: int) -> Settings:
     usual_C, usual_C_graph = e._default_costs(smoothed, smoothing, n, n_labeled)
     if e.graph not in _LISTED:  # all pairs, as strong as neighbours, would flatten f
         usual_C_graph = e._default_costs(False, smoothing, n, n_labeled)[1]
+    if normalized and e.p != 2:  # a sum over edges divided by the vertices, about a tenth as many
+        usual_C_graph /= 10
     C = usual_C if e.C == "auto" else float(e.C)
     C_graph = usual_C_graph if e.C_graph == "auto" else e.C_graph
     graph_gamma = e.graph_gamma
