@@ -168,7 +168,7 @@ def test_targets_are_compared(tmp_path):
     fresh = GKMRegressor(random_state=0)
     with pytest.raises(ValueError, match="belongs to another stream"):
         train([(X, X[:, 0])], fresh, checkpoint=path)
-    assert not hasattr(fresh, "_streamed_origin")
+    assert (fresh.origin_, fresh.spread_) == (0.0, 1.0)  # as before any target
     train([(X, np.full(90, np.nan)), (X, 7 + X[:, 0])], fresh, checkpoint=path)
     with pytest.raises(ValueError, match="belongs to another stream"):
         train([(X, np.full(90, np.nan)), (X, X[:, 0])], fresh, checkpoint=path)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from scipy.stats import norm
 from sklearn.datasets import make_moons
 from sklearn.utils import check_random_state
 
@@ -106,16 +107,20 @@ def test_equals_it_for_every_plan_and_step(loss, p, plan, step):
     np.testing.assert_allclose(full_coefficients(model, len(y)), a, rtol=0, atol=1e-10)
 
 
-def test_the_regressor_equals_it_about_its_origin():
+def test_the_regressor_equals_it_in_units_of_its_first_chunk():
     X, _, _ = make_stream(seed=2)
     y = np.where(np.arange(len(X)) % 4 == 2, 5 + X[:, 1], np.nan)
     model = GKMRegressor(C=0.5, C_graph=0.1, gamma=GAMMA, precision="double", loss="l1",
                          graph="full", random_state=4)  # fmt: skip
-    feed(model, X, y, 20)
+    feed(model, X, y, 44)  # whose 11 targets are enough to tell the spread
     known = ~np.isnan(y)
-    origin = np.median(y[:20][known[:20]])
-    targets = np.where(known, y - origin, 0.0)[:, None]
+    first = y[:44][known[:44]]
+    origin = np.median(first)
+    far = np.abs(first - origin)
+    spread = np.quantile(far, 0.8, method="averaged_inverted_cdf") / norm.ppf(0.9)
+    targets = np.where(known, (y - origin) / spread, 0.0)[:, None]
     a, _ = expected(model, X, known, targets, np.ones(len(y)), "l1")
+    a *= spread
     np.testing.assert_allclose(full_coefficients(model, len(y)), a, rtol=0, atol=1e-10)
     K = stream_oracle.kernel_matrix("rbf", X, X, gamma=GAMMA) + 1.0
     np.testing.assert_allclose(model.predict(X), (K @ a).ravel() + origin, rtol=1e-10)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..estimators.targets import KernelRegressor
+from ..estimators.targets import KernelRegressor, spread_of
 from ..kernels import Kernel
 from .laplacian_base import BaseLaplacian
 from .laplacian_losses import SquaredError
@@ -21,7 +21,8 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         sum_i s_i (y_i - f(x_i))^2 + gamma_A a' K a + gamma_I f' L^q f
 
     over f = K a + b, as `LaplacianSVC` does with its losses (Belkin, Niyogi and Sindhwani, 2006).
-    With an intercept, f is learnt about the mean of the known targets.
+    With an intercept, f is learnt about the mean of the known targets. The minimum follows the
+    units of y: y times 10 has ten times the predictions.
 
     Parameters
     ----------
@@ -43,6 +44,9 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     ----------
     support_, support_vectors_, dual_coef_, intercept_, objective_, kernel_, solver_
         As in `LaplacianSVC`.
+    origin_, spread_ : float
+        The mean of the known targets (0 without an intercept), and `GKMRegressor`'s spread about
+        it. Targets are learnt in these units, against rounding.
     transduction_ : ndarray of shape (n_samples,)
         Targets of the training rows, predicted when asked for; given targets are kept.
     n_iter_, n_features_in_, feature_names_in_
@@ -126,9 +130,9 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         self._check_labels(X, labeled)
         weights = self._validate_weights(sample_weight, X, labeled)
         centred = bool(self.fit_intercept) and bool(weights.any())
-        self._origin = float(np.average(known, weights=weights)) if centred else 0.0
-        targets = (known - self._origin)[:, None]
-        self._fit(X, labeled, targets, weights, SquaredError(), affinity)
-        self.intercept_ = self.intercept_ + self._origin
+        self.origin_ = float(np.average(known, weights=weights)) if centred else 0.0
+        self.spread_ = spread_of(known - self.origin_, weights)
+        self._fit(X, labeled, self._coded(known), weights, SquaredError(), affinity)
+        self.objective_ *= self.spread_**2
         self._given = (np.flatnonzero(labeled), known)
         return self

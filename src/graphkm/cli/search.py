@@ -114,7 +114,7 @@ def _score(found: Any, task: str) -> str:
         return "none: too few labels to hold any out"
     score = found.best_score_
     what = f"{percent(score)} accuracy" if task == "classify" else f"R^2 {score:.4f}"
-    alone = found.cv is None and found.p == 2
+    alone = found.cv is None and found.p == 2 and task == "classify"
     how = "one at a time" if alone else "in folds"
     return f"{what} on labels held out {how}; the best of all candidates, so a little flattered"
 

@@ -19,6 +19,8 @@ from .settings import check_parameters
 from .stream_checks import can_stream
 from .streaming import StreamingGKM
 
+_FEW = 100  # labels up to which the graph is at its strongest
+
 
 def _has_probabilities(self: GKMClassifier) -> bool:
     if self.loss == "logistic" or isinstance(self.loss, Logistic):
@@ -51,7 +53,9 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         the graph inside it, and 1 otherwise.
     C_graph : float, "auto" or "guaranteed", default="auto"
         Weight of the graph term; 0 ignores the unlabelled rows. "auto" is 1e5 / l for the
-        Newton solver at p = 2 (50 n / l with smoothing="rows"), and 0.1 otherwise.
+        Newton solver at p = 2 with a graph of neighbours, times (100 / l)^3 beyond 100 labels
+        (50 n / l with smoothing="rows"), and 0.1 otherwise (0.01 for a normalised Laplacian at
+        another p).
         "guaranteed" is the largest value for which the convergence theorem of the stochastic
         solver holds (for p < 2, where all do, C).
     loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
@@ -338,8 +342,11 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     def _default_costs(newton: bool, smoothing: str, n: int, n_labeled: int) -> tuple[float, float]:
         """Return C and C_graph; `newton`, at p = 2, has C in units of the smoothed kernel.
 
-        At any other p a graph as strong as that would flatten f.
+        At any other p a graph as strong as that would flatten f. Many labels say more than the
+        graph, which then has to give way.
         """
         if not newton:
             return 1.0, 0.1
-        return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 1e5 / n_labeled)
+        if smoothing == "rows":
+            return 10.0, 50.0 * n / n_labeled
+        return 10.0, 1e5 * min(1.0, _FEW / n_labeled) ** 3 / n_labeled

@@ -32,10 +32,10 @@ _ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
     "solver_": str,
     "C_unlabeled_": float,
     "n_rounds_": int,
-    "_origin": float,
+    "origin_": float,
+    "spread_": float,
 }
 _STREAM = {
-    "_streamed_origin": float,
     "_stream_sparse": bool,
     "_stream_params": dict,
     "_stream_shift": (np.ndarray, type(None)),
@@ -71,8 +71,8 @@ def stream_state(model: Any) -> State:
     numbers, arrays = model._stream.state()
     solver = {f.name: getattr(model._stream.solver, f.name) for f in _solver_fields()}
     solver["dtype"] = np.dtype(solver["dtype"])
-    names = dict.fromkeys(("n_features_in_", "feature_names_in_", "classes_", "_origin"))
-    attributes = _present(model, {**names, **_STREAM})
+    names = ("n_features_in_", "feature_names_in_", "classes_", "origin_", "spread_")
+    attributes = _present(model, [*names, *_STREAM])
     return attributes | {"solver": solver, "numbers": numbers, "arrays": arrays}
 
 
@@ -114,7 +114,8 @@ def _set_attributes(model: Any, state: State, allowed: dict[str, Any]) -> None:
     names = state.get("feature_names_in_")
     named = names is None or (names.dtype == object and names.shape == (d,))
     _require(named, "there are not as many names as features")
-    _require(np.isfinite(state.get("_origin", 0.0)), "the targets' origin is no number")
+    _require(np.isfinite(state.get("origin_", 0.0)), "the targets' origin is no number")
+    _require(0 < state.get("spread_", 1.0) < np.inf, "the targets' spread is not above 0")
     _require(model._n_threads() <= _THREADS, f"n_jobs is {model.n_jobs}")
     if is_classifier(model):
         _check_classes(state["classes_"])

@@ -106,7 +106,6 @@ class KernelMachine(Saved, BaseEstimator):
 
     def _restore_state(self, state: State) -> None:
         restore_machine(self, state)
-        self.intercept_ = self.intercept_ + getattr(self, "_origin", 0.0)
 
     # ------------------------------------------------------------------ input
 

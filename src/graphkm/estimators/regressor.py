@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from ..kernels import Kernel
@@ -15,43 +16,59 @@ from .base import Problem
 from .settings import check_parameters
 from .stream_checks import can_stream
 from .streaming import StreamingGKM
-from .targets import KernelRegressor
+from .targets import KernelRegressor, spread_of, weighted_quantile
+
+_ENOUGH = 10  # targets of a stream from which its spread is known well enough
 
 
 class GKMRegressor(KernelRegressor, StreamingGKM):
     """Kernel regression that is smooth over a graph of all rows, with or without a target.
 
-    The objective is that of `GKMClassifier`, with a loss of the residual. With an intercept,
-    f is learnt around the median of the known targets, so that the regularised constant has
-    to carry only what is left.
+    The objective is that of `GKMClassifier`, with a loss of the residual. What is learnt is
+    (y - origin_) / spread_, so that it does not depend on the units of y: C, the loss's epsilon
+    and `objective_` are in units of the targets' spread. Predictions, `dual_coef_` and
+    `intercept_` are in the units of y.
 
     Parameters
     ----------
     C : float or "auto", default="auto"
         As in `GKMClassifier`.
     C_graph : float, "auto" or "guaranteed", default="auto"
-        As in `GKMClassifier`; "auto" is 10 / l for the Newton solver at p = 2 (50 n / l with
-        smoothing="rows"), and 0.01 otherwise.
+        As in `GKMClassifier`; "auto" is 10 / l for the Newton solver at p = 2 with a graph of
+        neighbours (50 n / l with smoothing="rows"), and 0.01 otherwise (0.001 for a normalised
+        Laplacian at another p).
+    smoothing : {"auto", "landmarks", "rows"}, default="auto"
+        As in `GKMClassifier`, but "auto" is always "landmarks": with "rows" scores far from all
+        known targets fall back to `origin_`.
+    max_iter : int or "auto", default="auto"
+        As in `GKMClassifier`; for solver="sgd" "auto" is 100,000 steps, or a fifth of the rows
+        if that is more.
     p, kernel, gamma, graph, n_neighbors, radius, graph_gamma, neighbors
         As in `GKMClassifier`.
-    laplacian, laplacian_degree, solver, n_landmarks, landmarks, smoothing, tol
+    laplacian, laplacian_degree, solver, n_landmarks, landmarks, tol
         As in `GKMClassifier`.
     steps_per_row, reservoir_size, half_life, budget
         As in `GKMClassifier`.
-    edge_sampling, step, max_iter, precision, random_state, n_jobs, verbose, callback
+    edge_sampling, step, precision, random_state, n_jobs, verbose, callback
         As in `GKMClassifier`.
     fit_intercept : bool, default=True
-        Add 1 to the kernel, and learn f around the median of the known targets.
+        Add 1 to the kernel, and learn f around the median of the known targets instead of 0.
     loss : {"epsilon_insensitive", "l1"} or Loss, default="epsilon_insensitive"
         Loss of the known targets; `graphkm.losses.EpsilonInsensitive` sets another epsilon
-        than 0.1.
+        than 0.1 spreads.
     unlabeled : float or None, default=None
         A mark of unknown targets beside NaN, None and NA, which always count as unknown.
 
     Attributes
     ----------
-    support_, support_vectors_, dual_coef_, intercept_, objective_, C_, guarantee_, kernel_
+    support_, support_vectors_, dual_coef_, intercept_, kernel_
         As in `GKMClassifier`.
+    objective_, C_, guarantee_
+        As in `GKMClassifier`, of the problem whose targets are (y - origin_) / spread_.
+    origin_, spread_ : float
+        The median of the known targets (0 without an intercept), and how far they lie from it:
+        four of five within 1.28 spreads, which is the standard deviation of normal ones. Rows
+        count by their weights. Targets that are all alike have the spread 1.
     transduction_ : ndarray of shape (n_samples,)
         Targets of the training rows, predicted when asked for from X as it is then; given
         targets are kept.
@@ -164,8 +181,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the next rows of a stream: see `StreamingGKM`.
 
-        With an intercept, f is learnt around the median target of the first chunk that holds
-        one.
+        The origin comes from the first chunk that holds a target. The spread is that of all
+        targets so far until a chunk ends with ten of them or more, and then stays.
 
         Parameters
         ----------
@@ -178,23 +195,49 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         """
         with self._all_or_nothing():
             rows = self._next_rows(X)
-            coded = self._encode_more(rows, y, sample_weight)
-            return self._learn_more(rows, *coded, resolve_loss(self.loss, "regression"))
+            labeled, known, weights = self._known_rows(rows, y, sample_weight)
+            self._measure_stream(known, weights)
+            loss = resolve_loss(self.loss, "regression")
+            return self._learn_more(rows, labeled, self._coded(known), weights, loss)
+
+    def _measure_stream(self, known: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+        """Take the units from a stream's first targets."""
+        if not hasattr(self, "_stream"):
+            self.origin_, self.spread_ = 0.0, 1.0
+        seen = self._stream.n_labels if hasattr(self, "_stream") else 0
+        if seen >= _ENOUGH or not len(known):
+            return
+        if not seen:
+            self._measure(known, weights)
+            return
+        # What has been learnt so far is the same function in the new units.
+        numbers, arrays = self._stream.state()
+        kept, before = self._stream.kept, self.spread_
+        deviations = [before * kept.targets[kept.labeled, 0], known - self.origin_]
+        all_weights = [kept.weights[kept.labeled], weights]
+        self.spread_ = spread_of(np.concatenate(deviations), np.concatenate(all_weights))
+        factor = before / self.spread_
+        scaled = {name: factor * arrays[name] for name in ("sums", "kept_targets")}
+        self._stream.restore(numbers, arrays | scaled)
+
+    def _measure(self, known: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+        """Set the units in which these targets are learnt."""
+        self.origin_ = weighted_quantile(known, weights, 0.5) if self.fit_intercept else 0.0
+        self.spread_ = spread_of(known - self.origin_, weights)
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        """Check all that was passed, and take the targets about their median."""
+        """Check all that was passed, and take the targets in units of their spread."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "regression")
         X = self._validate_rows(X, reset=True)
         labeled, known = self._known_targets(y)
         self._check_labels(X, labeled)
         weights = self._validate_weights(sample_weight, X, labeled)
-        self._origin = float(np.median(known)) if self.fit_intercept else 0.0
-        return Problem(X, labeled, known, (known - self._origin)[:, None], weights, loss)
+        self._measure(known, weights)
+        return Problem(X, labeled, known, self._coded(known), weights, loss)
 
     def _solve(self, problem: Problem, **given: Any) -> Self:
         self._fit(problem, **given)
-        self.intercept_ = self.intercept_ + self._origin
         self._given = (np.flatnonzero(problem.labeled), problem.known)
         return self
 
@@ -205,5 +248,5 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         At any other p a graph as strong as that would flatten f.
         """
         if not newton:
-            return 1.0, 0.01
+            return 5.0, 0.01  # Newton's C without a graph: a kernel value of 2 with its intercept
         return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 10.0 / n_labeled)

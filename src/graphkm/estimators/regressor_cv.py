@@ -16,8 +16,9 @@ from .search_cv import SearchMixin
 class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
     """`GKMRegressor` with its parameters chosen from the rows with a known target.
 
-    As `GKMClassifierCV`; candidates are judged by the squared error of the targets held out,
-    and `best_score_` and `unlabeled_gain_` are coefficients of determination.
+    As `GKMClassifierCV`; candidates are judged by the squared error of the targets held out.
+    `best_score_` and `unlabeled_gain_` are coefficients of determination of the model itself,
+    with its own loss: without `cv` on ten folds of the known targets.
 
     Parameters
     ----------

@@ -29,6 +29,7 @@ from .criterion import (
     Judgement,
     Labels,
     disagreement,
+    hold_out,
     judge_classes,
     judge_values,
     leave_one_out,
@@ -121,6 +122,21 @@ class ClosedForm:
         size = min(_OTHERS, len(unlabeled))
         self._others = np.sort(random.choice(unlabeled, size, replace=False))
         self.neighbours: Neighbours | None = None
+        self._phi: NDArray[np.float64] | None = None  # of the candidates judged last
+        self._best: dict[bool, tuple[float, Any, float]] = {}  # with and without a graph
+
+    def held_out_scores(self) -> dict[bool, float]:
+        """Return R^2 on held-out targets of the best candidates with and without a graph.
+
+        Candidates are compared by the squared loss. This is the score of the model itself, whose
+        loss may be another.
+        """
+        scores = {}
+        for graph, (_, phi, C) in self._best.items():
+            with blas_threads_for(len(phi)):
+                found = hold_out(phi, self._labels, C, self._problem.loss)
+            scores[graph] = judge_values(found, self._labels).score
+        return scores
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], Judgement]]:
         """Yield every candidate's parameters and its judgement."""
@@ -206,6 +222,7 @@ class ClosedForm:
     def _judge(
         self, phi: NDArray[np.float64], others: NDArray[np.float64], Cs: NDArray[np.float64]
     ) -> list[Judgement]:
+        self._phi = phi
         with blas_threads_for(len(phi)):
             return self._judge_all(phi, others, Cs)
 
@@ -248,7 +265,10 @@ class ClosedForm:
             price = STEP * (steps + more) + 0.5 * GAIN * len(self._labeled) * (C_graph > 0)
             if self._labels.codes is None:  # losses of another scale
                 price = 0.0
-            yield {**shared, "C": C}, judgement._replace(loss=judgement.loss + price)
+            loss = judgement.loss + price
+            if (C_graph > 0) not in self._best or loss < self._best[C_graph > 0][0]:
+                self._best[C_graph > 0] = (loss, self._phi, C)
+            yield {**shared, "C": C}, judgement._replace(loss=loss)
 
     def _objective(self, kernel: Kernel, gamma: float | None) -> Objective:
         problem = self._problem

@@ -82,6 +82,10 @@ class SearchMixin(Saved):
             np.array([judgement.loss for _, judgement in judged]),
             np.array([judgement.score for _, judgement in judged]),
         )
+        if isinstance(search, ClosedForm) and not is_classifier(self):
+            own = search.held_out_scores()
+            self.best_score_ = own[self.best_params_["C_graph"] > 0]
+            self.unlabeled_gain_ = self.best_score_ - own[False]
         template.set_params(**self.best_params_)
         self._take(template._solve(problem, affinity=affinity, neighbours=search.neighbours))
         return self
@@ -102,6 +106,8 @@ class SearchMixin(Saved):
             "candidates": self.cv_results_["params"],
             "losses": self.cv_results_["criterion"],
             "scores": self.cv_results_["mean_test_score"],
+            "best_score": self.best_score_,
+            "unlabeled_gain": self.unlabeled_gain_,
             "model": self.best_estimator_,
         }
 
@@ -111,7 +117,11 @@ class SearchMixin(Saved):
             raise ValueError(f"the model chosen is a {type(model).__name__}")
         if any(state[name].shape != (len(candidates),) for name in ("losses", "scores")):
             raise ValueError("there are not as many scores as candidates")
+        own = state["best_score"], state["unlabeled_gain"]
+        if any(type(value) is not float for value in own):
+            raise ValueError("its own score is no number")
         self._choose(candidates, state["losses"], state["scores"])
+        self.best_score_, self.unlabeled_gain_ = own
         self._take(model)
 
     def _template(self) -> BaseGKM:

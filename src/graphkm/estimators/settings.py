@@ -101,6 +101,10 @@ def resolve_settings(estimator: Any, n: int, n_labeled: int) -> Settings:
     smoothed = newton and e.p == 2 and e.C_graph != "guaranteed"
     relative = e.C == "auto" and smoothed
     usual_C, usual_C_graph = e._default_costs(smoothed, smoothing, n, n_labeled)
+    if e.graph not in _LISTED:  # all pairs, as strong as neighbours, would flatten f
+        usual_C_graph = e._default_costs(False, smoothing, n, n_labeled)[1]
+    if normalized and e.p != 2:  # a sum over edges divided by the vertices, about a tenth as many
+        usual_C_graph /= 10
     C = usual_C if e.C == "auto" else float(e.C)
     C_graph = usual_C_graph if e.C_graph == "auto" else e.C_graph
     graph_gamma = e.graph_gamma
@@ -108,7 +112,7 @@ def resolve_settings(estimator: Any, n: int, n_labeled: int) -> Settings:
         graph_gamma = "local" if newton and e.graph == "knn" else None
     max_iter = e.max_iter
     if max_iter == "auto":
-        max_iter = _NEWTON_STEPS if newton else default_iterations(n)
+        max_iter = _NEWTON_STEPS if newton else default_iterations(n, is_classifier(e))
     return Settings(
         solver,
         C,
@@ -147,8 +151,10 @@ def _choose_smoothing(e: Any, n: int, n_labeled: int, n_landmarks: int) -> str:
         return "landmarks"
     if e.smoothing != "auto":
         return str(e.smoothing)
-    fits = n * n_labeled <= LARGEST
-    return "rows" if possible and n > n_landmarks and fits else "landmarks"
+    # Rows far from all labels fall back to a score of 0, whose sign is still right: classes
+    # can live with that, and quantities cannot.
+    suits = is_classifier(e) and n > n_landmarks and n * n_labeled <= LARGEST
+    return "rows" if possible and suits else "landmarks"
 
 
 def _refuse_contradictions(e: Any, solver: str, normalized: bool, degree: int) -> None:
@@ -237,12 +243,16 @@ def default_landmarks(n: int) -> int:
     return n if n <= _EXACT else _LANDMARKS
 
 
-def default_iterations(n: int) -> int:
+def default_iterations(n: int, classes: bool) -> int:
     """Return the number of steps that ``max_iter="auto"`` takes for n rows with solver="sgd".
+
+    Quantities take more of them than signs: each step adds to the precision of f.
 
     Examples
     --------
-    >>> default_iterations(100), default_iterations(5000), default_iterations(500000)
-    (1000, 10000, 100000)
+    >>> [default_iterations(n, classes=True) for n in (100, 5000, 500_000)]
+    [1000, 10000, 100000]
+    >>> [default_iterations(n, classes=False) for n in (100, 5000, 1_000_000)]
+    [100000, 100000, 200000]
     """
-    return max(1000, min(2 * n, 20000), n // 5)
+    return max(1000, min(2 * n, 20_000), n // 5) if classes else max(100_000, n // 5)

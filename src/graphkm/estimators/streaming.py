@@ -37,8 +37,8 @@ class StreamingGKM(BaseGKM):
     everything seen or, with a `half_life`, of what is recent.
 
     The first chunk fixes what `fit` takes from all rows: gamma if it is a word, and in
-    regression the origin of targets. If these are numbers, then the model depends on the rows
-    and their order, and on how they are cut into chunks by rounding only.
+    regression the units of targets. Apart from these the model depends on the rows and their
+    order, and on how they are cut into chunks by rounding only.
 
     A call that fails, or is interrupted, changes nothing. A call of `fit` ends the stream, and
     the next of ``partial_fit`` begins another.
@@ -78,8 +78,7 @@ class StreamingGKM(BaseGKM):
             raise
 
     def _fit(self, *given: Any, **options: Any) -> None:
-        for name in ("_stream", "_streamed_origin"):  # a fit is the end of a stream
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("_stream", None)  # a fit is the end of a stream
         super()._fit(*given, **options)
 
     def _next_rows(self, X: Any) -> Any:
@@ -140,7 +139,8 @@ class StreamingGKM(BaseGKM):
             again = self._stream_rows(rows, *self._encode_more(rows, y))
             place = ids[here] - first
             same = again.labeled[place] == kept.labeled[here]
-            same &= (again.targets[place] == kept.targets[here]).all(axis=1)
+            # A change of units has rounded the targets kept.
+            same &= np.isclose(again.targets[place], kept.targets[here], 1e-12, 1e-12).all(axis=1)
             same &= _equal_rows(again.rows[place], kept.rows[here])
             if not same.all():
                 row = int(place[~same].min()) + first
@@ -218,7 +218,6 @@ class StreamingGKM(BaseGKM):
             offset=W.offset,
             dtype=dtype,
         )
-        self.intercept_ = self.intercept_ + getattr(self, "_origin", 0.0)
         self.support_ = W.ids[used]
         self._training_rows = None
         self.guarantee_ = None

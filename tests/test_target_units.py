@@ -1,0 +1,225 @@
+"""Regression does not depend on the units of y, in fits, streams, searches and files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.metrics import r2_score
+from sklearn.preprocessing import scale
+from sklearn.svm import SVR
+
+from cli_runner import run, write_csv
+from graphkm import GKMRegressor, GKMRegressorCV
+from graphkm.baselines import LaplacianRegressor
+from graphkm.exchange import load_model, save_model
+from graphkm.losses import EpsilonInsensitive
+
+N, KNOWN = 240, 80
+X, TRUTH = make_friedman1(N, n_features=5, random_state=0)
+Y = np.where(np.arange(N) < KNOWN, TRUTH, np.nan)
+UNITS = [(1e-6, 0.0), (1e-3, 0.0), (1e4, 0.0), (1e6, 0.0), (1e-6, 1e3), (1.0, 1e3), (1e6, 1e3)]
+SEARCH = {"Cs": [1.0, 100.0], "C_graphs": [10.0], "graphs": [(6, 2)], "random_state": 0}
+MODELS = {
+    "newton": GKMRegressor(random_state=0),
+    "sgd": GKMRegressor(solver="sgd", max_iter=3000, random_state=0),
+    "p1": GKMRegressor(p=1, random_state=0),
+    "tube": GKMRegressor(loss=EpsilonInsensitive(0.3), C=2.0, random_state=0),
+    "rows": GKMRegressor(smoothing="rows", n_landmarks=100, random_state=0),
+    "search": GKMRegressorCV(**SEARCH),
+    "folds": GKMRegressorCV(**SEARCH, cv=3),
+    "laplacian": LaplacianRegressor(),
+    "cg": LaplacianRegressor(solver="cg", precision="single"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_predictions_follow_the_units(name):
+    model = MODELS[name]
+    expected = model.fit(X, Y).predict(X)
+    assert r2_score(TRUTH, expected) > (0.2 if name == "rows" else 0.7)
+    for factor, shift in UNITS:
+        found = (model.fit(X, factor * Y + shift).predict(X) - shift) / factor
+        # y itself loses digits when 1000 is added to a millionth of it.
+        close = 2e-3 if factor < 1 and shift else 1e-6
+        close = 1e-2 if name == "cg" else close  # which stops where single precision ends
+        np.testing.assert_allclose(found, expected, rtol=0, atol=close)
+        transduction = (model.transduction_ - shift) / factor
+        np.testing.assert_allclose(transduction[:KNOWN], Y[:KNOWN], atol=1e-6)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_without_an_intercept_factors_are_followed(fit_intercept):
+    model = GKMRegressor(fit_intercept=fit_intercept, random_state=0)
+    low, high = (model.fit(X, factor * Y).predict(X) for factor in (1.0, 1e5))
+    np.testing.assert_allclose(high / 1e5, low, atol=1e-6)
+    assert (model.origin_ != 0) == fit_intercept
+
+
+def test_what_is_in_which_units():
+    """J, C and epsilon are those of the coded problem; coefficients are multiplied back."""
+    model = GKMRegressor(C=3.0, loss=EpsilonInsensitive(0.2), random_state=0, precision="double")
+    low = model.fit(X, Y)
+    J, C, a, b = low.objective_, low.C_, low.dual_coef_.copy(), low.intercept_.copy()
+    high = model.fit(X, 1e3 * Y + 5)
+    assert high.objective_ == pytest.approx(J) and high.C_ == C
+    np.testing.assert_allclose(high.dual_coef_, 1e3 * a, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(high.intercept_, 1e3 * b + 5, rtol=1e-8)
+    assert high.origin_ == pytest.approx(1e3 * np.median(Y[:KNOWN]) + 5)
+    coded = GKMRegressor(
+        C=3.0, loss=EpsilonInsensitive(0.2), random_state=0, precision="double", fit_intercept=True
+    ).fit(X, (Y - np.median(Y[:KNOWN])) / (high.spread_ / 1e3))
+    assert coded.spread_ == pytest.approx(1.0) and coded.objective_ == pytest.approx(J)
+
+
+def test_the_spread():
+    normal = np.random.default_rng(0).normal(7.0, 3.0, 4000)
+    rows = np.zeros((4000, 1)) + np.arange(4000)[:, None]
+    model = GKMRegressor(C_graph=0, solver="sgd", max_iter=5).fit(rows, normal)
+    assert model.spread_ == pytest.approx(3.0, rel=0.05)
+    few = np.where(np.arange(50) < 5, 12.0, 2.0)  # four of five are alike
+    assert GKMRegressor().fit(rows[:50], few).spread_ == 10.0
+    for alike in (0.0, 7.0, 1e-300):
+        model = GKMRegressor().fit(rows[:50], np.full(50, alike))
+        assert model.spread_ == 1.0
+        np.testing.assert_array_equal(model.predict(rows[:50]), np.full(50, alike))
+
+
+def test_a_wild_target_does_not_set_the_unit():
+    y = Y.copy()
+    y[0] = 1e7
+    clean = GKMRegressor(random_state=0).fit(X[1:], Y[1:]).score(X[1:], TRUTH[1:])
+    model = GKMRegressor(random_state=0).fit(X, y)
+    assert model.spread_ < 10
+    assert model.score(X[1:], TRUTH[1:]) > clean - 0.1
+
+
+def test_weights_count_in_the_units():
+    weight = np.random.default_rng(0).integers(0, 3, N)
+    model = GKMRegressor(gamma=0.2, C_graph=0, solver="newton", precision="double")
+    weighted = model.fit(X, Y, weight)
+    origin, spread, found = weighted.origin_, weighted.spread_, weighted.predict(X)
+    again = model.fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
+    assert (again.origin_, again.spread_) == pytest.approx((origin, spread), rel=1e-12)
+    np.testing.assert_allclose(again.predict(X), found, atol=1e-4)
+
+
+def test_issue_figures():
+    """Where a constant epsilon and C had R^2 0.08 and 0.02."""
+    X, truth = make_friedman1(900, n_features=5, random_state=0)
+    y = np.where(np.arange(900) < 100, 1e4 * truth, np.nan)
+    search = GKMRegressorCV(random_state=0).fit(scale(X), y)
+    hidden = search.score(scale(X)[100:], 1e4 * truth[100:])
+    assert hidden > 0.93
+    assert search.best_score_ == pytest.approx(hidden, abs=0.03)
+    X, truth = load_diabetes(return_X_y=True)
+    known = np.random.default_rng(0).permutation(len(truth)) < 100
+    y = np.where(known, truth, np.nan)
+    search = GKMRegressorCV(random_state=0).fit(scale(X), y)
+    svr = SVR(C=50.0).fit(scale(X)[known], truth[known])
+    hidden = search.score(scale(X)[~known], truth[~known])
+    assert hidden > svr.score(scale(X)[~known], truth[~known]) - 0.03
+
+
+def test_the_score_shown_is_that_of_the_model():
+    """By refits of the plain estimator, fold by fold: the search judges by another loss."""
+    rng = np.random.default_rng(1)
+    noisy = np.where(np.isnan(Y), np.nan, Y + 2 * rng.standard_t(2, N))
+    search = GKMRegressorCV(**SEARCH, loss="l1").fit(X, noisy)
+    fold = np.random.default_rng(0).permutation(KNOWN) % 10
+    held_out = np.empty(KNOWN)
+    for k in range(10):
+        y = noisy.copy()
+        y[:KNOWN][fold == k] = np.nan
+        plain = GKMRegressor(solver="newton", loss="l1", random_state=0, **search.best_params_)
+        held_out[fold == k] = plain.fit(X, y).predict(X[:KNOWN])[fold == k]
+    expected = r2_score(noisy[:KNOWN], held_out)
+    assert search.best_score_ == pytest.approx(expected, abs=0.05)
+    closed = search.cv_results_["mean_test_score"][search.best_index_]
+    assert search.best_score_ != closed
+
+
+# ---------------------------------------------------------------- streams
+
+
+def stream(y, size, **changes):
+    model = GKMRegressor(**({"gamma": 0.5, "random_state": 0} | changes))
+    for i in range(0, N, size):
+        model.partial_fit(X[i : i + size], y[i : i + size])
+    return model
+
+
+@pytest.mark.parametrize("size", [1, 7, 60])
+@pytest.mark.parametrize(("factor", "shift"), UNITS)
+def test_streams_follow_the_units(factor, shift, size):
+    expected = stream(TRUTH, size).predict(X)
+    found = (stream(factor * TRUTH + shift, size).predict(X) - shift) / factor
+    np.testing.assert_allclose(found, expected, atol=2e-3 if factor < 1 and shift else 1e-5)
+
+
+@pytest.mark.parametrize("first", [[3.0], [3.0, 3.0, 3.0], [3.0, 3.0 + 1e-9], [3.0, 1e9]])
+def test_a_poor_first_chunk_does_not_set_the_unit_of_a_stream(first):
+    y = np.append(first, TRUTH)
+    rows = np.vstack([X[: len(first)], X])
+    model = GKMRegressor(gamma=0.2, random_state=0)
+    usual = GKMRegressor(gamma=0.2, random_state=0).partial_fit(X, TRUTH)
+    model.partial_fit(rows[: len(first)], y[: len(first)])
+    assert np.isfinite(model.predict(X)).all()
+    for i in range(len(first), len(y), 6):
+        model.partial_fit(rows[i : i + 6], y[i : i + 6])
+    if first[-1] < 100:
+        assert usual.spread_ / 4 < model.spread_ < 4 * usual.spread_
+        assert model.score(X, TRUTH) > usual.score(X, TRUTH) - 0.1
+
+
+def test_a_change_of_the_unit_changes_no_prediction():
+    model = GKMRegressor(gamma=0.5, random_state=0, precision="double")
+    model.partial_fit(X[:4], [1.0, 2.0, 1.5, 1.2])
+    before, unit = model.predict(X), model.spread_
+    model._measure_stream(np.array([50.0, -80.0]), np.ones(2))
+    assert model.spread_ > 5 * unit
+    model._set_stream_attributes(np.dtype(float))
+    np.testing.assert_allclose(model.predict(X), before, rtol=1e-12)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_a_stream_after_a_fit_has_its_own_units():
+    model = GKMRegressor(gamma=0.5, random_state=0).fit(X, 1e3 * Y)
+    model.partial_fit(X[:9], np.full(9, np.nan))
+    assert (model.origin_, model.spread_) == (0.0, 1.0)
+    model.partial_fit(X, TRUTH)
+    assert model.origin_ == pytest.approx(np.median(TRUTH))
+
+
+# ---------------------------------------------------------------- files and commands
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_units_travel(name, tmp_path):
+    model = MODELS[name].fit(X, 1e4 * Y + 1e3)
+    save_model(model, tmp_path / "m")
+    for again in (load_model(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        if hasattr(model, "best_score_"):
+            assert again.best_score_ == model.best_score_
+            assert again.unlabeled_gain_ == model.unlabeled_gain_
+        else:
+            np.testing.assert_array_equal(again.intercept_, model.intercept_)
+            np.testing.assert_array_equal(again.dual_coef_, model.dual_coef_)
+
+
+def test_the_command_shows_what_evaluate_finds(tmp_path, capsys):
+    words = ["" if np.isnan(value) else repr(float(1e4 * value)) for value in Y]
+    tests = [repr(float(1e4 * t)) for t in TRUTH[KNOWN:]]
+    write_csv(tmp_path / "few.csv", X, words, list("abcde"))
+    write_csv(tmp_path / "test.csv", X[KNOWN:], tests, list("abcde"))
+    assert run("search", tmp_path / "few.csv", tmp_path / "m.gkm", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)["best_score"]
+    assert run("evaluate", tmp_path / "m.gkm", tmp_path / "test.csv", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["r2"]
+    assert found > 0.9
+    assert shown == pytest.approx(found, abs=0.05)

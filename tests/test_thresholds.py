@@ -1,0 +1,167 @@
+"""Both sides of every number at which "auto" changes its mind: accuracy does not jump.
+
+The rows of the smaller side are those of the larger one but for the last, so that whatever
+differs is the decision's. Every case runs on data with and without clusters. Thresholds that are
+slow to reach have smaller numbers in the fast tests and their own in the slow ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import make_friedman1, make_swiss_roll
+
+from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
+from graphkm.cli import methods
+from graphkm.cli.options import FitOptions, Method
+from graphkm.estimators import settings
+from graphkm.estimators.settings import resolve_settings
+
+TEST = 2000  # rows of a score: its standard error is below a hundredth
+MARGIN = 0.03  # of accuracy or R^2
+
+
+def flat_values(n):
+    X, y = make_friedman1(n, noise=0.5, random_state=0)
+    return X / X.std(axis=0), y
+
+
+def rolled_values(n):
+    X, y = make_swiss_roll(n, noise=0.5, random_state=0)
+    return X / X.std(axis=0), y
+
+
+def flat_classes(n):
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    return X, (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
+
+
+def clustered_classes(n):
+    rng = np.random.default_rng(0)
+    cluster = rng.integers(12, size=n)
+    return 2 * rng.normal(size=(12, 10))[cluster] + rng.normal(size=(n, 10)), cluster % 3
+
+
+KINDS = {
+    "values, flat": (GKMRegressor, flat_values),
+    "values, rolled": (GKMRegressor, rolled_values),
+    "classes, flat": (GKMClassifier, flat_classes),
+    "classes, clustered": (GKMClassifier, clustered_classes),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def scores(kind, rows, labels, estimator=None, **options):
+    """Return the settings and the score of both sides, each with its rows and labels."""
+    estimator_of_kind, make = KINDS[kind]
+    estimator = estimator or estimator_of_kind
+    X, truth = make(max(rows) + TEST)
+    found = []
+    for n, n_labeled in zip(rows, labels, strict=True):
+        hidden = np.full(n, np.nan if "values" in kind else -1)
+        y = np.where(np.arange(n) < n_labeled, truth[:n], hidden)
+        model = estimator(random_state=0, **options)
+        side = model if hasattr(model, "solver") else model._template().set_params(solver="newton")
+        fit = resolve_settings(side, n, n_labeled)
+        found.append((fit, model.fit(X[:n], y).score(X[-TEST:], truth[-TEST:])))
+    return found
+
+
+def assert_no_jump(found, name):
+    (one, before), (two, after) = found
+    assert getattr(one, name) != getattr(two, name)  # it is the threshold
+    assert before > 0.6  # and both have learnt something
+    assert after == pytest.approx(before, abs=MARGIN)
+
+
+@pytest.fixture
+def smaller(monkeypatch):
+    """Divide the numbers of rows and labels by five, and keep their proportions."""
+    for name in ("_EXACT", "_LANDMARKS", "_FEW"):
+        monkeypatch.setattr(settings, name, getattr(settings, name) // 5)
+
+
+@every_kind
+def test_rows_beyond_landmarks(kind, smaller):
+    assert_no_jump(scores(kind, (500, 501), (50, 50)), "n_landmarks")
+
+
+@every_kind
+def test_many_labels(kind, smaller):
+    assert_no_jump(scores(kind, (450, 450), (200, 201)), "solver")
+
+
+@every_kind
+def test_many_labels_beyond_landmarks(kind, smaller):
+    assert_no_jump(scores(kind, (600, 600), (100, 101)), "solver")
+
+
+unlisted = pytest.mark.parametrize("options", [{"p": 1}, {"graph": "full"}, {"graph": "bipartite"}])
+
+
+@every_kind
+@unlisted
+def test_rows_on_which_every_graph_is_quick(kind, options, monkeypatch):
+    monkeypatch.setattr(settings, "_SMALL", 250)
+    assert_no_jump(scores(kind, (250, 251), (100, 100), **options), "solver")
+
+
+@pytest.mark.parametrize("kind", ["classes, flat", "classes, clustered"])
+def test_rows_too_many_for_their_own_scores(kind, smaller, monkeypatch):
+    monkeypatch.setattr(settings, "LARGEST", 600 * 100)
+    assert_no_jump(scores(kind, (600, 601), (100, 100)), "smoothing")
+
+
+def test_sparse_rows_too_many_for_neighbours(monkeypatch):
+    """The command's choice of a graph, on fewer rows."""
+    monkeypatch.setattr(methods, "_MANY_ROWS", 1500)
+    monkeypatch.setattr(methods, "_FEW_LABELS", 250)
+    for kind, (estimator, make) in KINDS.items():
+        X, truth = make(1501 + TEST)
+        X = csr_array(X)
+        found = []
+        for n in (1500, 1501):
+            y = np.where(np.arange(n) < 251, truth[:n], np.nan if "values" in kind else -1)
+            graph = methods.graph_for(FitOptions(), Method.gkm, X[:n], 251)
+            assert graph == ({} if n == 1500 else {"graph": "bipartite"})
+            model = estimator(random_state=0, **graph).fit(X[:n], y)
+            found.append(model.score(X[-TEST:], truth[-TEST:]))
+        assert found[1] == pytest.approx(found[0], abs=MARGIN), kind
+
+
+@pytest.mark.slow
+@every_kind
+@pytest.mark.parametrize("n_labeled", [50, 200])
+def test_the_real_number_of_rows(kind, n_labeled):
+    assert_no_jump(scores(kind, (2500, 2501), (n_labeled, n_labeled)), "n_landmarks")
+
+
+@pytest.mark.slow
+@every_kind
+@unlisted
+def test_the_real_number_of_rows_on_which_every_graph_is_quick(kind, options):
+    assert_no_jump(scores(kind, (500, 501), (100, 100), **options), "solver")
+
+
+@pytest.mark.slow
+@every_kind
+@pytest.mark.parametrize(("rows", "labels"), [(2500, 1000), (3000, 500)])
+def test_the_real_number_of_labels(kind, rows, labels):
+    assert_no_jump(scores(kind, (rows, rows), (labels, labels + 1)), "solver")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["values, flat", "values, rolled"])
+def test_a_search_beyond_landmarks(kind):
+    assert_no_jump(scores(kind, (2500, 2501), (100, 100), GKMRegressorCV), "n_landmarks")
+
+
+@pytest.mark.slow
+def test_regression_does_not_fade_with_more_rows():
+    """Ten features, 200 known targets: R^2 was 0.875, 0.380 and 0.251."""
+    for n in (2400, 2600, 6000):
+        X, truth = make_friedman1(n, random_state=0)
+        X, truth = (X - X.mean(axis=0)) / X.std(axis=0), (truth - truth.mean()) / truth.std()
+        y = np.where(np.arange(n) < 200, truth, np.nan)
+        assert GKMRegressor(random_state=0).fit(X, y).score(X[200:], truth[200:]) > 0.85
