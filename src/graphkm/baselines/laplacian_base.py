@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._memory import available_memory, format_bytes
+from .._threads import blas_threads_for
 from ..estimators.checks import (
     check_graph_reaches,
     largest_kernel_value,
@@ -139,7 +140,8 @@ class BaseLaplacian(KernelMachine):
             n_rows=n,
         )
         check = None if make_check is None else make_check(expansion)
-        found = self._solve(objective, solver, check)
+        with blas_threads_for(n, n):
+            found = self._solve(objective, solver, check)
         used = np.flatnonzero(found.coefficients.any(axis=1))
         self.solver_, self.n_iter_ = solver, found.n_iter
         self.objective_ = float(found.objective.sum())

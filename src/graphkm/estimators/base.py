@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from .._threads import blas_threads_for
 from ..graphs import Graph, build_graph, neighbour_graph
 from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
 from ..losses import Loss
@@ -159,7 +160,8 @@ class BaseGKM(KernelMachine):
         )
         solver = make_solver(self, settings, guarantee, dtype, self._n_threads())
         solver = within_budget(self, solver, kernel, issparse(X))
-        solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
+        with blas_threads_for(X.shape[0], settings.n_landmarks):
+            solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
         self._set_attributes(objective, guarantee, solution, dtype)
 
     def _build_graph(
