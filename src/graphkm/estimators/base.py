@@ -58,7 +58,7 @@ class BaseGKM(KernelMachine):
         kernel: str | Kernel | Callable[[Any, Any], Any],
         gamma: float | str,
         graph: str,
-        n_neighbors: int,
+        n_neighbors: int | str,
         radius: float | None,
         graph_gamma: float | str | None,
         neighbors: str,
@@ -184,7 +184,7 @@ class BaseGKM(KernelMachine):
         if neighbours is not None:
             assert gamma is not None
             near, d2 = neighbours
-            k = self.n_neighbors
+            k = int(self.n_neighbors)  # a candidate's
             graph = neighbour_graph(near[:, :k], d2[:, :k], labeled, gamma)
         else:
             graph = build_graph(

@@ -116,6 +116,7 @@ class Folds:
         with warnings.catch_warnings():
             # Hiding labels may do that; the last fit, which sees them all, warns if it has to.
             warnings.filterwarnings("ignore", message=".*hold no labelled point")
+            warnings.filterwarnings("ignore", message="The graph overrules the labels")
             model._solve(problem, affinity=self._affinity, neighbours=self.neighbours)
         weight = None if self._weight is None else self._weight[test]
         return float(model.score(X[test], self._y[test], weight))

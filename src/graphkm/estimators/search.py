@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from .._threads import blas_threads_for
-from ..graphs import Graph, build_graph, neighbour_graph
+from ..graphs import NEIGHBORS, Graph, build_graph, default_neighbors, neighbour_graph
 from ..graphs.laplacian import laplacian_matrix
 from ..graphs.search import nearest
 from ..kernels import Kernel, SquaredExponential, resolve_gamma
@@ -37,7 +37,7 @@ from .criterion import (
     share_divergence,
     split_in_halves,
 )
-from .settings import make_solver, resolve_settings
+from .settings import graph_share, make_solver, resolve_settings
 
 _LAST = 4  # steps down the list at which candidates without a graph stand
 _OTHERS = 2000  # unlabelled rows on which fits are compared
@@ -79,7 +79,7 @@ class Grid:
             return [float(value) for value in self.C_graphs if value > 0]
         if rows:
             return [value * n / n_labeled for value in _STRENGTHS_OF_ROWS]
-        return [value / n_labeled for value in _STRENGTHS]
+        return [graph_share(n) * value / n_labeled for value in _STRENGTHS]
 
     def widths(self, kernel: Kernel, X: Any, *, alone: bool = False) -> list[float | None]:
         """Return the values of gamma; None for a kernel that has none."""
@@ -93,6 +93,8 @@ class Grid:
     def graph_kinds(self, n: int, *, neighbours: bool, rows: bool = False) -> list[tuple[int, int]]:
         """Return pairs of a number of neighbours and a degree of the Laplacian."""
         usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
+        share = default_neighbors(n) / NEIGHBORS
+        usual = [(max(1, round(share * k)), degree) for k, degree in usual]
         given = self.graphs if self.graphs is not None else usual
         if not neighbours:  # the graph is what it is; only the degree varies
             return [(1, degree) for degree in dict.fromkeys(degree for _, degree in given)]
