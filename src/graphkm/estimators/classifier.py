@@ -343,7 +343,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         if self.C_graph == 0 or problem.labeled.all():
             return
         wrong = self._contradicts(problem)
-        limit = _MANY * np.count_nonzero(problem.known != np.bincount(problem.known).argmax())
+        errors = len(problem.known) - int(np.bincount(problem.known).max())
+        limit = max(1.0, _MANY * errors)  # a single label may be a mistake
         if wrong <= limit:
             return
         rows = problem.X[problem.labeled]

@@ -92,10 +92,11 @@ class Grid:
 
     def graph_kinds(self, n: int, *, neighbours: bool, rows: bool = False) -> list[tuple[int, int]]:
         """Return pairs of a number of neighbours and a degree of the Laplacian."""
-        usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
-        share = default_neighbors(n) / NEIGHBORS
-        usual = [(max(1, round(share * k)), degree) for k, degree in usual]
-        given = self.graphs if self.graphs is not None else usual
+        given = self.graphs
+        if given is None:
+            usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
+            share = default_neighbors(n) / NEIGHBORS
+            given = [(max(1, round(share * k)), degree) for k, degree in usual]
         if not neighbours:  # the graph is what it is; only the degree varies
             return [(1, degree) for degree in dict.fromkeys(degree for _, degree in given)]
         return list(dict.fromkeys((min(int(k), n - 1), int(degree)) for k, degree in given))
