@@ -337,8 +337,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
 
         Some contradictions are what a graph is for: it outvotes labels that are mistaken. Many
         are those of a model that is hardly better, at the labelled rows, than one that calls
-        every row by the most frequent label. Whether it is the graph's doing is seen from a fit
-        without it, to the labelled rows alone.
+        every row by the most frequent label. It is the graph's doing if a fit without it, to the
+        labelled rows alone, contradicts half as many or fewer.
         """
         if self.C_graph == 0 or problem.labeled.all():
             return
@@ -356,11 +356,12 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool))
         alone.classes_ = self.classes_
         alone._fit(own)
-        if alone._contradicts(own) <= limit:
+        followed = alone._contradicts(own)
+        if 2 * followed <= wrong:
             warnings.warn(
                 f"The graph overrules the labels: the model contradicts {wrong} of "
                 f"{len(problem.known)} given ones, of which one without the graph contradicts "
-                f"{alone._contradicts(own)}. Pass a smaller C_graph or n_neighbors, or a larger C; "
+                f"{followed}. Pass a smaller C_graph or n_neighbors, or a larger C; "
                 "GKMClassifierCV chooses them, and tries C_graph=0.",
                 UserWarning,
                 stacklevel=3,
