@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import graphkm.graphs.search
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.estimators.criterion import (
     Labels,
@@ -27,6 +28,7 @@ from graphkm.estimators.criterion import (
     share_divergence,
     split_in_halves,
 )
+from graphkm.graphs.search import exact
 from graphkm.kernels import SquaredExponential
 from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold
 
@@ -416,6 +418,30 @@ def test_p_one_is_searched_on_folds(moons, sine):
     X, y, truth = sine
     search = GKMRegressorCV(**options, p=1, random_state=0).fit(X, y)
     assert search.score(X, truth) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "searches"),
+    [
+        ({}, 1),
+        ({"cv": 3}, 1),
+        ({"p": 1.5}, 1),
+        ({"p": 1.5, "C_graphs": [0.0]}, 0),
+        ({"C_graphs": [0.0]}, 0),
+        ({"graph": "epsilon", "radius": 1.0}, 0),
+    ],
+)
+def test_neighbours_are_searched_for_once(options, searches, moons, monkeypatch):
+    X, y, _ = moons
+    count = []
+
+    def counted(*given, **options):
+        count.append(given)
+        return exact(*given, **options)
+
+    monkeypatch.setattr(graphkm.graphs.search, "exact", counted)
+    GKMClassifierCV(**{**SMALL, "gammas": [1.0], "random_state": 0, **options}).fit(X, y)
+    assert len(count) == searches
 
 
 @pytest.mark.parametrize("cv", [None, LabeledKFold(3, random_state=0)])

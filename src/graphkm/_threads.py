@@ -8,7 +8,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_SMALL = 1024  # rows of a matrix whose products and factors gain nothing from more threads
+_SMALL = 1024**3  # multiplications of a product that gains nothing from more threads
 
 
 @cache
@@ -17,17 +17,18 @@ def thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def blas_threads_for(size: int) -> AbstractContextManager[Any]:
-    """Return a context in which BLAS uses one thread if matrices of this size are small.
+def blas_threads_for(rows: int, columns: int) -> AbstractContextManager[Any]:
+    """Return a context in which BLAS uses one thread if A'A is little work for A of this shape.
 
-    Threads that wait for each other on tiny pieces of work cost milliseconds a call where other
-    programs keep the cores busy.
+    Threads that wait for each other on small pieces of work cost milliseconds a call where other
+    programs keep the cores busy. Every fit and every search runs in such a context, made for its
+    largest matrix. Parts of a large fit that work on small matrices have one of their own.
 
     Examples
     --------
-    >>> with blas_threads_for(10):
+    >>> with blas_threads_for(10, 10):
     ...     pass
     """
-    if size > _SMALL:
+    if rows * columns**2 > _SMALL:
         return nullcontext()
     return thread_pools().limit(limits=1, user_api="blas")

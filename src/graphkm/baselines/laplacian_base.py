@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._memory import available_memory, format_bytes
+from .._threads import blas_threads_for
 from ..estimators.checks import (
     check_graph_reaches,
     largest_kernel_value,
@@ -18,7 +19,7 @@ from ..estimators.checks import (
 from ..estimators.machine import KernelMachine
 from ..estimators.parameters import check_choice, check_count, check_flag, check_number
 from ..expansion import KernelExpansion
-from ..graphs import build_graph
+from ..graphs import NEIGHBORS, build_graph, default_neighbors
 from ..graphs.laplacian import laplacian_matrix
 from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
 from ..losses import Loss
@@ -36,6 +37,8 @@ _STEPS = {"newton": 500, "cg": 5000}
 class BaseLaplacian(KernelMachine):
     """Fit of a kernel machine with a Laplacian penalty; subclasses code the labels."""
 
+    _usual_neighbors: int
+
     def __init__(
         self,
         gamma_A: float,
@@ -44,7 +47,7 @@ class BaseLaplacian(KernelMachine):
         kernel: str | Kernel | Callable[[Any, Any], Any],
         gamma: float | str,
         graph: str,
-        n_neighbors: int,
+        n_neighbors: int | str,
         graph_gamma: float | str | None,
         neighbors: str,
         laplacian: str,
@@ -84,7 +87,7 @@ class BaseLaplacian(KernelMachine):
         words = ("spread", "scale", "auto")
         check_number("gamma", self.gamma, least=0, strictly=True, words=words)
         check_choice("graph", self.graph, ("knn", "precomputed"))
-        check_count("n_neighbors", self.n_neighbors)
+        check_count("n_neighbors", self.n_neighbors, words=("auto",))
         if self.graph_gamma is not None:
             check_number("graph_gamma", self.graph_gamma, least=0, words=("local",))
         check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
@@ -139,7 +142,8 @@ class BaseLaplacian(KernelMachine):
             n_rows=n,
         )
         check = None if make_check is None else make_check(expansion)
-        found = self._solve(objective, solver, check)
+        with blas_threads_for(n, n):
+            found = self._solve(objective, solver, check)
         used = np.flatnonzero(found.coefficients.any(axis=1))
         self.solver_, self.n_iter_ = solver, found.n_iter
         self.objective_ = float(found.objective.sum())
@@ -183,6 +187,12 @@ class BaseLaplacian(KernelMachine):
         free = available_memory() if wanted > _NEGLIGIBLE else None
         return _UNKNOWN if free is None else _SHARE * free
 
+    def _count_neighbors(self, n: int) -> int:
+        """Return the neighbours of n rows: usually those of the default, of few rows fewer."""
+        if self.n_neighbors == "auto":
+            return self._usual_neighbors * default_neighbors(n) // NEIGHBORS
+        return int(self.n_neighbors)
+
     def _build_laplacian(
         self, X: Any, labeled: NDArray[np.bool_], kernel: Kernel, affinity: Any
     ) -> Any:
@@ -207,7 +217,7 @@ class BaseLaplacian(KernelMachine):
             X,
             np.zeros(X.shape[0], dtype=bool),  # the library's other graphs leave such pairs out
             gamma=0.0 if self.graph == "precomputed" else gamma,
-            n_neighbors=self.n_neighbors,
+            n_neighbors=self._count_neighbors(X.shape[0]),
             affinity=affinity,
             search=self.neighbors,  # type: ignore[arg-type]  # checked
             n_jobs=self._n_threads(),

@@ -23,7 +23,6 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from .._threads import blas_threads_for
 from ..solvers.damped_newton import DampedNewton, Terms, Vector, safe_cholesky, solve_rows
 from ..solvers.label_terms import LabelTerms
 from .laplacian_objective import LaplacianObjective, LaplacianSolution, Matrix
@@ -32,16 +31,14 @@ from .monotone import root
 
 def solve_by_newton(objective: LaplacianObjective, tol: float, max_iter: int) -> LaplacianSolution:
     """Return the minimum, certified to within `tol` of the objective."""
-    with blas_threads_for(objective.n_rows):
-        reduced = ReducedProblem(objective)
+    reduced = ReducedProblem(objective)
     found = []
     for r in range(objective.n_outputs):
         terms = reduced.terms(objective, r)
         scale = float(np.abs(objective.targets[:, r]).mean()) or 1.0
         iteration = DampedNewton(terms, len(objective.labeled), scale, tol)
-        with blas_threads_for(len(objective.labeled)):
-            while not iteration.done and iteration.n_iter < max_iter:
-                iteration.step()
+        while not iteration.done and iteration.n_iter < max_iter:
+            iteration.step()
         if not iteration.done:
             _warn_of_distance(iteration)
         b = terms.intercept(iteration.v) if isinstance(terms, InterceptTerms) else 0.0

@@ -26,8 +26,10 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
 
     Parameters
     ----------
-    gamma_A, gamma_I, kernel, gamma, graph, n_neighbors, graph_gamma, neighbors
+    gamma_A, gamma_I, kernel, gamma, graph, graph_gamma, neighbors
         As in `LaplacianSVC`.
+    n_neighbors : int or "auto", default="auto"
+        For graph="knn". "auto" is 10, but at most the root of the number of rows.
     laplacian, laplacian_degree, max_iter, precision, max_memory, n_jobs
         As in `LaplacianSVC`.
     solver : {"auto", "newton", "cg"}, default="auto"
@@ -63,6 +65,8 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     True
     """
 
+    _usual_neighbors = 10
+
     def __init__(
         self,
         gamma_A: float = 1e-3,
@@ -71,7 +75,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "spread",
         graph: str = "knn",
-        n_neighbors: int = 10,
+        n_neighbors: int | str = "auto",
         graph_gamma: float | str | None = "local",
         neighbors: str = "auto",
         laplacian: str = "normalized",

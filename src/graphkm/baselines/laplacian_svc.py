@@ -51,8 +51,8 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
     graph : {"knn", "precomputed"}, default="knn"
         k nearest neighbours, labelled pairs included, or the matrix passed to
         ``fit(X, y, affinity=W)``.
-    n_neighbors : int, default=20
-        For graph="knn".
+    n_neighbors : int or "auto", default="auto"
+        For graph="knn". "auto" is 20, but at most twice the root of the number of rows.
     graph_gamma : float, "local" or None, default="local"
         Bandwidth of the edge weights, as in `GKMClassifier`; 0 gives every edge weight 1.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
@@ -124,6 +124,8 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
     [0, 1]
     """
 
+    _usual_neighbors = 20
+
     def __init__(
         self,
         gamma_A: float = 1e-2,
@@ -133,7 +135,7 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "spread",
         graph: str = "knn",
-        n_neighbors: int = 20,
+        n_neighbors: int | str = "auto",
         graph_gamma: float | str | None = "local",
         neighbors: str = "auto",
         laplacian: str = "normalized",

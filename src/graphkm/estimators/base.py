@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._threads import blas_threads_for
 from ..graphs import Graph, build_graph, neighbour_graph
 from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
 from ..losses import Loss
@@ -56,7 +57,7 @@ class BaseGKM(KernelMachine):
         kernel: str | Kernel | Callable[[Any, Any], Any],
         gamma: float | str,
         graph: str,
-        n_neighbors: int,
+        n_neighbors: int | str,
         radius: float | None,
         graph_gamma: float | str | None,
         neighbors: str,
@@ -156,7 +157,8 @@ class BaseGKM(KernelMachine):
         )
         solver = make_solver(self, settings, guarantee, dtype, self._n_threads())
         solver = within_budget(self, solver, kernel)
-        solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
+        with blas_threads_for(X.shape[0], settings.n_landmarks):
+            solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
         self._set_attributes(objective, guarantee, solution, dtype)
 
     def _build_graph(
@@ -179,7 +181,7 @@ class BaseGKM(KernelMachine):
         if neighbours is not None:
             assert gamma is not None
             near, d2 = neighbours
-            k = self.n_neighbors
+            k = int(self.n_neighbors)  # a candidate's
             graph = neighbour_graph(near[:, :k], d2[:, :k], labeled, gamma)
         else:
             graph = build_graph(

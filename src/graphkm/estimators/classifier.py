@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit, logsumexp
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from ..kernels import Kernel
+from ..kernels import Kernel, Precomputed
 from ..losses import Logistic, Loss, resolve_loss
 from ..solvers import Progress
 from .base import Problem
 from .classes import KernelClassifier
-from .settings import check_parameters
+from .criterion import decide
+from .settings import check_parameters, graph_share
 from .stream_checks import can_stream
 from .streaming import StreamingGKM
 
 _FEW = 100  # labels up to which the graph is at its strongest
+_MANY = 0.5  # of the errors of the most frequent label: contradictions that are worth a warning
 
 
 def _has_probabilities(self: GKMClassifier) -> bool:
@@ -53,9 +57,9 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         the graph inside it, and 1 otherwise.
     C_graph : float, "auto" or "guaranteed", default="auto"
         Weight of the graph term; 0 ignores the unlabelled rows. "auto" is 1e5 / l for the
-        Newton solver at p = 2 with a graph of neighbours, times (100 / l)^3 beyond 100 labels
-        (50 n / l with smoothing="rows"), and 0.1 otherwise (0.01 for a normalised Laplacian at
-        another p).
+        Newton solver at p = 2 with a graph of neighbours (50 n / l with smoothing="rows"), and
+        0.1 otherwise (0.01 for a normalised Laplacian at another p). Beyond 100 labels 1e5 is
+        multiplied by (100 / l)^3, and below 300 rows by (n / 300)^2.
         "guaranteed" is the largest value for which the convergence theorem of the stochastic
         solver holds (for p < 2, where all do, C).
     loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
@@ -71,8 +75,9 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     graph : {"knn", "epsilon", "full", "bipartite", "precomputed"}, default="knn"
         k nearest neighbours; rows within `radius`; all pairs; labelled-unlabelled pairs; or
         the matrix passed to ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
-    n_neighbors : int, default=10
-        For graph="knn".
+    n_neighbors : int or "auto", default="auto"
+        For graph="knn". "auto" is 10, but at most the root of the number of rows: among a dozen
+        rows ten neighbours are nearly all of them. Of a stream it is 10.
     radius : float, optional
         For graph="epsilon".
     graph_gamma : float, "local", "auto" or None, default="auto"
@@ -206,7 +211,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "spread",
         graph: str = "knn",
-        n_neighbors: int = 10,
+        n_neighbors: int | str = "auto",
         radius: float | None = None,
         graph_gamma: float | str | None = "auto",
         neighbors: str = "auto",
@@ -321,7 +326,51 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     def _solve(self, problem: Problem, **given: Any) -> Self:
         self._fit(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
+        self._warn_of_overruled_labels(problem)
         return self
+
+    def _warn_of_overruled_labels(self, problem: Problem) -> None:
+        """Warn if the graph makes f contradict many of the labels that f could have followed.
+
+        Some contradictions are what a graph is for: it outvotes labels that are mistaken. Many
+        are those of a model that is hardly better, at the labelled rows, than one that calls
+        every row by the most frequent label. It is the graph's doing if a fit without it, to the
+        labelled rows alone, contradicts half as many or fewer.
+        """
+        if self.C_graph == 0 or problem.labeled.all():
+            return
+        wrong = self._contradicts(problem)
+        errors = len(problem.known) - int(np.bincount(problem.known).max())
+        limit = max(1.0, _MANY * errors)  # a single label may be a mistake
+        if wrong <= limit:
+            return
+        rows = problem.X[problem.labeled]
+        if isinstance(self.kernel_, Precomputed):
+            rows = rows[:, problem.labeled]
+        alone = clone(self).set_params(
+            C_graph=0, solver="newton", n_landmarks="auto", budget=None, verbose=0, callback=None
+        )
+        own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool))
+        alone.classes_ = self.classes_
+        alone._fit(own)
+        followed = alone._contradicts(own)
+        if 2 * followed <= wrong:
+            warnings.warn(
+                f"The graph overrules the labels: the model contradicts {wrong} of "
+                f"{len(problem.known)} given ones, of which one without the graph contradicts "
+                f"{followed}. Pass a smaller C_graph or n_neighbors, or a larger C; "
+                "GKMClassifierCV chooses them, and tries C_graph=0.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _contradicts(self, problem: Problem) -> int:
+        """Return how many labelled rows of a positive weight f puts into another class."""
+        labeled = problem.labeled
+        scores = self._row_scores
+        scores = self._f.scores(problem.X[labeled]) if scores is None else scores[labeled]
+        wrong = decide(scores) != problem.known
+        return int(np.count_nonzero(wrong & (problem.weights > 0)))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -349,4 +398,4 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
             return 1.0, 0.1
         if smoothing == "rows":
             return 10.0, 50.0 * n / n_labeled
-        return 10.0, 1e5 * min(1.0, _FEW / n_labeled) ** 3 / n_labeled
+        return 10.0, graph_share(n) * 1e5 * min(1.0, _FEW / n_labeled) ** 3 / n_labeled

@@ -75,7 +75,7 @@ class Folds:
 
     @property
     def neighbours(self) -> Neighbours | None:
-        """The neighbours of all rows, once the closed form has looked for them."""
+        """The nearest rows of every row, the same for every fold."""
         return self._closed.neighbours
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], Judgement]]:
@@ -116,6 +116,7 @@ class Folds:
         with warnings.catch_warnings():
             # Hiding labels may do that; the last fit, which sees them all, warns if it has to.
             warnings.filterwarnings("ignore", message=".*hold no labelled point")
+            warnings.filterwarnings("ignore", message="The graph overrules the labels")
             model._solve(problem, affinity=self._affinity, neighbours=self.neighbours)
         weight = None if self._weight is None else self._weight[test]
         return float(model.score(X[test], self._y[test], weight))
@@ -126,16 +127,13 @@ class Folds:
         return (candidate for candidate, _ in self._closed)
 
     def _candidates_of_other_p(self) -> Iterator[dict[str, Any]]:
-        grid, n = self._grid, self._problem.X.shape[0]
-        knn = self._template.graph == "knn"
-        sizes = dict.fromkeys(k for k, _ in grid.graph_kinds(n, neighbours=knn))
+        sizes = dict.fromkeys(k for k, _ in self._closed.kinds())
         graphs = [{"n_neighbors": k, "laplacian_degree": 1} for k in sizes]
-        if not knn:  # the graph is what it is
+        if self._template.graph != "knn":  # the graph is what it is
             graphs = [{"laplacian_degree": 1}]
-        if not self._problem.labeled.all():
-            strengths = grid.strengths(n, len(self._problem.targets))
+        if self._closed.has_graphs:
             widths = self._widths(alone=False)
-            for (width, C), graph, C_graph in product(widths, graphs, strengths):
+            for (width, C), graph, C_graph in product(widths, graphs, self._closed.strengths()):
                 yield {**graph, "C_graph": C_graph, **width, "C": C}
         for width, C in self._widths(alone=True):
             yield {"C_graph": 0.0, **width, "C": C}

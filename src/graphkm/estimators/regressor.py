@@ -96,7 +96,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "spread",
         graph: str = "knn",
-        n_neighbors: int = 10,
+        n_neighbors: int | str = "auto",
         radius: float | None = None,
         graph_gamma: float | str | None = "auto",
         neighbors: str = "auto",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from .._threads import blas_threads_for
-from ..graphs import Graph, build_graph, neighbour_graph
+from ..graphs import NEIGHBORS, Graph, build_graph, default_neighbors, neighbour_graph
 from ..graphs.laplacian import laplacian_matrix
 from ..graphs.search import nearest
 from ..kernels import Kernel, SquaredExponential, resolve_gamma
@@ -36,7 +38,7 @@ from .criterion import (
     share_divergence,
     split_in_halves,
 )
-from .settings import make_solver, resolve_settings
+from .settings import graph_share, make_solver, resolve_settings
 
 _LAST = 4  # steps down the list at which candidates without a graph stand
 _OTHERS = 2000  # unlabelled rows on which fits are compared
@@ -78,7 +80,7 @@ class Grid:
             return [float(value) for value in self.C_graphs if value > 0]
         if rows:
             return [value * n / n_labeled for value in _STRENGTHS_OF_ROWS]
-        return [value / n_labeled for value in _STRENGTHS]
+        return [graph_share(n) * value / n_labeled for value in _STRENGTHS]
 
     def widths(self, kernel: Kernel, X: Any, *, alone: bool = False) -> list[float | None]:
         """Return the values of gamma; None for a kernel that has none."""
@@ -91,8 +93,11 @@ class Grid:
 
     def graph_kinds(self, n: int, *, neighbours: bool, rows: bool = False) -> list[tuple[int, int]]:
         """Return pairs of a number of neighbours and a degree of the Laplacian."""
-        usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
-        given = self.graphs if self.graphs is not None else usual
+        given = self.graphs
+        if given is None:
+            usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
+            share = default_neighbors(n) / NEIGHBORS
+            given = [(max(1, round(share * k)), degree) for k, degree in usual]
         if not neighbours:  # the graph is what it is; only the degree varies
             return [(1, degree) for degree in dict.fromkeys(degree for _, degree in given)]
         return list(dict.fromkeys((min(int(k), n - 1), int(degree)) for k, degree in given))
@@ -121,7 +126,8 @@ class ClosedForm:
         unlabeled = np.flatnonzero(~problem.labeled)
         size = min(_OTHERS, len(unlabeled))
         self._others = np.sort(random.choice(unlabeled, size, replace=False))
-        self.neighbours: Neighbours | None = None
+        self._settings = resolve_settings(template, len(problem.labeled), len(self._labeled))
+        self._rows = self._settings.smoothing == "rows"
         self._phi: NDArray[np.float64] | None = None  # of the candidates judged last
         self._best: dict[bool, tuple[float, Any, float]] = {}  # with and without a graph
 
@@ -132,34 +138,47 @@ class ClosedForm:
         loss may be another.
         """
         scores = {}
-        for graph, (_, phi, C) in self._best.items():
-            with blas_threads_for(len(phi)):
+        with self._few_threads():
+            for graph, (_, phi, C) in self._best.items():
                 found = hold_out(phi, self._labels, C, self._problem.loss)
-            scores[graph] = judge_values(found, self._labels).score
+                scores[graph] = judge_values(found, self._labels).score
         return scores
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], Judgement]]:
         """Yield every candidate's parameters and its judgement."""
         template, grid, X = self._template, self._grid, self._problem.X
-        self._settings = resolve_settings(template, X.shape[0], len(self._labeled))
-        self._rows = self._settings.smoothing == "rows"
         kernel = template._open_kernel()
-        if len(self._others):
-            knn = template.graph == "knn"
-            kinds = grid.graph_kinds(X.shape[0], neighbours=knn, rows=self._rows)
-            if knn:
-                self.neighbours = self._search(max(k for k, _ in kinds))
+        if self.has_graphs:
             for gamma in grid.widths(kernel, X):
                 judge = self._of_rows if self._rows else self._of_landmarks
-                yield from judge(self._objective(kernel, gamma), gamma, kinds)
+                yield from judge(self._objective(kernel, gamma), gamma, self.kinds())
         for step, gamma in enumerate(grid.widths(kernel, X, alone=True)):
             yield from self._alone(kernel, gamma, _LAST + step)
 
-    def _search(self, k: int) -> Neighbours:
+    @property
+    def has_graphs(self) -> bool:
+        """Whether any candidate has a graph."""
+        return len(self._others) > 0 and len(self.strengths()) > 0
+
+    def strengths(self) -> list[float]:
+        """Return the values of C_graph but 0."""
+        n, n_labeled = self._problem.X.shape[0], len(self._labeled)
+        return self._grid.strengths(n, n_labeled, rows=self._rows)
+
+    def kinds(self) -> list[tuple[int, int]]:
+        """Return pairs of a number of neighbours and a degree of the Laplacian."""
+        n, knn = self._problem.X.shape[0], self._template.graph == "knn"
+        return self._grid.graph_kinds(n, neighbours=knn, rows=self._rows)
+
+    @cached_property
+    def neighbours(self) -> Neighbours | None:
+        """The nearest rows of every row, searched for once, for all candidates and fits."""
         template = self._template
+        if template.graph != "knn" or not self.has_graphs:
+            return None
         return nearest(
             self._problem.X,
-            k,
+            max(k for k, _ in self.kinds()),
             template._n_threads(),
             template.neighbors,  # type: ignore[arg-type]  # checked
             squared=True,
@@ -182,7 +201,9 @@ class ClosedForm:
             for steps, C_graph, factor in self._factors(problem, step):
                 smoothed = SmoothedFeatures(features.gram, labeled, form, factor)
                 costs = self._grid.costs(smoothed.scale)
-                judged = self._judge(smoothed.phi, smoothed.at(others), costs)
+                reached = smoothed.at(others)
+                with self._few_threads():
+                    judged = self._judge(smoothed.phi, reached, costs)
                 yield from self._named(steps, k, degree, C_graph, gamma, costs, judged)
 
     def _of_rows(
@@ -193,16 +214,15 @@ class ClosedForm:
             graph = self._graph(k, objective.kernel)
             matrix = laplacian_matrix(graph, normalized=objective.normalized)
             for steps, C_graph, factor in self._factors(replace(objective, graph=graph), step):
-                kernel = RowKernel(matrix, degree, 2.0 * factor, self._labeled)
-                costs = self._grid.costs(kernel.scale)
-                judged = self._judge(kernel.phi, kernel.at(self._others), costs)
+                with self._few_threads():
+                    kernel = RowKernel(matrix, degree, 2.0 * factor, self._labeled)
+                    costs = self._grid.costs(kernel.scale)
+                    judged = self._judge(kernel.phi, kernel.at(self._others), costs)
                 yield from self._named(steps, k, degree, C_graph, gamma, costs, judged)
 
     def _factors(self, objective: Objective, steps: int) -> Iterator[tuple[int, float, float]]:
         """Yield every C_graph after its place in the list, and what it makes of the graph."""
-        n, n_labeled = self._problem.X.shape[0], len(self._labeled)
-        strengths = self._grid.strengths(n, n_labeled, rows=self._rows)
-        for more, C_graph in enumerate(strengths):
+        for more, C_graph in enumerate(self.strengths()):
             factor = replace(objective, C_graph=np.array([C_graph])).graph_factor[0]
             yield steps + more, C_graph, float(factor)
 
@@ -212,23 +232,23 @@ class ClosedForm:
         """Judge candidates without a graph: they need the labelled rows only."""
         objective = self._objective(kernel, gamma)
         n_threads = self._template._n_threads()
-        features = LandmarkFeatures(objective, self._labeled, 1e-12, n_threads)
-        smoothed = SmoothedFeatures(features.gram, features.kernels_at(self._labeled), None, 0.0)
-        costs = self._grid.costs(smoothed.scale, alone=True)
-        others = smoothed.at(features.kernels_at(self._others))
-        judged = self._judge(smoothed.phi, others, costs)
+        with self._few_threads():
+            features = LandmarkFeatures(objective, self._labeled, 1e-12, n_threads)
+            labeled = features.kernels_at(self._labeled)
+            smoothed = SmoothedFeatures(features.gram, labeled, None, 0.0)
+            costs = self._grid.costs(smoothed.scale, alone=True)
+            others = smoothed.at(features.kernels_at(self._others))
+            judged = self._judge(smoothed.phi, others, costs)
         yield from self._named(steps, None, None, 0.0, gamma, costs, judged)
+
+    def _few_threads(self) -> AbstractContextManager[Any]:
+        """Return the context of work on matrices between labelled rows."""
+        return blas_threads_for(len(self._labeled), len(self._labeled))
 
     def _judge(
         self, phi: NDArray[np.float64], others: NDArray[np.float64], Cs: NDArray[np.float64]
     ) -> list[Judgement]:
         self._phi = phi
-        with blas_threads_for(len(phi)):
-            return self._judge_all(phi, others, Cs)
-
-    def _judge_all(
-        self, phi: NDArray[np.float64], others: NDArray[np.float64], Cs: NDArray[np.float64]
-    ) -> list[Judgement]:
         scores = leave_one_out(phi, self._labels, Cs)
         if self._labels.codes is None:
             return [judge_values(each, self._labels) for each in scores]

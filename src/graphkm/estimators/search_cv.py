@@ -12,12 +12,14 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._threads import blas_threads_for
 from .base import BaseGKM
 from .encoding import Kinds, State
 from .fold_search import Folds
 from .parameters import check_count, check_number
 from .saving import Saved, kind_of
 from .search import ClosedForm, Grid
+from .settings import resolve_settings
 
 _SEARCHED = ("Cs", "C_graphs", "gammas", "graphs", "cv")
 
@@ -75,7 +77,9 @@ class SearchMixin(Saved):
         else:
             splitter = self._splitter()
             search = Folds(template, problem, grid, splitter, y, sample_weight, affinity)
-        with _progress(search, self.verbose) as candidates:
+        n, n_labeled = len(problem.labeled), len(problem.targets)
+        landmarks = resolve_settings(template, n, n_labeled).n_landmarks
+        with blas_threads_for(n, landmarks), _progress(search, self.verbose) as candidates:
             judged = list(candidates)
         self._choose(
             [candidate for candidate, _ in judged],

@@ -20,6 +20,7 @@ from .parameters import check_choice, check_count, check_flag, check_number
 _EXACT = 2500  # rows up to which all of them are landmarks
 _LANDMARKS = 1000  # beyond
 _FEW = 1000  # labels
+_MANY = 300  # rows whose graph has small eigenvalues: below, C_graph shrinks
 _SMALL = 500  # rows on which every graph and every p is quick
 _NEWTON_STEPS = 500
 _LISTED = ("knn", "epsilon", "precomputed")
@@ -49,7 +50,7 @@ def check_parameters(estimator: Any) -> None:
     check_number("C_graph", e.C_graph, least=0, words=("auto", "guaranteed"))
     check_number("p", e.p, least=1)
     check_number("gamma", e.gamma, least=0, strictly=True, words=("spread", "scale", "auto"))
-    check_count("n_neighbors", e.n_neighbors)
+    check_count("n_neighbors", e.n_neighbors, words=("auto",))
     if e.radius is not None:
         check_number("radius", e.radius, least=0, strictly=True)
     if e.graph_gamma is not None:
@@ -230,6 +231,20 @@ def within_budget(estimator: Any, solver: Solver, kernel: Kernel) -> Solver:
         )
     assert isinstance(solver, StochasticSolver)
     return BudgetedSolver(**vars(solver), budget=int(estimator.budget))
+
+
+def graph_share(n: int) -> float:
+    """Return the share of the usual C_graph that a graph of n rows gets: all of it, unless few.
+
+    The fewer the rows, the larger the least eigenvalues of their Laplacian, and the flatter one
+    C_graph makes f: what follows clusters of a thousand rows overrules the labels of a dozen.
+
+    Examples
+    --------
+    >>> graph_share(1000), round(graph_share(30), 4)
+    (1.0, 0.01)
+    """
+    return min(1.0, n / _MANY) ** 2
 
 
 def default_landmarks(n: int) -> int:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..backends import query_rows
 from ..expansion import mean_row
+from ..graphs import NEIGHBORS
 from ..kernels import Kernel, SquaredExponential, resolve_gamma
 from ..losses import Loss
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
@@ -171,7 +172,7 @@ class StreamingGKM(BaseGKM):
             step=self.step,  # type: ignore[arg-type]  # checked
             graph=self.graph,
             graph_gamma=float(gamma),
-            n_neighbors=self.n_neighbors,
+            n_neighbors=NEIGHBORS if isinstance(self.n_neighbors, str) else self.n_neighbors,
             reservoir_size=self.reservoir_size,
             half_life=self.half_life,
             steps_per_row=self.steps_per_row,

@@ -18,6 +18,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ._checks import NEIGHBORS, default_neighbors
 from .affinity import affinity_graph
 from .base import Edges, EdgeSampler, Graph
 from .bipartite import BipartiteGraph
@@ -27,6 +28,7 @@ from .neighbors import epsilon_graph, knn_graph, neighbour_graph
 from .search import Method
 
 __all__ = [
+    "NEIGHBORS",
     "BipartiteGraph",
     "EdgeSampler",
     "Edges",
@@ -35,6 +37,7 @@ __all__ = [
     "ListedGraph",
     "affinity_graph",
     "build_graph",
+    "default_neighbors",
     "epsilon_graph",
     "knn_graph",
     "neighbour_graph",
@@ -49,7 +52,7 @@ def build_graph(
     labeled: ArrayLike,
     *,
     gamma: float | str,
-    n_neighbors: int = 10,
+    n_neighbors: int | str = 10,
     radius: float | None = None,
     affinity: Any = None,
     n_jobs: int | None = None,
@@ -70,8 +73,8 @@ def build_graph(
     gamma : float or "local"
         Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2); "precomputed" brings its
         own weights. "local", for "knn" only, adapts it to the distances about u and v.
-    n_neighbors : int, default=10
-        For "knn".
+    n_neighbors : int or "auto", default=10
+        For "knn"; "auto" is 10, but at most the root of the number of rows.
     radius : float, optional
         For "epsilon", which needs it.
     affinity : sparse matrix or array of shape (n_samples, n_samples), optional

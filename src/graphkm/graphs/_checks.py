@@ -10,6 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+NEIGHBORS = 10
+"""Neighbours of a row, where there are rows enough."""
+
 
 def check_rows(X: Any) -> Any:
     """Return X itself where possible: a float ndarray or a canonical CSR matrix."""
@@ -59,8 +62,24 @@ def check_radius(radius: float | None) -> float:
     return float(radius)  # type: ignore[arg-type]
 
 
-def check_neighbors(n_neighbors: int) -> int:
-    """Return n_neighbors as an int, if it is a whole number of at least 1."""
+def default_neighbors(n: int) -> int:
+    """Return the number of neighbours that ``n_neighbors="auto"`` takes for n rows.
+
+    It is 10, but no more than the root of n: among a dozen rows ten neighbours are nearly all
+    of them, and a graph that joins everything with everything tells nothing.
+
+    Examples
+    --------
+    >>> [default_neighbors(n) for n in (6, 30, 1000)]
+    [2, 5, 10]
+    """
+    return min(NEIGHBORS, round(n**0.5))
+
+
+def check_neighbors(n_neighbors: int | str, n: int) -> int:
+    """Return n_neighbors as an int for n rows, if it is "auto" or a whole number of at least 1."""
+    if isinstance(n_neighbors, str) and n_neighbors == "auto":
+        return default_neighbors(n)
     if not isinstance(n_neighbors, numbers.Integral) or n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} is not valid; pass a whole number >= 1")
     return int(n_neighbors)

@@ -21,7 +21,7 @@ _BYTES_PER_EDGE = 72  # ends and weight, their parts before joining, and one tem
 def knn_graph(
     X: Any,
     labeled: ArrayLike,
-    n_neighbors: int,
+    n_neighbors: int | str,
     gamma: float | str,
     n_jobs: int | None = None,
     *,
@@ -38,8 +38,8 @@ def knn_graph(
         The rows.
     labeled : ndarray of bool of shape (n_vertices,)
         True where a row has a label.
-    n_neighbors : int
-        k; if there are fewer other rows, all of them.
+    n_neighbors : int or "auto"
+        k; if there are fewer other rows, all of them. "auto" is `default_neighbors`.
     gamma : float or "local"
         Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2). "local" gives
         exp(-||x_u - x_v||^2 / (s_u s_v)), with s_u the distance from u to its k-th neighbour
@@ -70,7 +70,7 @@ def knn_graph(
     mask = check_labeled(labeled, n)
     local = isinstance(gamma, str) and gamma == "local"
     gamma = gamma if local else check_gamma(gamma)  # type: ignore[arg-type]
-    k = min(check_neighbors(n_neighbors), n - 1)
+    k = min(check_neighbors(n_neighbors, n), n - 1)
     if mask.all():
         return _no_edges(n)
     if k < 1:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import cache
 from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
+from .._threads import thread_pools
 from .distances import squared_distances
 
 Method = Literal["auto", "exact", "approximate"]
@@ -211,9 +210,3 @@ def search_threads(n: int) -> int:
         return 1
     pools = thread_pools().select(user_api="openmp").info()
     return max(1, min([n // 1025, *(int(pool["num_threads"]) for pool in pools)]))
-
-
-@cache
-def thread_pools() -> ThreadpoolController:
-    """Return the handle of the loaded thread pools, which takes milliseconds to find."""
-    return ThreadpoolController()

@@ -12,11 +12,14 @@ problem, the others are what smoothing leaves open, and vanish with h.
 
 from __future__ import annotations
 
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky
+
+from .._threads import blas_threads_for
 
 Vector = NDArray[np.float64]
 
@@ -80,7 +83,12 @@ class DampedNewton:
         self._scores = terms.scores(self.v)
         self.n_iter = 0
         self.stalled = False
-        self._look()
+        with self._few_threads():
+            self._look()
+
+    def _few_threads(self) -> AbstractContextManager[Any]:
+        """Return the context in which A is multiplied and its squares are factorised."""
+        return blas_threads_for(len(self._scores), len(self.v))
 
     def _look(self) -> None:
         """Evaluate F, its gap and the smoothed gradient where the iteration stands."""
@@ -108,6 +116,10 @@ class DampedNewton:
 
     def step(self) -> None:
         """Take one Newton step."""
+        with self._few_threads():
+            self._step()
+
+    def _step(self) -> None:
         terms = self._terms
         direction = -terms.newton_step(self._gradient, self._scores, self._width)
         change = terms.scores(direction)
@@ -182,6 +194,7 @@ def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
     while True:
         try:
             lifted = A + lift * np.eye(len(A)) if lift else A
-            return np.asarray(cholesky(lifted, lower=True, check_finite=False))
+            with blas_threads_for(*A.shape):
+                return np.asarray(cholesky(lifted, lower=True, check_finite=False))
         except LinAlgError:
             lift = max(10 * lift, 1e-15 * largest)

@@ -15,7 +15,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._memory import require_memory
-from .._threads import blas_threads_for
 from ..objective import Objective
 from .base import Progress, Solution
 from .damped_newton import DampedNewton, Terms, Vector
@@ -68,8 +67,7 @@ class NewtonSolver:
 
     def start(self, objective: Objective) -> NewtonState:
         """Return the state before the first step: landmarks chosen, features ready."""
-        with blas_threads_for(min(self.n_landmarks, objective.X.shape[0])):
-            return NewtonState(self, objective)
+        return NewtonState(self, objective)
 
     def features(self, objective: Objective) -> LandmarkFeatures:
         """Return the features on the landmarks of this solver."""
@@ -126,8 +124,7 @@ class NewtonState:
     def advance(self) -> None:
         """Take one Newton step on the present output."""
         iteration = self._iteration
-        with blas_threads_for(len(iteration.v)):
-            iteration.step()
+        iteration.step()
         self._n_iter += 1
         self._keep()
         if iteration.done or iteration.n_iter >= self._solver.max_iter:

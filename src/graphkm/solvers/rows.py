@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from scipy.linalg import solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from .._threads import blas_threads_for
 from ..graphs.laplacian import laplacian_matrix
 from ..objective import Objective
 from .base import Progress, Solution
@@ -198,8 +197,7 @@ class RowState:
     def advance(self) -> None:
         """Take one Newton step on the first output that is not solved."""
         iteration = self._open()[0]
-        with blas_threads_for(len(self._kernel.phi)):
-            iteration.step()
+        iteration.step()
         if iteration.done or iteration.n_iter >= self._solver.newton.max_iter:
             warn_of_distance(iteration)
 

@@ -71,7 +71,7 @@ class SmoothedFeatures:
         phi = solve_triangular(root, labeled.T, lower=True, check_finite=False).T
         basis = np.eye(len(gram))
         if phi.shape[0] < phi.shape[1]:
-            with blas_threads_for(len(phi)):
+            with blas_threads_for(*phi.T.shape):
                 basis, R = qr(phi.T, mode="economic", check_finite=False)
             phi = R.T
         self.phi = np.ascontiguousarray(phi)

@@ -1,0 +1,143 @@
+"""How many threads BLAS has, wherever the library factorises a matrix."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from threadpoolctl import ThreadpoolController
+
+from graphkm import _threads
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC
+from graphkm.estimators import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+
+N, LABELED = 120, 20
+LIMIT = 50**3  # between the labelled rows' matrices and those of all rows
+
+ROWS = {"n_landmarks": 100, "smoothing": "rows"}
+FEW = {"C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 4)]}
+MODELS = {
+    "newton": GKMClassifier(random_state=0, solver="newton"),
+    "newton, p = 1.5": GKMClassifier(random_state=0, solver="newton", p=1.5),
+    "landmarks": GKMClassifier(
+        random_state=0, solver="newton", n_landmarks=100, landmarks="greedy"
+    ),
+    "rows": GKMClassifier(random_state=0, solver="newton", **ROWS),
+    "values": GKMRegressor(random_state=0, solver="newton"),
+    "search": GKMClassifierCV(random_state=0, **FEW),
+    "search of rows": GKMClassifierCV(random_state=0, C_graphs=[1.0], graphs=[(5, 1)], **ROWS),
+    "search on folds": GKMClassifierCV(
+        random_state=0, C_graphs=[1.0], graphs=[(5, 1)], Cs=[1.0], cv=2
+    ),
+    "search of values": GKMRegressorCV(random_state=0, **FEW),
+    "Laplacian": LaplacianSVC(solver="newton", loss="hinge"),
+    "Laplacian with a constant": LaplacianSVC(solver="newton", fit_intercept=True),
+    "Laplacian values": LaplacianRegressor(solver="newton"),
+}
+
+
+class Watch:
+    """Notes, at every call of SciPy's linear algebra, the matrix and the threads of BLAS."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pools = ThreadpoolController().select(user_api="blas")
+        self.calls: list[tuple[str, tuple[int, ...], int]] = []
+        for name, module in list(sys.modules.items()):
+            if name.startswith("graphkm."):
+                for each, function in vars(module).items():
+                    if callable(function) and _is_linear_algebra(function):
+                        monkeypatch.setattr(module, each, self._watched(each, function))
+
+    def threads(self) -> int:
+        """Return the most threads any of the loaded libraries may use now."""
+        return max(pool["num_threads"] for pool in self.pools.info())
+
+    def _watched(self, name: str, function: Any) -> Any:
+        def call(A: Any, *others: Any, **options: Any) -> Any:
+            matrix = A[0] if isinstance(A, tuple) else A  # some take a factor with its pivots
+            self.calls.append((name, matrix.shape, self.threads()))
+            return function(A, *others, **options)
+
+        return call
+
+
+def _is_linear_algebra(function: Any) -> bool:
+    if isinstance(function, type):
+        return False
+    wrapper = type(function).__name__ == "fortran"  # LAPACK itself
+    return wrapper or str(getattr(function, "__module__", "")).startswith("scipy.linalg")
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    """Return a watch while BLAS has two threads, however many there are of cores."""
+    watch = Watch(monkeypatch)
+    with watch.pools.limit(limits=2):
+        yield watch
+
+
+def fit(model):
+    X, truth = make_moons(N, noise=0.1, random_state=0)
+    y = truth.astype(float)
+    y[LABELED:] = np.nan
+    clone(model).fit(X, y)
+
+
+def is_small(shape):
+    return shape[0] * shape[1] ** 2 <= LIMIT
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_small_problems_are_factorised_on_one_thread(name, watch):
+    fit(MODELS[name])
+    assert len(watch.calls) > 0
+    assert [call for call in watch.calls if call[2] != 1] == []
+    assert watch.threads() == 2  # what it was before
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_large_matrices_are_factorised_on_all_threads_and_small_ones_on_one(
+    name, watch, monkeypatch
+):
+    monkeypatch.setattr(_threads, "_SMALL", LIMIT)
+    fit(MODELS[name])
+    factorised = [call for call in watch.calls if call[0] != "solve_triangular"]
+    assert [call for call in factorised if call[2] != (1 if is_small(call[1]) else 2)] == []
+    assert not all(is_small(shape) for _, shape, _ in factorised)
+
+
+def test_every_user_of_linear_algebra_is_watched():
+    """What is imported from SciPy under another name, or as a module, would not be seen."""
+    users = {
+        name
+        for name, module in sys.modules.items()
+        if name.startswith("graphkm.")
+        and any(_is_linear_algebra(value) for value in vars(module).values() if callable(value))
+    }
+    assert users >= {
+        "graphkm.solvers.damped_newton",
+        "graphkm.solvers.smoothed",
+        "graphkm.solvers.features",
+        "graphkm.solvers.landmarks",
+        "graphkm.solvers.rows",
+        "graphkm.estimators.criterion",
+        "graphkm.baselines.laplacian_newton",
+    }
+
+
+@pytest.mark.parametrize(
+    ("shape", "threads"), [((1024, 1024), 1), ((1025, 1025), 2), ((9000, 300), 1), ((9000, 400), 2)]
+)
+def test_work_decides(shape, threads, watch):
+    with _threads.blas_threads_for(*shape):
+        assert watch.threads() == threads
+    assert watch.threads() == 2
+
+
+def test_limits_of_others_are_kept(watch):
+    with watch.pools.limit(limits=1), _threads.blas_threads_for(10**4, 10**4):
+        assert watch.threads() == 1
