@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from sklearn import metrics
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -65,7 +66,7 @@ def predicted(folder, model="m.gkm", data="new.csv"):
 def test_predictions_are_those_of_python(folder, flags, model):
     assert run("train", folder / "few.csv", folder / "m.gkm", *flags) == 0
     X, y, _ = moons()
-    model.fit(X[:200], as_python(y[:200]))
+    model = clone(model).fit(X[:200], as_python(y[:200]))  # parameters of tests stay alive
     header, rows = predicted(folder)
     assert header == ["prediction", "decision"]
     assert [row[0] for row in rows] == model.predict(X[200:]).tolist()

@@ -55,7 +55,7 @@ def listening(path):
 
 
 NOBODY = """
-    import os, sys
+    import os
 
     def become_nobody():
         if os.geteuid() == 0:
@@ -65,17 +65,14 @@ NOBODY = """
 """
 
 
-def with_nobody(text, *arguments):
-    """Run Python that can become a user whom permissions hold, once it has loaded all it needs."""
-    text = textwrap.dedent(NOBODY) + textwrap.dedent(text)
-    command = [sys.executable, "-c", text, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def with_nobody(text, folder, mode):
+    """Run Python that can become a user whom permissions hold, once it has loaded all it needs.
 
-
-def open_to_nobody(folder):
-    for parent in (folder, *folder.parents[:3]):  # pytest's own folders are private
-        if parent.owner() == Path.home().owner() and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | 0o055)
+    It names files relative to the folder, since the folders above are private.
+    """
+    folder.chmod(mode)
+    command = [sys.executable, "-c", textwrap.dedent(NOBODY) + textwrap.dedent(text)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 # ---------------------------------------------------------------- files
@@ -197,26 +194,23 @@ def test_the_superuser_gives_files_back_to_their_owner(tmp_path):
 
 @posix
 def test_write_protected_files_are_not_replaced(tmp_path):
-    open_to_nobody(tmp_path)
-    folder = tmp_path / "open"
-    folder.mkdir()
-    folder.chmod(0o777)
-    (folder / "a").write_bytes(b"old")
-    (folder / "a").chmod(0o444)
+    (tmp_path / "a").write_bytes(b"old")
+    (tmp_path / "a").chmod(0o444)
     answer = with_nobody(
         """
         from graphkm._files import replacing
         become_nobody()
         try:
-            with replacing(sys.argv[1]) as file:
+            with replacing("a") as file:
                 file.write(b"new")
         except PermissionError as error:
             print(error)
         """,
-        folder / "a",
+        tmp_path,
+        0o777,
     )
     assert "it is write-protected" in answer.stdout, answer.stderr
-    assert (folder / "a").read_bytes() == b"old" and names(folder) == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"old" and names(tmp_path) == ["a"]
 
 
 # ---------------------------------------------------------------- several writers
@@ -534,18 +528,17 @@ def test_commands_write_into_pipes_and_through_links(folder):
 @posix
 def test_dev_null_stays_a_device(folder):
     """As a user who could not replace it, should the code ever try to."""
-    open_to_nobody(folder)
     text = """
         from graphkm.cli import main
-        for model in (sys.argv[2], "/dev/null"):
+        for model in ("n.gkm", "/dev/null"):
             try:
-                main(["train", sys.argv[1], model])
+                main(["train", "a.csv", model])
             except SystemExit as end:
                 assert not end.code
             become_nobody()
             assert not os.access("/dev", os.W_OK)
     """
-    answer = with_nobody(text, folder / "a.csv", folder / "n.gkm")
+    answer = with_nobody(text, folder, 0o755)
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.count("/dev/null") == 1
     assert stat.S_ISCHR(os.lstat("/dev/null").st_mode)

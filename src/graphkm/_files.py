@@ -189,7 +189,8 @@ else:
             handle = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                part.unlink()
+                if _same_file(handle, part):  # it may have got its name meanwhile
+                    part.unlink()
             finally:
                 os.close(handle)
 
