@@ -190,6 +190,7 @@ def test_relative_costs_are_in_units_of_the_smoothed_kernel():
 # ---------------------------------------------------------------- LapSVM
 
 
+@pytest.mark.filterwarnings("ignore:The graph overrules")  # the strongest of these does
 @pytest.mark.parametrize(("gamma_A", "gamma_I"), [(0.05, 1.0), (0.01, 30.0), (0.3, 0.1)])
 def test_p_2_hinge_is_lapsvm(gamma_A, gamma_I):
     """Belkin, Niyogi and Sindhwani's LapSVM (JMLR 2006), without a bias, is the p = 2 hinge.
@@ -591,6 +592,7 @@ def test_precisions_agree(batch, two):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # p = 1 is hard
+@pytest.mark.filterwarnings("ignore:The graph overrules")
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_a_huge_graph_term_stays_finite(p, loss, batch, two):
@@ -628,6 +630,7 @@ AWKWARD = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The graph overrules")  # of rows that are noise
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "cosine"])
 @pytest.mark.parametrize("name", AWKWARD)

@@ -120,8 +120,8 @@ class BaseGKM(KernelMachine):
 
     def _fit(
         self, problem: Problem, *, affinity: Any = None, neighbours: Neighbours | None = None
-    ) -> None:
-        """Solve the problem and set the fitted attributes.
+    ) -> Solution:
+        """Solve the problem, set the fitted attributes and return the solution.
 
         `neighbours` are those of the kNN graph, where they are known already.
         """
@@ -160,6 +160,7 @@ class BaseGKM(KernelMachine):
         with blas_threads_for(X.shape[0], settings.n_landmarks):
             solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
         self._set_attributes(objective, guarantee, solution, dtype)
+        return solution
 
     def _build_graph(
         self,

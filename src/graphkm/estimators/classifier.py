@@ -324,9 +324,10 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         return Problem(X, labeled, codes, targets, weights, loss)
 
     def _solve(self, problem: Problem, **given: Any) -> Self:
-        self._fit(problem, **given)
+        solution = self._fit(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
-        self._warn_of_overruled_labels(problem)
+        if solution.complete:
+            self._warn_of_overruled_labels(problem)
         return self
 
     def _warn_of_overruled_labels(self, problem: Problem) -> None:
@@ -352,7 +353,9 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         )
         own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool))
         alone.classes_ = self.classes_
-        alone._fit(own)
+        with warnings.catch_warnings():  # of what this fit is like nobody wants to know
+            warnings.simplefilter("ignore")
+            alone._fit(own)
         followed = alone._contradicts(own)
         if 2 * followed <= wrong:
             warnings.warn(

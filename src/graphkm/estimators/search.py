@@ -38,7 +38,7 @@ from .criterion import (
     share_divergence,
     split_in_halves,
 )
-from .settings import graph_share, make_solver, resolve_settings
+from .settings import make_solver, resolve_settings
 
 _LAST = 4  # steps down the list at which candidates without a graph stand
 _OTHERS = 2000  # unlabelled rows on which fits are compared
@@ -49,6 +49,7 @@ _OTHERS = 2000  # unlabelled rows on which fits are compared
 _COSTS = (10.0, 100.0)  # softer ones let the hinge loss call everything one class
 _COSTS_ALONE = (10.0, 100.0, 1.0, 1000.0, 0.1)
 _STRENGTHS = (1e5, 1e7, 1e3)
+_ROWS = 100  # below so many rows these are too strong, all of them
 _STRENGTHS_OF_ROWS = (50.0, 500.0, 5.0)  # times the number of rows
 _WIDTHS = (1.0,)
 _WIDTHS_ALONE = (1.0, 3.0, 1.0 / 3.0, 10.0)
@@ -80,7 +81,8 @@ class Grid:
             return [float(value) for value in self.C_graphs if value > 0]
         if rows:
             return [value * n / n_labeled for value in _STRENGTHS_OF_ROWS]
-        return [graph_share(n) * value / n_labeled for value in _STRENGTHS]
+        share = min(1.0, n / _ROWS) ** 3
+        return [share * value / n_labeled for value in _STRENGTHS]
 
     def widths(self, kernel: Kernel, X: Any, *, alone: bool = False) -> list[float | None]:
         """Return the values of gamma; None for a kernel that has none."""

@@ -16,6 +16,7 @@ from ..expansion import mean_row
 from ..graphs import NEIGHBORS
 from ..kernels import Kernel, SquaredExponential, resolve_gamma
 from ..losses import Loss
+from ..solvers import Solution
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from .base import BaseGKM
 from .checks import check_kernel_reaches, check_range
@@ -78,9 +79,9 @@ class StreamingGKM(BaseGKM):
                 self._stream.restore(*stream)
             raise
 
-    def _fit(self, *given: Any, **options: Any) -> None:
+    def _fit(self, *given: Any, **options: Any) -> Solution:
         self.__dict__.pop("_stream", None)  # a fit is the end of a stream
-        super()._fit(*given, **options)
+        return super()._fit(*given, **options)
 
     def _next_rows(self, X: Any) -> Any:
         """Check a chunk's rows; those of the first decide what rows look like."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -49,6 +49,8 @@ class Solution:
         The C it was found for, if the solver chose it.
     row_scores : ndarray of shape (n, n_outputs), optional
         Scores of the rows themselves, where the solver has better ones than f.
+    complete : bool, default=True
+        Whether the solver came to its end: no callback stopped it.
     """
 
     rows: NDArray[np.int64]
@@ -58,6 +60,7 @@ class Solution:
     gap: NDArray[np.float64] | None = None
     C: NDArray[np.float64] | None = None
     row_scores: NDArray[np.float64] | None = None
+    complete: bool = True
 
 
 class State(Protocol):
@@ -107,7 +110,7 @@ def solve(
         if bar is not None and state.done:
             bar.total = bar.n  # a solver that needs fewer steps than it may take is done too
             bar.refresh()
-    return state.solution()
+    return replace(state.solution(), complete=state.done)
 
 
 def _progress_bar(max_iter: int) -> Any:
