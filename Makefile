@@ -4,16 +4,26 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/simd/*)
 
-.PHONY: demo test test-slow lint bench docs sanitize release-check clean
+# One test process per core, up to eight. Compiled code keeps to one thread in each: threads that
+# wait for a core make a test many times slower.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
+	-n auto --maxprocesses 8 --dist loadgroup
+
+.PHONY: demo test test-slow mutants lint bench docs sanitize release-check clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-slow: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
+
+# Small defects, planted one at a time in a copy: each must make a test fail.
+mutants: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet nanobind
+	$(BIN)/python tools/mutants.py
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .

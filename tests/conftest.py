@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from graphkm import GKMClassifier, GKMRegressor
+from pairwise import pairwise
 
 # Defaults follow measurements and may change; tests name what they depend on.
 _EXPLICIT = {
@@ -23,6 +24,21 @@ _EXPLICIT = {
     "fit_intercept": True,
     "random_state": 0,
 }
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of a product of three or more lists, mark what shows no new pair of values as slow."""
+    families: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if hasattr(item, "callspec"):
+            families.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for family in families.values():
+        cases = [tuple(item.callspec.indices.values()) for item in family]
+        if len(cases[0]) > 2:
+            chosen = pairwise(cases)
+            for k in set(range(len(family))) - chosen:
+                family[k].add_marker("slow")
 
 
 class Problem(NamedTuple):
