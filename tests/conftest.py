@@ -34,11 +34,18 @@ def pytest_collection_modifyitems(items):
         if hasattr(item, "callspec"):
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for family in families.values():
-        cases = [tuple(item.callspec.indices.values()) for item in family]
+        cases = [_case(item) for item in family]
         if len(cases[0]) > 2:
-            chosen = pairwise(cases)
-            for k in set(range(len(family))) - chosen:
+            for k in set(range(len(cases))) - pairwise(cases):
                 family[k].add_marker("slow")
+
+
+def _case(item):
+    """Return one entry per list of parameters: the values it gives, which all cases share."""
+    lists = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    names = [names.split(",") if isinstance(names, str) else names for names in lists]
+    values = item.callspec.params
+    return [tuple(id(values[name.strip()]) for name in group) for group in names]
 
 
 class Problem(NamedTuple):
