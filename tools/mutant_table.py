@@ -48,6 +48,10 @@ MUTANTS = [
         "test_kernels.py",
         ("centre = Y.sum(axis=0) / max(1, len(Y))", "centre = 0 * Y.sum(axis=0)"),
         ("return (_squared_norms(X) > 0).astype", "return (_squared_norms(X) >= 0).astype"),
+    ),
+    *_of(
+        "src/graphkm/kernels.py",
+        "test_laplacian.py",
         ("squares - n * float(mean @ mean)", "squares - float(mean @ mean)"),
     ),
     *_of(
@@ -59,7 +63,7 @@ MUTANTS = [
     *_of(
         "src/graphkm/graphs/full.py",
         "test_graphs.py",
-        ("b += b * (b + 1) // 2 <= index", "b += b * (b + 1) // 2 < index"),
+        ("mixed = index < n_mixed", "mixed = index <= n_mixed"),
     ),
     *_of(
         "src/graphkm/graphs/neighbors.py",
