@@ -26,6 +26,16 @@ _EXPLICIT = {
 }
 
 
+def pytest_configure(config):
+    """Keep Hypothesis from judging tests by the clock; tests of wheels run without it."""
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        from hypothesis import HealthCheck, settings
+
+        no_clock = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.register_profile("no clock", no_clock)
+        settings.load_profile("no clock")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Of a product of three or more lists, mark what shows no new pair of values as slow."""

@@ -95,7 +95,7 @@ MUTANTS = [
         "src/graphkm/solvers/sgd.py",
         "test_solver.py",
         ("self._harmonic - 1.0 / T  # H_{T-1}", "self._harmonic"),
-        ("eps * heaviest[1:]", "eps * heaviest[:-1]"),
+        ("(T * (T + 1.0)) * total", "(T * T) * total"),
     ),
     *_of(
         "src/graphkm/solvers/damped_newton.py",
