@@ -24,6 +24,7 @@ from graphkm._native import (
     instruction_set,
     run_block,
 )
+from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge
 
 DENSE = {np.float32: DenseCentres32, np.float64: DenseCentres64}
 SPARSE = {np.float32: SparseCentres32, np.float64: SparseCentres64}
@@ -337,6 +338,22 @@ def test_a_block_that_is_right(dtype):
     assert run_block(**block(dtype=dtype)) is True
     empty = block(steps=0, dtype=dtype)
     assert run_block(**empty) is True and not empty["change"].any()
+
+
+EVERY_LOSS = [Hinge(), SmoothHinge(0.5), Logistic(), L1(), EpsilonInsensitive(0.5)]
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_an_explicit_step_is_the_losses_gradient_at_kinks_too(loss, y):
+    for f in (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5):
+        step = block(steps=1) | {"first_step": 2, "loss": loss.native_code}
+        step |= {"parameter": loss.parameter, "target": np.full((1, 2), y)}
+        step["scores"] = np.full_like(step["scores"], 2 * f)  # W_2 = 2 w_2
+        step["u"] = np.array([-1], np.int32)
+        assert run_block(**step)
+        expected = -2 * 2 * loss.gradient(np.array([y]), np.array([f]))
+        np.testing.assert_allclose(step["change"][:, 0], expected[0], rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize("name", ARRAYS)

@@ -152,10 +152,11 @@ def test_shifted_bounds_and_balance_agree_with_a_qp(seed, balance):
     terms = shifted_terms(y, rng)
     rest = np.arange(30, 60)
     mean = 0.25 if balance else None
-    solver = DualSolver(RBF, X, balanced=rest if balance else None, dtype=np.float64)
+    kernel = SquaredExponential(gamma=0.3, sigma_f=1.0 + 0.5 * (seed % 2))
+    solver = DualSolver(kernel, X, balanced=rest if balance else None, dtype=np.float64)
     found = solver.solve(terms, tol=1e-9, mean=mean)
     mask = np.isin(np.arange(60), rest).astype(float) if balance else None
-    K = RBF(X, X)
+    K = kernel(X, X)
     best, scores = minimum(K, terms, mask, 0.0 if mean is None else mean)
     value = found.coefficients @ K @ found.coefficients / 2 + terms.value(found.a)
     if balance:

@@ -197,7 +197,7 @@ MUTANTS = [
     ),
     *_of(
         "native/losses.hpp",
-        "test_solver.py",
+        "test_native.py",
         ("y * f <= 1.0 ? -y : 0.0", "y * f < 1.0 ? -y : 0.0"),
     ),
     *_of(
