@@ -233,10 +233,7 @@ MUTANTS = [
     *_of(
         "native/smo.hpp",
         "test_smo.py test_transductive_svc.py",
-        (
-            "a_[i] >= terms_.kink[i] ? terms_.bend[i] : -terms_.bend[i]",
-            "a_[i] > terms_.kink[i] ? terms_.bend[i] : -terms_.bend[i]",
-        ),
+        ("bends ? terms_.kink[i] : terms_.upper[i]", "terms_.upper[i]"),
         ("bends ? terms_.kink[i] : terms_.lower[i]", "terms_.lower[i]"),
         (
             "change[k] * mean_[std::size_t(centres[k])]",
