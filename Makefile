@@ -8,23 +8,33 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/
 NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py solver.py implicit_step.py smo.py \
 	budget.py partial_fit.py libsvm_reader.py csv_reader.py)
 
-.PHONY: demo test test-slow test-isa lint bench docs sanitize release-check clean
+# One test process per core, up to eight. Compiled code keeps to one thread in each: threads that
+# wait for a core make a test many times slower.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
+	-n auto --maxprocesses 8 --dist loadgroup
+
+.PHONY: demo test test-slow test-isa mutants lint bench docs sanitize release-check clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-slow: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
+
+# Small defects, planted one at a time in a copy: each must make a test fail.
+mutants: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet nanobind
+	$(BIN)/python tools/mutants.py
 
 # The compiled code on every instruction set that this processor has.
 test-isa: $(VENV)/test.stamp
 	@for isa in $$($(BIN)/python -c "from graphkm import _native; \
 			print(*_native.instruction_sets())"); do \
 		echo "== $$isa"; \
-		GRAPHKM_ISA=$$isa $(BIN)/python -m pytest -m "not slow" $(NATIVE_TESTS) || exit 1; \
+		GRAPHKM_ISA=$$isa $(PYTEST) -m "not slow" $(NATIVE_TESTS) || exit 1; \
 	done
 
 lint: $(VENV)/test.stamp

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from graphkm import GKMClassifier, GKMRegressor
+from pairwise import pairwise
 
 # Defaults follow measurements and may change; tests name what they depend on.
 _EXPLICIT = {
@@ -23,6 +24,38 @@ _EXPLICIT = {
     "fit_intercept": True,
     "random_state": 0,
 }
+
+
+def pytest_configure(config):
+    """Keep Hypothesis from judging tests by the clock; tests of wheels run without it."""
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        from hypothesis import HealthCheck, settings
+
+        no_clock = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.register_profile("no clock", no_clock)
+        settings.load_profile("no clock")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of a product of three or more lists, mark what shows no new pair of values as slow."""
+    families: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if hasattr(item, "callspec"):
+            families.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for family in families.values():
+        cases = [_case(item) for item in family]
+        if len(cases[0]) > 2:
+            for k in set(range(len(cases))) - pairwise(cases):
+                family[k].add_marker("slow")
+
+
+def _case(item):
+    """Return one entry per list of parameters: the values it gives, which all cases share."""
+    lists = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    names = [names.split(",") if isinstance(names, str) else names for names in lists]
+    values = item.callspec.params
+    return [tuple(id(values[name.strip()]) for name in group) for group in names]
 
 
 class Problem(NamedTuple):

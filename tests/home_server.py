@@ -71,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if action == "stall":
-            home.go.wait(60)
+            home.go.wait()  # set at the latest when the server ends
         try:
             self.wfile.write(rest[half:])
         except ConnectionError:

@@ -55,6 +55,15 @@ def test_the_least_important_leaves(outputs):
     np.testing.assert_array_equal(W.rows, rows[W.ids])
 
 
+def test_a_centre_matters_by_its_norm_in_feature_space():
+    """The largest coefficient leaves: that of the shortest row of a linear kernel."""
+    W = Centres(Linear(), 1, 1, offset=0.0, sparse=False, dtype=np.float64, n_threads=1)
+    A = np.array([[2.0], [3.0], [1.0]])
+    W.add(np.arange(3), np.array([[1.0], [0.1], [10.0]]), A, A)
+    Budget(2, "remove").enforce(W, 2.0)
+    assert W.ids.tolist() == [0, 2]
+
+
 @pytest.mark.parametrize("offset", [0.0, 1.0])
 def test_projection_is_least_squares_onto_the_nearest(offset):
     rng = np.random.default_rng(2)

@@ -130,14 +130,14 @@ def interrupted(folder, path, signal_number, wait_for):
     ) as job:
         job.stdin.write(head + "".join(lines[:330]))
         job.stdin.flush()
-        deadline = time.monotonic() + 120
         while not (folder / wait_for).exists():
-            assert job.poll() is None and time.monotonic() < deadline
+            assert job.poll() is None
             time.sleep(0.05)
         job.send_signal(signal_number)
-        return arguments, job.wait(60), job.stderr.read()
+        return arguments, job.wait(), job.stderr.read()
 
 
+@pytest.mark.xdist_group("signals")
 def test_a_killed_stream_goes_on_and_ends_with_the_same_bytes(tmp_path, path):
     stopped = interrupted(tmp_path, path, signal.SIGKILL, "m.gkm.checkpoint.previous")
     arguments, code, _ = stopped
@@ -150,6 +150,7 @@ def test_a_killed_stream_goes_on_and_ends_with_the_same_bytes(tmp_path, path):
     assert (tmp_path / "m.gkm").read_bytes() == (tmp_path / "whole.gkm").read_bytes()
 
 
+@pytest.mark.xdist_group("signals")
 def test_ctrl_c_says_how_to_go_on(tmp_path, path):
     _, code, printed = interrupted(tmp_path, path, signal.SIGINT, "m.gkm.checkpoint")
     assert code == 130

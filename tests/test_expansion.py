@@ -397,7 +397,6 @@ def test_wide_sparse_data_needs_little_memory():
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        timeout=60,
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )
     assert run.stdout == "done\n", run.stderr

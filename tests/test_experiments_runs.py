@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -114,6 +113,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+@pytest.mark.xdist_group("signals")
 def test_a_killed_run_goes_on(tmp_path):
     code = (
         "import sys\n"
@@ -127,7 +127,7 @@ def test_a_killed_run_goes_on(tmp_path):
     path = tmp_path / "results.jsonl"
     while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") >= 2):
         time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
     kept = {json.loads(line)["key"] for line in path.read_text().splitlines()}
     assert len(kept) >= 2
@@ -137,6 +137,7 @@ def test_a_killed_run_goes_on(tmp_path):
     assert set(rows_of(tmp_path)) == {cell.key for cell in CELLS}
 
 
+@pytest.mark.xdist_group("signals")
 def test_a_process_that_hangs_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(runner_module, "_PATIENCE", 0.0)
     monkeypatch.setattr(runner_module, "_GRACE", 0.0)

@@ -441,19 +441,20 @@ def test_all_weights_zero_draws_factor_zero():
 
 
 @pytest.mark.parametrize("total", [1.0, 0.3, 5e-324, 1e300])
-def test_largest_random_number_never_draws_a_weightless_edge(total):
-    class Top:
+@pytest.mark.parametrize(("number", "heavy"), [(1 - 2**-53, 0), (0.0, 1)])
+def test_no_random_number_draws_a_weightless_edge(number, heavy, total):
+    class Fixed:
         def random(self, size):
-            return np.full(size, 1 - 2**-53)
+            return np.full(size, number)
 
-    graph = ListedGraph(3, [0, 1], [1, 2], [total, 0.0])
+    graph = ListedGraph(3, [0, 1], [1, 2], np.where(np.arange(2) == heavy, total, 0.0))
     sampler = graph.sampler("weight", seed())
-    sampler._choice = Top()
-    assert sampler.draw(1).u.tolist() == [0]
+    sampler._choice = Fixed()
+    assert sampler.draw(1).u.tolist() == [heavy]
     sampler = CandidateSampler(graph, seed())
-    sampler._choice = Top()
+    sampler._choice = Fixed()
     drawn = sampler.draw(20)
-    assert drawn.u.tolist() == [0] * 20
+    assert drawn.u.tolist() == [heavy] * 20
 
 
 @pytest.mark.parametrize("rule", ["uniform", "weight"])

@@ -124,11 +124,16 @@ def contradictions(estimator):
 
 @parametrize_with_checks(
     [
-        LaplacianRegressor(),
         LaplacianRegressor(solver="cg", laplacian="unnormalized", laplacian_degree=1),
         LaplacianRegressor(gamma_I=0, gamma=0.5),
     ],
     expected_failed_checks=contradictions,
 )
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([LaplacianRegressor()], expected_failed_checks=contradictions)
+def test_scikit_learn_check_of_others(estimator, check):
     check(estimator)

@@ -344,12 +344,22 @@ def contradictions(estimator):
 @parametrize_with_checks(
     [
         LaplacianSVC(),
-        LaplacianSVC(solver="cg"),
-        LaplacianSVC(loss="hinge", laplacian="unnormalized", laplacian_degree=1),
         LaplacianSVC(gamma_I=0, gamma=0.5, unlabeled=None, fit_intercept=True, tol=1e-12),
-        LaplacianSVC(gamma_I=0, kernel="precomputed", fit_intercept=True, unlabeled=None),
     ],
     expected_failed_checks=contradictions,
 )
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        LaplacianSVC(solver="cg"),
+        LaplacianSVC(loss="hinge", laplacian="unnormalized", laplacian_degree=1),
+        LaplacianSVC(gamma_I=0, kernel="precomputed", fit_intercept=True, unlabeled=None),
+    ],
+    expected_failed_checks=contradictions,
+)
+def test_scikit_learn_check_of_others(estimator, check):
     check(estimator)

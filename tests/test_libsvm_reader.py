@@ -64,6 +64,14 @@ def test_n_features():
         read(b"1 0:1 7:1\n", n_features=7)
 
 
+@pytest.mark.parametrize(("zero_based", "last"), [(True, 6), (False, 7)])
+def test_the_last_column_and_the_one_behind_it(zero_based, last):
+    options = {"n_features": 7, "zero_based": zero_based}
+    assert read(f"1 {last}:5\n".encode(), **options)[0].toarray()[0, 6] == 5.0
+    with pytest.raises(DataFileError, match="line 2"):
+        read(f"1 {last}:5\n1 {last + 1}:5\n".encode(), **options)
+
+
 def test_rows_are_canonical_csr():
     X, _ = read(PLAIN)
     X.check_format()
@@ -123,6 +131,7 @@ HARD = [
     "1.7976931348623157e308", "2.2250738585072011e-308", "0.1" + "0" * 400 + "1",
     "1" + "0" * 300, "0." + "0" * 300 + "7", "1" * 800 + "e-790", "8.988465674311580e307",
     "9007199254740993" + "0" * 30 + "e-30", "1e-99999999999999999999",
+    "18446744073709551617", "1844674407370955161.7",  # 1 and more, if 64 bits overflow
 ]  # fmt: skip
 
 

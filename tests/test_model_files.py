@@ -291,6 +291,17 @@ def test_arrays_are_held_against_the_file(tmp_path, code, shape, message):
     refused(tmp_path / "a", sealed(twice, bytes(16)), "names two")
 
 
+@pytest.mark.parametrize(
+    ("code", "last", "message"),
+    [("|b1", b"\x01", "true and false"), ("<U1", b"\xff\xff\x10\x00", "characters")],
+)
+def test_the_last_value_of_a_type_and_the_one_behind_it(tmp_path, code, last, message):
+    header = {"header": {}, "arrays": [["x", code, [1]]]}
+    behind = (int.from_bytes(last, "little") + 1).to_bytes(len(last), "little")
+    refused(tmp_path / "a", sealed(header, last), "no model that this version")
+    refused(tmp_path / "a", sealed(header, behind), message)
+
+
 def deep(value):
     for _ in range(100):
         value = [value]

@@ -25,6 +25,7 @@ from graphkm._native import (
     instruction_sets,
     run_block,
 )
+from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge
 
 DENSE = {np.float32: DenseCentres32, np.float64: DenseCentres64}
 SPARSE = {np.float32: SparseCentres32, np.float64: SparseCentres64}
@@ -340,6 +341,22 @@ def test_a_block_that_is_right(dtype):
     assert run_block(**empty) is True and not empty["change"].any()
 
 
+EVERY_LOSS = [Hinge(), SmoothHinge(0.5), Logistic(), L1(), EpsilonInsensitive(0.5)]
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_an_explicit_step_is_the_losses_gradient_at_kinks_too(loss, y):
+    for f in (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5):
+        step = block(steps=1) | {"first_step": 2, "loss": loss.native_code}
+        step |= {"parameter": loss.parameter, "target": np.full((1, 2), y)}
+        step["scores"] = np.full_like(step["scores"], 2 * f)  # W_2 = 2 w_2
+        step["u"] = np.array([-1], np.int32)
+        assert run_block(**step)
+        expected = -2 * 2 * loss.gradient(np.array([y]), np.array([f]))
+        np.testing.assert_allclose(step["change"][:, 0], expected[0], rtol=1e-14, atol=0)
+
+
 @pytest.mark.parametrize("name", ARRAYS)
 def test_block_shapes_are_checked(name):
     good = block()[name]
@@ -487,7 +504,6 @@ def child(code, *arguments, **environment):
         [sys.executable, "-c", textwrap.dedent(code), *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
         env=os.environ | environment,
     )
 
@@ -597,6 +613,7 @@ LONG = """
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 @pytest.mark.parametrize("threads", [1, 2])
 @forms
+@pytest.mark.xdist_group("signals")
 def test_ctrl_c_stops_a_product(form, threads):
     """The whole product is 4e10 kernel values, a minute of work or more."""
     command = [sys.executable, "-c", textwrap.dedent(LONG), form, str(threads)]
@@ -606,7 +623,7 @@ def test_ctrl_c_stops_a_product(form, threads):
         try:
             assert run.stdout.readline() == "working\n"
             run.send_signal(signal.SIGINT)
-            output, errors = run.communicate(timeout=30)
+            output, errors = run.communicate()
         finally:
             run.kill()
     word, fraction, health = output.split()

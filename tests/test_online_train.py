@@ -272,6 +272,7 @@ def assert_unharmed(path, uninterrupted):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.xdist_group("signals")
 def test_killed_processes_leave_no_trace(tmp_path, uninterrupted):
     kill_until_done(tmp_path / "a", 3, seed=0)
     assert_unharmed(tmp_path / "a", uninterrupted)
@@ -280,6 +281,7 @@ def test_killed_processes_leave_no_trace(tmp_path, uninterrupted):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.xdist_group("signals")
 def test_many_killed_processes_leave_no_trace(tmp_path, uninterrupted, seed):
     kill_until_done(tmp_path / "a", 12, seed)
     assert_unharmed(tmp_path / "a", uninterrupted)

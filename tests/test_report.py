@@ -187,7 +187,7 @@ def test_a_browser_shows_and_sorts_it(page, tmp_path, width):
     path.write_text(page.replace("</body>", PROBE + "</body>"), encoding="utf-8")
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900",
                f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", path.as_uri()]  # fmt: skip
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     title = re.search(r"<title>(.*?)</title>", shown, flags=re.S)
     seen = json.loads(title.group(1))
     assert seen["errors"] == []

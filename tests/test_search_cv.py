@@ -743,12 +743,20 @@ def contradictions(estimator):
 @parametrize_with_checks(
     [
         GKMClassifierCV(**_FAST, random_state=0),
-        GKMClassifierCV(**_FAST, loss="logistic", unlabeled=None),
         GKMRegressorCV(**_FAST, random_state=0),
     ],
     expected_failed_checks=contradictions,
 )
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [GKMClassifierCV(**_FAST, loss="logistic", unlabeled=None)],
+    expected_failed_checks=contradictions,
+)
+def test_scikit_learn_check_of_others(estimator, check):
     check(estimator)
 
 

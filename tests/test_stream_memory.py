@@ -18,6 +18,8 @@ import pytest
 
 from graphkm import GKMClassifier
 
+pytestmark = pytest.mark.xdist_group("memory")
+
 CHUNKS, ROWS = 30, 200
 # What empties the cache of attribute names, since Python 3.13 and before.
 forget_names = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache

@@ -285,6 +285,7 @@ print(n_rows * len(line), tracemalloc.get_traced_memory()[1])
         ("libsvm", "1 1:0.25 2:-3.5 3:17 4:0.001 5:1e5 8:7.123"),
     ],
 )
+@pytest.mark.xdist_group("memory")
 def test_memory_does_not_grow_with_the_stream(format, line):
     command = [sys.executable, "-c", MEMORY, format, line]
     done = subprocess.run(command, capture_output=True, check=True)

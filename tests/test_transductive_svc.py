@@ -23,9 +23,11 @@ from graphkm.model_selection import LabeledStratifiedKFold
 
 ESTIMATORS = [
     TransductiveSVC(),
-    TransductiveSVC(kernel="linear", balance=False, unlabeled=None),
     # Nothing that is counted in rows: then a weight of 2 is a second copy of the row.
     TransductiveSVC(gamma=0.5, tol=1e-9, precision="double", unlabeled=None),
+]
+OTHERS = [
+    TransductiveSVC(kernel="linear", balance=False, unlabeled=None),
     TransductiveSVC(kernel="precomputed", unlabeled=None),
 ]
 
@@ -47,6 +49,12 @@ def contradictions(estimator):
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=contradictions)
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS, expected_failed_checks=contradictions)
+def test_scikit_learn_check_of_others(estimator, check):
     check(estimator)
 
 
