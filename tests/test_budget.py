@@ -60,7 +60,7 @@ def test_a_centre_matters_by_its_norm_in_feature_space():
     W = Centres(Linear(), 1, 1, offset=0.0, sparse=False, dtype=np.float64, n_threads=1)
     A = np.array([[2.0], [3.0], [1.0]])
     W.add(np.arange(3), np.array([[1.0], [0.1], [10.0]]), A, A)
-    Budget(2, "remove").enforce(W, 2.0)
+    Budget(2).enforce(W, 2.0)
     assert W.ids.tolist() == [0, 2]
 
 

@@ -629,7 +629,6 @@ def test_integer_rows(classifier, two):
     np.testing.assert_array_equal(clf.decision_function(X), expected)
 
 
-@pytest.mark.filterwarnings("ignore:The graph overrules")  # nothing is learnt in a step
 def test_one_step(classifier, two):
     """The lemma's average of one step is w_1 = 0: nothing learnt, and nothing breaks."""
     clf = classifier(max_iter=1).fit(two.X, two.y)

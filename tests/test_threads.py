@@ -53,8 +53,9 @@ class Watch:
                         monkeypatch.setattr(module, each, self._watched(each, function))
 
     def threads(self) -> int:
-        """Return the most threads any of the loaded libraries may use now."""
-        return max(pool["num_threads"] for pool in self.pools.info())
+        """Return the most threads that NumPy and SciPy may use now; others bring BLAS, too."""
+        found = [pool for pool in self.pools.info() if _is_ours(pool["filepath"])]
+        return max(pool["num_threads"] for pool in found or self.pools.info())
 
     def _watched(self, name: str, function: Any) -> Any:
         def call(A: Any, *others: Any, **options: Any) -> Any:
@@ -63,6 +64,11 @@ class Watch:
             return function(A, *others, **options)
 
         return call
+
+
+def _is_ours(path: str) -> bool:
+    package = path.rsplit("site-packages", 1)[-1]
+    return "numpy" in package or "scipy" in package
 
 
 def _is_linear_algebra(function: Any) -> bool:

@@ -326,7 +326,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     def _solve(self, problem: Problem, **given: Any) -> Self:
         solution = self._fit(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
-        if solution.complete:
+        if solution.complete and solution.gap is not None:  # else it may be for want of steps
             self._warn_of_overruled_labels(problem)
         return self
 

