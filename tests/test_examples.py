@@ -62,6 +62,7 @@ def test_two_moons(run, tmp_path):
     assert (tmp_path / "out" / "two_moons.png").stat().st_size > 50_000
 
 
+@pytest.mark.slow  # `make docs` runs it, too
 def test_digits(run):
     out = run("digits")
     svc, ours = numbers(out, "SVC, labelled images only"), numbers(out, f"{'GKMClassifier':28}")
@@ -69,6 +70,7 @@ def test_digits(run):
     assert abs(ours[4] - svc[4]) < 3  # "gone at twenty per class"
 
 
+@pytest.mark.slow  # `make docs` runs it, too
 def test_text_topics(run):
     out = run("text_topics")
     svc, ours = numbers(out, "SVC, labelled documents only"), numbers(out, "GKMClassifier")
@@ -76,6 +78,7 @@ def test_text_topics(run):
     assert ours[4] < svc[4]  # "the graph's mistakes remain"
 
 
+@pytest.mark.slow  # `make docs` runs it, too
 def test_regression(run):
     arcs, sheet, table = run("regression").split("R^2 on the other rows")[1:]
     assert numbers(arcs, "GKMRegressorCV") > numbers(arcs, "SVR")

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.metrics import r2_score
 from sklearn.preprocessing import scale
@@ -38,10 +39,10 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 def test_predictions_follow_the_units(name):
-    model = MODELS[name]
+    model = clone(MODELS[name])
     expected = model.fit(X, Y).predict(X)
     assert r2_score(TRUTH, expected) > (0.2 if name == "rows" else 0.7)
-    for factor, shift in UNITS:
+    for factor, shift in UNITS[::3] if name in ("folds", "p1") else UNITS:  # which take seconds
         found = (model.fit(X, factor * Y + shift).predict(X) - shift) / factor
         # y itself loses digits when 1000 is added to a millionth of it.
         close = 2e-3 if factor < 1 and shift else 1e-6
@@ -107,7 +108,7 @@ def test_weights_count_in_the_units():
     np.testing.assert_allclose(again.predict(X), found, atol=1e-4)
 
 
-def test_issue_figures():
+def test_hidden_targets_are_predicted_as_well_as_shown():
     """Where a constant epsilon and C had R^2 0.08 and 0.02."""
     X, truth = make_friedman1(900, n_features=5, random_state=0)
     y = np.where(np.arange(900) < 100, 1e4 * truth, np.nan)
@@ -200,7 +201,7 @@ def test_a_stream_after_a_fit_has_its_own_units():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_units_travel(name, tmp_path):
-    model = MODELS[name].fit(X, 1e4 * Y + 1e3)
+    model = clone(MODELS[name]).fit(X, 1e4 * Y + 1e3)
     save_model(model, tmp_path / "m")
     for again in (load_model(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(again.predict(X), model.predict(X))

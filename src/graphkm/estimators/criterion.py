@@ -190,7 +190,7 @@ def hold_out(phi: Matrix, labels: Labels, C: float, loss: Loss) -> Matrix:
     for k in np.unique(fold):
         rest = fold != k
         terms = LabelTerms(phi[rest], y[rest], C * labels.weights[rest], loss)
-        fit = DampedNewton(terms, phi.shape[1], float(np.abs(y).mean()) or 1.0, 1e-4)
+        fit = DampedNewton(terms, phi.shape[1], float(np.abs(y).mean()) or 1.0, 1e-3)
         while not fit.done and fit.n_iter < _STEPS:
             fit.step()
         scores[~rest, 0] = phi[~rest] @ fit.v
