@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import pty
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import sys
 import termios
+from contextlib import chdir, redirect_stderr, redirect_stdout
 
 import pytest
 from typer.main import get_command
@@ -49,7 +51,13 @@ def workshop(tmp_path_factory):
 
 
 def run_example(example, folder):
-    """Run a line of the shell as it stands, with this Python's graphkm."""
+    """Run a line of the shell: in this process, or as it stands where it has more than graphkm."""
+    program, *arguments = shlex.split(example)
+    if program == "graphkm":
+        out, err = io.StringIO(), io.StringIO()
+        with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+            code = run(*arguments)
+        return subprocess.CompletedProcess(example, code, out.getvalue(), err.getvalue())
     command = example.replace("graphkm ", f"{shlex.quote(sys.executable)} -m graphkm.cli ", 1)
     return subprocess.run(
         command, shell=True, capture_output=True, text=True, check=False, cwd=folder
