@@ -193,6 +193,7 @@ _BLOCKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _BLOCKS)
 def test_files_in_the_form_of_their_homes(name, tmp_path):
     """Unpacked, without a line of names, or as text: the same content under the public name."""

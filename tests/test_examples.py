@@ -88,18 +88,21 @@ def test_regression(run):
     assert numbers(table, "5 neighbours")[0] > max(numbers(table, name)[0] for name in others)
 
 
+@pytest.mark.slow  # `make docs` runs it, too
 def test_choosing_a_graph(run):
     moons, clouds = run("choosing_a_graph").split("accuracy on the unlabelled rows")[1:]
     assert numbers(moons, "knn")[0] > numbers(moons, "no graph")[0]
     assert numbers(clouds, "knn")[0] < numbers(clouds, "no graph")[0]  # "every graph misleads"
 
 
+@pytest.mark.slow  # `make docs` runs it, too
 def test_drifting_stream(run):
     out = run("drifting_stream")
     assert numbers(out, "GKMClassifier, keeps everything")[0] < 60
     assert numbers(out, "GKMClassifier, half_life=100 ")[0] > 85
 
 
+@pytest.mark.slow  # `make docs` runs it, too
 def test_comparing_solvers(run):
     out = run("comparing_solvers")
     written_out, said = numbers(out, "newton: J =")[:2]
@@ -109,6 +112,7 @@ def test_comparing_solvers(run):
     assert "After T steps the expected objective" in out
 
 
+@pytest.mark.slow  # `make docs` runs it, too
 def test_exporting(run):
     out = run("exporting")
     assert "largest difference 0.0e+00" in out.splitlines()[0]  # the own file
