@@ -18,6 +18,7 @@ def test_reproduce_then_report(tmp_path, capsys):
     assert printed[0].endswith("report.html") and (tmp_path / "results" / "report.md").exists()
 
 
+@pytest.mark.slow
 def test_sets_can_be_named_with_commas(tmp_path, capsys):
     out = str(tmp_path)
     assert run("reproduce", "unlabeled", "--quick", "--datasets", "made_moons,", "--out", out) == 0

@@ -153,8 +153,10 @@ def stream(y, size, **changes):
     return model
 
 
-@pytest.mark.parametrize("size", [1, 7, 60])
-@pytest.mark.parametrize(("factor", "shift"), UNITS)
+@pytest.mark.parametrize(
+    ("factor", "shift", "size"),
+    [(*unit, size) for unit, size in zip(UNITS, [60, 7, 1, 60, 7, 1, 60], strict=True)],
+)
 def test_streams_follow_the_units(factor, shift, size):
     expected = stream(TRUTH, size).predict(X)
     found = (stream(factor * TRUTH + shift, size).predict(X) - shift) / factor
