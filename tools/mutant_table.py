@@ -244,10 +244,10 @@ MUTANTS = [
         "native/budget.hpp",
         "test_budget.py",
         (
-            "aa * own + 2.0 * ab * k + bb * own - kept(h)",
-            "aa * own + ab * k + bb * own - kept(h)",
+            "share[a] * leaving[i * p.n_columns + c]",
+            "share[a] * leaving[i * p.n_columns]",
         ),
-        ("row[a] == row[b] && a < b", "row[a] == row[b] && a > b"),
+        ("none_a == none_b ? a < b : none_b", "none_a == none_b ? a > b : none_b"),
         ("K[j * k + j] > tolerance * whole", "K[j * k + j] > 0.5 * whole"),
     ),
     *_of(
