@@ -8,7 +8,7 @@ stream_edges   the edges of those steps
 reservoir      which rows of a stream are kept, at every moment of it
 schedule       how many steps a stream takes
 centres        centres that come from anywhere
-budget         at most so many of them: merging, projection, removal
+budget         at most so many of them: the others are projected
 budgeted       `BudgetedSolver`: the stochastic solver within a budget
 newton         `NewtonSolver`: J to its minimum over the span of landmarks
 rows           `RowSolver`: the rows' own scores smoothed, landmarks fitted to them
