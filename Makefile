@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/
 
 # The tests of compiled code: under the sanitizers, and on every instruction set.
 NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py solver.py implicit_step.py smo.py \
-	budget.py partial_fit.py libsvm_reader.py csv_reader.py)
+	budget.py partial_fit.py libsvm_reader.py csv_reader.py custom_loss.py transductive_svc.py)
 
 # One test process per core, up to eight. Compiled code keeps to one thread in each: threads that
 # wait for a core make a test many times slower.
@@ -59,7 +59,7 @@ sanitize: $(VENV)/test.stamp
 		--config-settings=cmake.define.GRAPHKM_SANITIZE=ON --config-settings=build-dir=build/sanitize
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
-		$(BIN)/python -m pytest -k "not ctrl_c" $(NATIVE_TESTS)
+		$(BIN)/python -m pytest -m "not slow" -k "not ctrl_c and not little_memory" $(NATIVE_TESTS)
 
 # The source distribution, a wheel from it alone, and that wheel in an empty environment.
 release-check: $(VENV)/bin/python

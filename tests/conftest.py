@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,12 @@ _EXPLICIT = {
 
 
 def pytest_configure(config):
-    """Keep Hypothesis from judging tests by the clock; tests of wheels run without it."""
+    """Keep Hypothesis from judging tests by the clock; tests of wheels run without it.
+
+    A shell's background jobs ignore Ctrl-C, and so would the processes that tests interrupt.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.pluginmanager.hasplugin("hypothesispytest"):
         from hypothesis import HealthCheck, settings
 

@@ -181,6 +181,24 @@ def test_warm_starts_reach_the_same_solution():
         assert again.n_iter == 0
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_no_step_passes_a_kink_and_raises_the_objective(sign):
+    """Steps end where the slope changes: beyond the kink of a large bend the objective rises."""
+    X, _ = two_classes(40, 3)
+    kink = np.where(np.arange(40) % 2, 0.05, -0.05) * sign
+    slope = np.where(np.arange(40) % 2, -1.0, 1.0) * sign
+    terms = DualTerms(slope, np.full(40, 0.9), kink, np.full(40, -1.0), np.full(40, 1.0))
+    solver = DualSolver(RBF, X, dtype=np.float64)
+    K = RBF(X, X)
+    values = []
+    for steps in range(60):
+        solver.reset()
+        a = solver.solve(terms, tol=1e-9, max_iter=steps, shrinking=False).a
+        values.append(0.5 * a @ K @ a + terms.value(a))
+    assert values[-1] < values[0] - 0.1
+    assert (np.diff(values) <= 1e-12).all()
+
+
 @pytest.mark.parametrize("sigma_f", [1.0, 1.3])
 def test_rounding_of_a_start_moves_no_row_off_its_bound(sigma_f):
     X, y = two_classes(120, 3)
