@@ -25,7 +25,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     """Kernel regression that is smooth over a graph of all rows, with or without a target.
 
     The objective is that of `GKMClassifier`, with a loss of the residual. What is learnt is
-    (y - origin_) / spread_, so that it does not depend on the units of y: C, the loss's epsilon
+    ``(y - origin_) / spread_``, so that it does not depend on the units of y: C, the loss's epsilon
     and `objective_` are in units of the targets' spread. Predictions, `dual_coef_` and
     `intercept_` are in the units of y.
 
@@ -64,7 +64,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     support_, support_vectors_, dual_coef_, intercept_, kernel_
         As in `GKMClassifier`.
     objective_, C_, guarantee_
-        As in `GKMClassifier`, of the problem whose targets are (y - origin_) / spread_.
+        As in `GKMClassifier`, of the problem whose targets are ``(y - origin_) / spread_``.
     origin_, spread_ : float
         The median of the known targets (0 without an intercept), and how far they lie from it:
         four of five within 1.28 spreads, which is the standard deviation of normal ones. Rows

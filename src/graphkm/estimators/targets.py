@@ -17,7 +17,7 @@ _SHARE, _WITHIN = 0.8, 1.2815515655446004  # of a normal distribution, in standa
 
 
 class KernelRegressor(RegressorMixin, KernelMachine):
-    """A kernel machine that learns (y - origin_) / spread_, and answers in the units of y.
+    """A kernel machine that learns ``(y - origin_) / spread_``, and answers in the units of y.
 
     What is solved is thus the same problem whatever the units. Nothing outside this class turns
     targets into its units or back.
