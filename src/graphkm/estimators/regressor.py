@@ -39,7 +39,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         Laplacian at another p).
     smoothing : {"auto", "landmarks", "rows"}, default="auto"
         As in `GKMClassifier`, but "auto" is always "landmarks": with "rows" scores far from all
-        known targets fall back to `origin_`.
+        known targets fall back to ``origin_``.
     max_iter : int or "auto", default="auto"
         As in `GKMClassifier`; for solver="sgd" "auto" is 100,000 steps, or a fifth of the rows
         if that is more.
