@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 def instruction_set() -> str: ...
+def instruction_sets() -> list[str]: ...
 
 class DenseCentres32:
     def __init__(

@@ -36,7 +36,7 @@ class Solution:
     Parameters
     ----------
     rows : ndarray of int of shape (m,)
-        Rows of the objective's X; -1 for a centre that is none of them.
+        Rows of the objective's X.
     coefficients : ndarray of shape (m, n_outputs)
         f = sum_j coefficients_j (k(., x_row_j) + offset).
     n_iter : int
