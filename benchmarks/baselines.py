@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_limits
 
 from _common import Figure, hide_labels, in_turns, load_libsvm, script, seconds
 from few_labels.cells import SETS
-from graphkm import baselines
-from graphkm.baselines import LaplacianSVC, SelfTrainingKNN
+from graphkm import machines
+from graphkm.machines import LaplacianSVC, SelfTrainingKNN
 
 TARGETS = {"digit1": 3.5, "usps": 5.2, "g50c": 6.5}
 KNN = {
@@ -91,8 +91,8 @@ def peer(python: str, method: str, data: tuple, repeats: int, patience: float) -
 def against_lamda(arguments: argparse.Namespace) -> list[Figure]:
     """Return how many times faster ours are, in the same run."""
     ours: dict[str, Callable[[], Any]] = {"LapSVM": LaplacianSVC}
-    if hasattr(baselines, "TransductiveSVC"):
-        ours["TSVM"] = baselines.TransductiveSVC
+    if hasattr(machines, "TransductiveSVC"):
+        ours["TSVM"] = machines.TransductiveSVC
     figures = []
     for name, (X, y, truth) in paper_sets().items():
         for method, make in ours.items():

@@ -23,9 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor
-from graphkm.baselines import LaplacianSVC, TransductiveSVC
 from graphkm.exchange import ModelFileError, from_libsvm, load_model, save_model, to_libsvm
 from graphkm.io import DataFileError, read_libsvm
+from graphkm.machines import LaplacianSVC, TransductiveSVC
 from graphkm.online import read_stream
 from graphkm.solvers.base import DivergenceError
 from mutations import mutated

@@ -15,8 +15,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from cli_runner import moons, process, read_predictions, run, write_csv, write_libsvm
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from graphkm.baselines import LaplacianSVC, TransductiveSVC
 from graphkm.exchange import save_model
+from graphkm.machines import LaplacianSVC, TransductiveSVC
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from graphkm.baselines import LaplacianSVC
 from graphkm.graphs import build_graph, default_neighbors
 from graphkm.kernels import resolve_gamma
+from graphkm.machines import LaplacianSVC
 
 STRONG = {"n_neighbors": 10, "C_graph": 1e4, "random_state": 0}
 OVERRULED = "The graph overrules the labels"

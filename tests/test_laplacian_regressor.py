@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from graphkm.baselines import LaplacianRegressor
+from graphkm.machines import LaplacianRegressor
 from laplacian_oracles import laplacian, minimum, neighbour_weights, rbf
 
 EXPLICIT = {

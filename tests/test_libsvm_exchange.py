@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor
-from graphkm.baselines import LaplacianRegressor, LaplacianSVC, SelfTrainingKNN, TransductiveSVC
 from graphkm.exchange import (
     ModelFileError,
     PairwiseClassifier,
@@ -24,6 +23,7 @@ from graphkm.exchange import (
     to_libsvm,
 )
 from graphkm.kernels import Polynomial, SquaredExponential
+from graphkm.machines import LaplacianRegressor, LaplacianSVC, SelfTrainingKNN, TransductiveSVC
 
 needs_libsvm = pytest.mark.skipif(
     any(shutil.which(f"svm-{name}") is None for name in ("train", "predict", "scale")),

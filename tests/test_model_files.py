@@ -15,10 +15,10 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm._container import write_container
-from graphkm.baselines import LaplacianRegressor, LaplacianSVC, SelfTrainingKNN, TransductiveSVC
 from graphkm.exchange import ModelFileError, load_model, read_note, save_model
 from graphkm.kernels import Polynomial, SquaredExponential
 from graphkm.losses import SmoothHinge
+from graphkm.machines import LaplacianRegressor, LaplacianSVC, SelfTrainingKNN, TransductiveSVC
 from graphkm.online import train
 
 rng = np.random.default_rng(0)

@@ -18,9 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graphkm.graphs.search
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from graphkm.estimators.criterion import (
+from graphkm.gkm.criterion import (
     Labels,
-    decide,
     disagreement,
     judge_classes,
     judge_values,
@@ -30,6 +29,7 @@ from graphkm.estimators.criterion import (
 )
 from graphkm.graphs.search import exact
 from graphkm.kernels import SquaredExponential
+from graphkm.machines.classes import winning_class
 from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold
 
 SMALL = {"Cs": [1.0, 10.0], "C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 2)]}
@@ -171,8 +171,8 @@ def test_judgement_of_values():
 
 
 def test_decisions():
-    assert decide(np.array([[-0.1], [0.0], [2.0]])).tolist() == [0, 1, 1]
-    assert decide(np.array([[1.0, 3.0], [2.0, 0.0]])).tolist() == [1, 0]
+    assert winning_class(np.array([[-0.1], [0.0], [2.0]])).tolist() == [0, 1, 1]
+    assert winning_class(np.array([[1.0, 3.0], [2.0, 0.0]])).tolist() == [1, 0]
 
 
 # ---------------------------------------------------------------- the search

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from graphkm.baselines import SelfTrainingKNN
+from graphkm.machines import SelfTrainingKNN
 
 
 @pytest.mark.parametrize("options", [{}, {"criterion": "k_best", "k_best": 3}, {"threshold": 0.9}])

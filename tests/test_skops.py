@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.kernels import Polynomial
+from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 
 skops = pytest.importorskip("skops.io")
 

@@ -12,8 +12,8 @@ from sklearn.datasets import make_moons
 from threadpoolctl import ThreadpoolController
 
 from graphkm import _threads
-from graphkm.baselines import LaplacianRegressor, LaplacianSVC
-from graphkm.estimators import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm.gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm.machines import LaplacianRegressor, LaplacianSVC
 
 N, LABELED = 120, 20
 LIMIT = 50**3  # between the labelled rows' matrices and those of all rows
@@ -130,8 +130,8 @@ def test_every_user_of_linear_algebra_is_watched():
         "graphkm.solvers.features",
         "graphkm.solvers.landmarks",
         "graphkm.solvers.rows",
-        "graphkm.estimators.criterion",
-        "graphkm.baselines.laplacian_newton",
+        "graphkm.gkm.criterion",
+        "graphkm.machines.laplacian_newton",
     }
 
 

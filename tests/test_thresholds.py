@@ -15,8 +15,8 @@ from sklearn.datasets import make_friedman1, make_swiss_roll
 from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
 from graphkm.cli import methods
 from graphkm.cli.options import FitOptions, Method
-from graphkm.estimators import settings
-from graphkm.estimators.settings import resolve_settings
+from graphkm.gkm import settings
+from graphkm.gkm.settings import resolve_settings
 
 TEST = 2000  # rows of a score: its standard error is below a hundredth
 MARGIN = 0.03  # of accuracy or R^2

@@ -151,17 +151,17 @@ MUTANTS = [
     ),
     # ------------------------------------------------------------ labels, choices, files
     *_of(
-        "src/graphkm/estimators/labels.py",
+        "src/graphkm/machines/labels.py",
         "test_labels.py test_bad_input.py",
         ('type(value).__name__ == "NAType" or ', ""),
     ),
     *_of(
-        "src/graphkm/estimators/targets.py",
+        "src/graphkm/machines/targets.py",
         "test_regressor.py",
         ("targets[rows] = given", "targets[rows] = targets[rows]"),
     ),
     *_of(
-        "src/graphkm/estimators/criterion.py",
+        "src/graphkm/gkm/criterion.py",
         "test_search_cv.py",
         ("- leverage * y) / (1.0 - leverage)", "- leverage * y) / (1.0 + leverage)"),
     ),

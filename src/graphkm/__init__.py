@@ -9,10 +9,10 @@ graphs                                   edges between rows: drawn, listed, weig
 backends, expansion                      sums of kernels over centres, in compiled code
 objective                                J(w): the parts put together
 solvers                                  stochastic gradient descent in exact blocks; Newton
-estimators                               `GKMClassifier`, `GKMRegressor`, and their CV twins
-online                                   streams of chunks, progressive evaluation, checkpoints
-baselines                                the methods they are measured against
+machines                                 what kernel machines share; the compared methods
 model_selection                          folds of partly labelled data
+gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
+online                                   streams of chunks, progressive evaluation, checkpoints
 exchange                                 models as files, for others and from others
 datasets                                 public data sets, made ones, hiding of labels
 experiments                              the paper's tables and figures, run and reported
@@ -23,7 +23,7 @@ cli                                      the command `graphkm`
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .estimators import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+    from .gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 
 __all__ = [
     "GKMClassifier",
@@ -45,9 +45,9 @@ def __getattr__(name: str) -> Any:
 
         return version("graphkm")
     if name in __all__:
-        from . import estimators
+        from . import gkm
 
-        return getattr(estimators, name)
+        return getattr(gkm, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

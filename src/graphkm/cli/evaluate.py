@@ -46,8 +46,8 @@ def labelled_predictions(
     model: Any, memory: Any, data: str, files: FileOptions
 ) -> tuple[int, list[tuple[Any, Any]]]:
     """Return the number of rows, and labels with predictions of those that have one."""
-    from ..estimators.labels import missing_mask
     from ..io import DataFileError
+    from ..machines.labels import missing_mask
     from ..online.chunks import cut_into_chunks
     from .predict import CHUNK
     from .printing import progress_bar

@@ -11,13 +11,13 @@ from .errors import UsageError
 from .options import FitOptions, LearningOptions, Method
 
 _CLASSES = {
-    ("gkm", "classify"): ("graphkm.estimators", "GKMClassifier"),
-    ("gkm", "regress"): ("graphkm.estimators", "GKMRegressor"),
-    ("lapsvm", "classify"): ("graphkm.baselines", "LaplacianSVC"),
-    ("lapsvm", "regress"): ("graphkm.baselines", "LaplacianRegressor"),
-    ("tsvm", "classify"): ("graphkm.baselines", "TransductiveSVC"),
-    ("search", "classify"): ("graphkm.estimators", "GKMClassifierCV"),
-    ("search", "regress"): ("graphkm.estimators", "GKMRegressorCV"),
+    ("gkm", "classify"): ("graphkm.gkm", "GKMClassifier"),
+    ("gkm", "regress"): ("graphkm.gkm", "GKMRegressor"),
+    ("lapsvm", "classify"): ("graphkm.machines", "LaplacianSVC"),
+    ("lapsvm", "regress"): ("graphkm.machines", "LaplacianRegressor"),
+    ("tsvm", "classify"): ("graphkm.machines", "TransductiveSVC"),
+    ("search", "classify"): ("graphkm.gkm", "GKMClassifierCV"),
+    ("search", "regress"): ("graphkm.gkm", "GKMRegressorCV"),
 }
 _PARAMETERS = {"seed": "random_state", "threads": "n_jobs", "neighbors": "n_neighbors"}
 _OWN = ("unlabeled", "verbose", "callback")  # which the command line sets itself
@@ -43,8 +43,8 @@ def make_estimator(method: Method | str, task: str, options: LearningOptions, **
 
 def check_estimator(estimator: Any) -> None:
     """Raise for parameters out of range, as the estimator would, but before data are read."""
-    from ..estimators.base import BaseGKM
-    from ..estimators.settings import check_parameters
+    from ..gkm.base import BaseGKM
+    from ..gkm.settings import check_parameters
 
     if isinstance(estimator, BaseGKM):
         try:

@@ -72,7 +72,7 @@ def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
     """Yield rows of predictions, some at a time."""
     import numpy as np
 
-    from ..estimators.criterion import decide
+    from ..machines.classes import winning_class
     from ..online.chunks import cut_into_chunks
     from .printing import progress_bar
     from .rows import label_text
@@ -82,7 +82,7 @@ def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
         for X, *_ in cut_into_chunks(table.pieces, CHUNK):
             if words:
                 scores = np.asarray(model.decision_function(X)).reshape(X.shape[0], -1)
-                codes = decide(scores)
+                codes = winning_class(scores)
                 rows = [[words[k], *row] for k, row in zip(codes, scores.tolist(), strict=True)]
             else:
                 rows = [[value] for value in model.predict(X).tolist()]

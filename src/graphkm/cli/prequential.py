@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.labels import missing_mask
+from ..machines.labels import missing_mask
 from .printing import percent
 
 _WINDOW = 1000  # rows that "the last" means

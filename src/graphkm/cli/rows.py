@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from ..estimators.labels import missing_mask
 from ..io import DataFileError
+from ..machines.labels import missing_mask
 from .errors import UsageError
 from .memory import Memory
 from .options import Task, TrainingFileOptions

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._files import is_stream
-from ..estimators.labels import missing_mask
 from ..io import DataFileError
 from ..io.files import STDIN
+from ..machines.labels import missing_mask
 from ..online import Chunk, train
 from ..online.chunks import cut_into_chunks
 from .errors import UsageError

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.labels import missing_mask
 from ..io import DataFileError
 from ..io.files import format_by_name
+from ..machines.labels import missing_mask
 from .errors import UsageError
 from .options import Format, Task, TrainingFileOptions
 from .printing import progress_bar

@@ -11,10 +11,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from .._container import ModelFileError, read_container
-from ..baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
-from ..estimators import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV, saving
-from ..estimators.encoding import Kind, State
-from ..estimators.saving import Saved, kind_of
+from ..gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from ..machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC, saving
+from ..machines.encoding import Kind, State
+from ..machines.saving import Saved, kind_of
 from .pairwise import PairwiseClassifier
 
 MODELS: tuple[type[Saved], ...] = (

@@ -15,10 +15,10 @@ from scipy.sparse import csr_array
 
 from .._container import ModelFileError
 from .._memory import require_memory
-from ..estimators import GKMClassifier, GKMRegressor
-from ..estimators.encoding import checked_csr
 from ..expansion import KernelExpansion
+from ..gkm import GKMClassifier, GKMRegressor
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
+from ..machines.encoding import checked_csr
 from .pairwise import PairwiseClassifier
 
 _CLASSIFIERS, _REGRESSORS = ("c_svc", "nu_svc"), ("epsilon_svr", "nu_svr")

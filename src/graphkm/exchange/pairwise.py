@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.classes import KernelClassifier
-from ..estimators.encoding import State
 from ..kernels import Kernel
+from ..machines.classes import KernelClassifier
+from ..machines.encoding import State
 
 
 class PairwiseClassifier(KernelClassifier):

@@ -9,8 +9,8 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.criterion import decide
 from ..expansion import KernelExpansion
+from ..machines.classes import winning_class as decide
 from ..objective import Objective
 from ..solvers import NewtonSolver, Solution, solve
 from .catalog import LOSSES, METHODS, POWERS

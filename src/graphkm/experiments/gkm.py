@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..estimators import GKMClassifier
-from ..estimators.criterion import decide
+from ..gkm import GKMClassifier
 from ..graphs import Graph, build_graph
 from ..kernels import SquaredExponential
 from ..losses import resolve_loss
+from ..machines.classes import winning_class as decide
 from ..objective import Objective
 from ..smoothness import Smoothness
 from ..solvers import Solution, StochasticSolver, solve

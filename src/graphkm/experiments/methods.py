@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from ..baselines import LaplacianSVC, SelfTrainingKNN, TransductiveSVC
-from ..estimators import GKMClassifierCV
+from ..gkm import GKMClassifierCV
+from ..machines import LaplacianSVC, SelfTrainingKNN, TransductiveSVC
 from .protocol import Protocol
 
 Parameters = dict[str, Any]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from tqdm import tqdm
 
-from ..estimators.labels import labeled_mask
+from ..machines.labels import labeled_mask
 
 _NO_MARKER = object()
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..estimators import GKMClassifier, GKMRegressor
-from ..estimators.parameters import check_count
-from ..estimators.saving import kind_of, load_model, save_model
+from .._parameters import check_count
+from ..gkm import GKMClassifier, GKMRegressor
+from ..machines.saving import kind_of, load_model, save_model
 
 Model = TypeVar("Model", GKMClassifier, GKMRegressor)
 _KINDS = {cls.__name__: kind_of(cls) for cls in (GKMClassifier, GKMRegressor)}

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 
 from ..expansion import KernelExpansion
+from ..machines.labels import as_label_array
 from .base import BaseGKM, Neighbours, Problem
 from .criterion import Judgement
-from .labels import as_label_array
 from .search import ClosedForm, Grid
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._memory import available_memory, format_bytes
+from .._parameters import check_choice, check_count, check_flag, check_number
 from .._threads import blas_threads_for
-from ..estimators.checks import (
-    check_graph_reaches,
-    largest_kernel_value,
-    warn_of_rounding,
-    warn_of_unlabeled_components,
-)
-from ..estimators.machine import KernelMachine
-from ..estimators.parameters import check_choice, check_count, check_flag, check_number
 from ..expansion import KernelExpansion
 from ..graphs import NEIGHBORS, build_graph, default_neighbors
 from ..graphs.laplacian import laplacian_matrix
 from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
 from ..losses import Loss
+from .checks import (
+    check_graph_reaches,
+    largest_kernel_value,
+    warn_of_rounding,
+    warn_of_unlabeled_components,
+)
 from .laplacian_cg import Check, solve_by_cg
 from .laplacian_newton import solve_by_newton
 from .laplacian_objective import KernelMatrix, LaplacianObjective, LaplacianSolution
+from .machine import KernelMachine
 
 _EXACT = 500  # rows up to which Newton's factorisation is as quick as conjugate gradients
 _SHARE = 0.5  # of the available memory

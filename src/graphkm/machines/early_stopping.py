@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.criterion import decide
+from .classes import winning_class
 from .laplacian_cg import ConjugateGradients
 
 TOLERATED = 0.015
@@ -46,7 +46,7 @@ class EarlyStopping:
         if self._validation_error is not None:
             lowest, self._error = self._error, self._validation_error(state.a, state.b)
             return self._error >= lowest
-        before, self._decisions = self._decisions, decide(state.scores[self._unlabeled])
+        before, self._decisions = self._decisions, winning_class(state.scores[self._unlabeled])
         if before is None or len(self._unlabeled) == 0:
             return False
         return bool(np.mean(before != self._decisions) <= TOLERATED)

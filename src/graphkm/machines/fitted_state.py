@@ -17,7 +17,6 @@ from ..solvers.schedule import Schedule
 from ..solvers.stream import StreamSolver, StreamState
 from ..theory import Guarantee
 from .encoding import State
-from .settings import check_parameters
 
 # What fits and streams set beside the function itself; no model has all of them.
 _ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
@@ -226,6 +225,8 @@ def _check_solver(model: Any, solver: Any) -> None:
     numbers = [solver[name] for name in ("offset", "p", "C", "C_graph", "graph_gamma")]
     for value in numbers:
         _require(type(value) is float and np.isfinite(value), f"its solver has {value}")
+    from ..gkm.settings import check_parameters
+
     check_parameters(type(model)(**{name: solver[name] for name in _CHOSEN}))
     _require(isinstance(solver["dtype"], np.dtype), "its precision is missing")
 

@@ -14,6 +14,7 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dposv
 
 from ..losses import Loss
+from ..machines.classes import winning_class
 from ..solvers.damped_newton import DampedNewton
 from ..solvers.label_terms import LabelTerms
 
@@ -98,7 +99,7 @@ def disagreement(
             votes = []
             for gram, right in grams:
                 ridge = gram + np.eye(len(gram)) / C
-                votes.append(decide(others @ dposv(ridge, right)[1]))
+                votes.append(winning_class(others @ dposv(ridge, right)[1]))
             share[i] += float(np.mean(votes[0] != votes[1])) / len(halves)
     return share
 
@@ -119,7 +120,7 @@ def share_divergence(
     gram, right = rows.T @ phi, rows.T @ labels.targets
     divergence = np.empty(len(Cs))
     for i, C in enumerate(Cs):
-        votes = decide(others @ dposv(gram + np.eye(len(gram)) / C, right)[1])
+        votes = winning_class(others @ dposv(gram + np.eye(len(gram)) / C, right)[1])
         found = np.bincount(votes, minlength=len(counts)) + 1.0
         divergence[i] = float(wanted @ np.log(wanted * found.sum() / found))
     return divergence
@@ -158,7 +159,7 @@ def judge_classes(
     judged = np.flatnonzero((counts[codes] > 1) & (labels.weights > 0))
     if len(judged) < _FEWEST:
         return Judgement(0.0, float("nan"))
-    wrong = decide(scores[judged]) != codes[judged]
+    wrong = winning_class(scores[judged]) != codes[judged]
     by_class = np.bincount(codes[judged], wrong)[np.unique(codes[judged])]
     balanced = float(np.mean(by_class / counts[np.unique(codes[judged])]))
     error = 0.5 * float(wrong.mean()) + 0.5 * balanced
@@ -195,16 +196,3 @@ def hold_out(phi: Matrix, labels: Labels, C: float, loss: Loss) -> Matrix:
             fit.step()
         scores[~rest, 0] = phi[~rest] @ fit.v
     return scores
-
-
-def decide(scores: Matrix) -> NDArray[np.int64]:
-    """Return the number of the winning class; a tie of two goes to the second, as f >= 0.
-
-    Examples
-    --------
-    >>> decide(np.array([[-1.0], [0.0]])), decide(np.array([[1.0, 0.0, 2.0]]))
-    (array([0, 1]), array([2]))
-    """
-    if scores.shape[1] == 1:
-        return (scores[:, 0] >= 0).astype(np.int64)
-    return scores.argmax(axis=1)

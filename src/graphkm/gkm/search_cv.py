@@ -12,12 +12,12 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._parameters import check_count, check_number
 from .._threads import blas_threads_for
+from ..machines.encoding import Kinds, State
+from ..machines.saving import Saved, kind_of
 from .base import BaseGKM
-from .encoding import Kinds, State
 from .fold_search import Folds
-from .parameters import check_count, check_number
-from .saving import Saved, kind_of
 from .search import ClosedForm, Grid
 from .settings import resolve_settings
 
@@ -177,7 +177,7 @@ class SearchMixin(Saved):
         return Grid(**values)
 
     def _splitter(self) -> Any:
-        from .folds import LabeledKFold, LabeledStratifiedKFold  # slow to import
+        from ..model_selection import LabeledKFold, LabeledStratifiedKFold  # slow to import
 
         if hasattr(self.cv, "split") and not isinstance(self.cv, str):  # which text has too
             return self.cv

@@ -13,7 +13,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..estimators.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
+from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 
 
 class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
@@ -50,7 +50,7 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_moons
-    >>> from graphkm.baselines import SelfTrainingKNN
+    >>> from graphkm.machines import SelfTrainingKNN
     >>> X, truth = make_moons(200, noise=0.1, random_state=0)
     >>> y = np.full(200, -1)
     >>> y[:20] = truth[:20]

@@ -8,14 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.classes import KernelClassifier
-from ..estimators.criterion import decide
-from ..estimators.labels import as_label_array
-from ..estimators.parameters import check_choice, check_flag
+from .._parameters import check_choice, check_flag
 from ..expansion import KernelExpansion
 from ..kernels import Kernel
 from ..losses import Hinge, Loss
+from .classes import KernelClassifier, winning_class
 from .early_stopping import EarlyStopping
+from .labels import as_label_array
 from .laplacian_base import BaseLaplacian
 from .laplacian_cg import Check
 from .laplacian_losses import SquaredHinge
@@ -115,7 +114,7 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_moons
-    >>> from graphkm.baselines import LaplacianSVC
+    >>> from graphkm.machines import LaplacianSVC
     >>> X, truth = make_moons(200, noise=0.1, random_state=0)
     >>> y = np.full(200, -1)
     >>> y[:10] = truth[:10]
@@ -234,6 +233,6 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
 
         def error(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
             expansion.set(np.arange(len(a)), a)
-            return float(np.mean(self.classes_[decide(expansion.scores(X) + b)] != truth))
+            return float(np.mean(self.classes_[winning_class(expansion.scores(X) + b)] != truth))
 
         return error

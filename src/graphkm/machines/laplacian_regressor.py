@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..estimators.targets import KernelRegressor, spread_of
 from ..kernels import Kernel
 from .laplacian_base import BaseLaplacian
 from .laplacian_losses import SquaredError
+from .targets import KernelRegressor, spread_of
 
 
 class LaplacianRegressor(KernelRegressor, BaseLaplacian):
@@ -57,7 +57,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     Examples
     --------
     >>> import numpy as np
-    >>> from graphkm.baselines import LaplacianRegressor
+    >>> from graphkm.machines import LaplacianRegressor
     >>> X = np.linspace(0, 6, 121)[:, None]
     >>> y = np.where(np.arange(121) % 10 == 0, np.sin(X.ravel()), np.nan)
     >>> reg = LaplacianRegressor().fit(X, y)

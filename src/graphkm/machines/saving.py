@@ -16,7 +16,7 @@ _DEFECTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeEr
 class Saved:
     """A model that can be written to a file; subclasses say what there is to write.
 
-    `_saved_state` returns values that `estimators.encoding` knows, and `_restore_state` sets all
+    `_saved_state` returns values that `machines.encoding` knows, and `_restore_state` sets all
     that `fit` does from them, or raises if they do not fit together.
     """
 

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
+from .._parameters import check_choice, check_count, check_flag, check_number
 from ..kernels import Kernel, Precomputed
 from ..solvers import BudgetedSolver, NewtonSolver, RowSolver, StochasticSolver
 from ..solvers.base import Solver
 from ..solvers.landmarks import RULES
 from ..solvers.rows import LARGEST
 from ..theory import Guarantee
-from .parameters import check_choice, check_count, check_flag, check_number
 
 _EXACT = 2500  # rows up to which all of them are landmarks
 _LANDMARKS = 1000  # beyond

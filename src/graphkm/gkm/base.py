@@ -12,18 +12,18 @@ from .._threads import blas_threads_for
 from ..graphs import Graph, build_graph, neighbour_graph
 from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
 from ..losses import Loss
-from ..objective import Objective
-from ..smoothness import Smoothness
-from ..solvers import Progress, Solution, solve
-from ..theory import Guarantee, largest_C_graph
-from .checks import (
+from ..machines.checks import (
     check_graph_reaches,
     largest_kernel_value,
     require_memory_for_centres,
     warn_of_rounding,
     warn_of_unlabeled_components,
 )
-from .machine import KernelMachine
+from ..machines.machine import KernelMachine
+from ..objective import Objective
+from ..smoothness import Smoothness
+from ..solvers import Progress, Solution, solve
+from ..theory import Guarantee, largest_C_graph
 from .settings import Settings, make_solver, resolve_settings, within_budget
 
 _GUARANTEED = 0.99  # of the limit, which at p = 2 is itself not allowed

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from .._parameters import count_threads
 from ..expansion import KernelExpansion, default_threads
 from ..kernels import Kernel, Precomputed, resolve_gamma, resolve_kernel
 from .checks import canonical_csr, check_kernel_reaches, check_range, largest_kernel_value
 from .encoding import State
 from .fitted_state import machine_state, restore_machine
-from .parameters import count_threads
 from .saving import Saved
 
 _VISIBLE = 1e-4  # change of a score that rounding must not reach

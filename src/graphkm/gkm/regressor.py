@@ -11,12 +11,12 @@ from sklearn.utils.metaestimators import available_if
 
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
+from ..machines.targets import KernelRegressor, spread_of, weighted_quantile
 from ..solvers import Progress
 from .base import Problem
 from .settings import check_parameters
 from .stream_checks import can_stream
 from .streaming import StreamingGKM
-from .targets import KernelRegressor, spread_of, weighted_quantile
 
 _ENOUGH = 10  # targets of a stream from which its spread is known well enough
 

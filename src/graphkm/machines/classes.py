@@ -10,7 +10,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from .criterion import decide
 from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from .machine import KernelMachine
 
@@ -122,7 +121,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
-        codes = decide(self._scores(X))
+        codes = winning_class(self._scores(X))
         return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -136,7 +135,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     @property
     def transduction_(self) -> NDArray[Any]:
         """Labels of the training rows."""
-        codes = decide(self._training_scores())
+        codes = winning_class(self._training_scores())
         rows, given = self._given
         codes[rows] = given
         return np.asarray(self.classes_[codes])
@@ -153,3 +152,16 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 f"class_weight must hold finite numbers >= 0, got {self.class_weight!r}."
             )
         return np.asarray(factors[codes], dtype=np.float64)
+
+
+def winning_class(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the number of the winning class; a tie of two goes to the second, as f >= 0.
+
+    Examples
+    --------
+    >>> winning_class(np.array([[-1.0], [0.0]])), winning_class(np.array([[1.0, 0.0, 2.0]]))
+    (array([0, 1]), array([2]))
+    """
+    if scores.shape[1] == 1:
+        return (scores[:, 0] >= 0).astype(np.int64)
+    return scores.argmax(axis=1)

@@ -16,12 +16,12 @@ from ..expansion import mean_row
 from ..graphs import NEIGHBORS
 from ..kernels import Kernel, SquaredExponential, resolve_gamma
 from ..losses import Loss
+from ..machines.checks import check_kernel_reaches, check_range
+from ..machines.encoding import State
+from ..machines.fitted_state import restore_stream, stream_state
 from ..solvers import Solution
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from .base import BaseGKM
-from .checks import check_kernel_reaches, check_range
-from .encoding import State
-from .fitted_state import restore_stream, stream_state
 from .settings import check_parameters
 from .stream_checks import refuse_to_stream, varies
 

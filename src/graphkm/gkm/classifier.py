@@ -14,10 +14,9 @@ from sklearn.utils.metaestimators import available_if
 
 from ..kernels import Kernel, Precomputed
 from ..losses import Logistic, Loss, resolve_loss
+from ..machines.classes import KernelClassifier, winning_class
 from ..solvers import Progress
 from .base import Problem
-from .classes import KernelClassifier
-from .criterion import decide
 from .settings import check_parameters, graph_share
 from .stream_checks import can_stream
 from .streaming import StreamingGKM
@@ -372,7 +371,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         labeled = problem.labeled
         scores = self._row_scores
         scores = self._f.scores(problem.X[labeled]) if scores is None else scores[labeled]
-        wrong = decide(scores) != problem.known
+        wrong = winning_class(scores) != problem.known
         return int(np.count_nonzero(wrong & (problem.weights > 0)))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.checks import largest_kernel_value, warn_of_rounding
-from ..estimators.classes import CodedLabels, KernelClassifier
-from ..estimators.parameters import check_choice, check_count, check_flag, check_number
+from .._parameters import check_choice, check_count, check_flag, check_number
 from ..kernels import Kernel
 from ..solvers.smo import DualSolver
+from .checks import largest_kernel_value, warn_of_rounding
+from .classes import CodedLabels, KernelClassifier
 from .ramp import RampProblem, RampSolution, solve_ramp
 
 
