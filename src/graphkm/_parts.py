@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,42 @@ class Part:
     def __sklearn_clone__(self) -> Self:
         """Return the part itself: what cannot change need not be copied."""
         return self
+
+
+class Sizes(NamedTuple):
+    """What a part may look at to fill in its "auto" values."""
+
+    n_rows: int
+    n_labeled: int
+    classes: bool  # classification rather than regression
+
+
+class Combination(Protocol):
+    """The parts of one model, as each part sees the others when it says what it cannot go with."""
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel."""
+
+    @property
+    def graph(self) -> Any:
+        """The graph's part."""
+
+    @property
+    def smoothness(self) -> Any:
+        """The smoothness: it has `p`, `degree` and `normalized`."""
+
+    @property
+    def solver(self) -> Any:
+        """The solver."""
+
+    @property
+    def C_graph(self) -> float | str:
+        """The weight of the graph term; 0 leaves the graph out."""
+
+    @property
+    def streaming(self) -> bool:
+        """Whether rows come in chunks."""
 
 
 def part_by_name(name: str, value: Any, kind: type, known: Mapping[str, Any]) -> Any:

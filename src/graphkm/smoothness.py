@@ -1,13 +1,19 @@
-"""The smoothness of an edge: |t|^p of the difference t of the two scores."""
+"""How f is smooth over the graph: a power of the differences along edges, or powers of L.
+
+`Power` and `IteratedLaplacian` are the parts that estimators take. `Smoothness` is the formula.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._parameters import check_count, check_flag, check_number
+from ._parts import Combination, Part
 
 
 @dataclass(frozen=True)
@@ -73,3 +79,78 @@ class Smoothness:
         if self.p == 1:
             return np.zeros_like(g)
         return (self.p - 1) * (np.abs(g) / self.p) ** (self.p / (self.p - 1))
+
+
+class SmoothnessPart(Part):
+    """What the graph term is made of: exponent `p`, power `degree` of L, and `normalized`."""
+
+    p: Any
+    degree: Any
+    normalized: Any
+
+    def accepts(self, together: Combination) -> None:
+        """Raise ValueError where the theorem behind C_graph="guaranteed" does not reach."""
+        if together.C_graph == "guaranteed" and (self.normalized is True or self.degree != 1):
+            raise ValueError(
+                "C_graph='guaranteed' follows a theorem about plain differences, and "
+                f"smoothness={self!r}; pass Power(p, normalized=False), or a number for C_graph."
+            )
+
+
+@dataclass(frozen=True)
+class Power(SmoothnessPart):
+    """The sum over edges of mu_uv |f(x_u) - f(x_v)|^p.
+
+    Parameters
+    ----------
+    p : float, default=2
+        Exponent, at least 1.
+    normalized : bool or "auto", default="auto"
+        Whether f(x) is divided by the root of its vertex's degree before differences are taken.
+        "auto" is True for the Newton solvers. `SGD` knows False only.
+
+    Examples
+    --------
+    >>> from graphkm import GKMClassifier
+    >>> GKMClassifier(smoothness=Power(p=1)).get_params()["smoothness__p"]
+    1
+    """
+
+    p: float = 2
+    normalized: bool | str = "auto"
+    degree: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        """Refuse an exponent for which the penalty is not convex."""
+        check_number("p", self.p, least=1)
+        if self.normalized != "auto":
+            check_flag("normalized", self.normalized)
+
+
+@dataclass(frozen=True)
+class IteratedLaplacian(SmoothnessPart):
+    """f' L^degree f, with L the graph's Laplacian; `Power` of p = 2 is the first degree.
+
+    The higher the degree, the smoother f is over more than one edge.
+
+    Parameters
+    ----------
+    degree : int or "auto", default="auto"
+        Power of the Laplacian. "auto" is 2 for `Newton`, and 1 for `RowNewton`.
+    normalized : bool, default=True
+        Whether f(x) is divided by the root of its vertex's degree.
+
+    Examples
+    --------
+    >>> IteratedLaplacian(degree=3)
+    IteratedLaplacian(degree=3, normalized=True)
+    """
+
+    degree: int | str = "auto"
+    normalized: bool = True
+    p: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        """Refuse a degree that is no whole number."""
+        check_count("degree", self.degree, words=("auto",))
+        check_flag("normalized", self.normalized)
