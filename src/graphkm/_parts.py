@@ -58,29 +58,12 @@ class Sizes(NamedTuple):
 class Combination(Protocol):
     """The parts of one model, as each part sees the others when it says what it cannot go with."""
 
-    @property
-    def kernel(self) -> Any:
-        """The kernel."""
-
-    @property
-    def graph(self) -> Any:
-        """The graph's part."""
-
-    @property
-    def smoothness(self) -> Any:
-        """The smoothness: it has `p`, `degree` and `normalized`."""
-
-    @property
-    def solver(self) -> Any:
-        """The solver."""
-
-    @property
-    def C_graph(self) -> float | str:
-        """The weight of the graph term; 0 leaves the graph out."""
-
-    @property
-    def streaming(self) -> bool:
-        """Whether rows come in chunks."""
+    kernel: Any
+    graph: Any  # None without a graph
+    smoothness: Any
+    solver: Any
+    C_graph: float | str  # 0 leaves the graph out
+    streaming: bool  # whether rows come in chunks
 
 
 def part_by_name(name: str, value: Any, kind: type, known: Mapping[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,11 +82,22 @@ class Smoothness:
 
 
 class SmoothnessPart(Part):
-    """What the graph term is made of: exponent `p`, power `degree` of L, and `normalized`."""
+    """What the graph term is made of; subclasses make one or more of these a parameter."""
 
-    p: Any
-    degree: Any
-    normalized: Any
+    @property
+    def p(self) -> float:
+        """The exponent of differences."""
+        return 2
+
+    @property
+    def degree(self) -> int | str:
+        """The power of the Laplacian."""
+        return 1
+
+    @property
+    def normalized(self) -> bool | str:
+        """Whether f(x) is divided by the root of its vertex's degree."""
+        return "auto"
 
     def accepts(self, together: Combination) -> None:
         """Raise ValueError where the theorem behind C_graph="guaranteed" does not reach."""
@@ -118,7 +129,6 @@ class Power(SmoothnessPart):
 
     p: float = 2
     normalized: bool | str = "auto"
-    degree: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Refuse an exponent for which the penalty is not convex."""
@@ -148,7 +158,6 @@ class IteratedLaplacian(SmoothnessPart):
 
     degree: int | str = "auto"
     normalized: bool = True
-    p: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         """Refuse a degree that is no whole number."""
