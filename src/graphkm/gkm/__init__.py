@@ -1,29 +1,22 @@
-"""The public estimators.
+"""Kernel machines smoothed over a graph.
 
-=============  ===============================================================
-labels         which rows are labelled, and with what
-settings       what parameters mean for given data: checks, every "auto" filled in
-machine        what every kernel machine shares: validation, fitted attributes, scores
-classes        classes coded as targets, scores as labels
-targets        known targets and scores of regression
-base           `fit` of the GKM estimators
-streaming      `partial_fit` of the GKM estimators
-saving         streaming models as files
-classifier     `GKMClassifier`
-regressor      `GKMRegressor`
-criterion      how good a candidate is, judged from the labelled points alone
-search         the candidates of a search, judged with everything shared
-fold_search    the same candidates judged by fits on folds
-search_cv      a search and the fit with what it found
-classifier_cv  `GKMClassifierCV`
-regressor_cv   `GKMRegressorCV`
-folds          splits of partly labelled data
-=============  ===============================================================
+===========  ==================================================================
+plan         `Plan`: what one fit does, with every "auto" filled in
+base         `fit` of the classifier and the regressor
+streaming    `partial_fit` of both
+classifier   `GKMClassifier`
+regressor    `GKMRegressor`
+cv           `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
+candidates   what a search tries, and what candidates share
+closed_form  candidates judged by leave-one-out in closed form
+fold_judge   candidates judged by fits on folds
+criterion    the formulas of both judges
+===========  ==================================================================
 """
 
 from .classifier import GKMClassifier
-from .classifier_cv import GKMClassifierCV
+from .cv import GKMClassifierCV, GKMRegressorCV
+from .plan import Plan
 from .regressor import GKMRegressor
-from .regressor_cv import GKMRegressorCV
 
-__all__ = ["GKMClassifier", "GKMClassifierCV", "GKMRegressor", "GKMRegressorCV"]
+__all__ = ["GKMClassifier", "GKMClassifierCV", "GKMRegressor", "GKMRegressorCV", "Plan"]

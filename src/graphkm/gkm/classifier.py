@@ -15,13 +15,11 @@ from sklearn.utils.metaestimators import available_if
 from ..kernels import Kernel, Precomputed
 from ..losses import Logistic, Loss, resolve_loss
 from ..machines.classes import KernelClassifier, winning_class
-from ..solvers import Progress
+from ..solvers import Newton, Progress, Solver
 from .base import Problem
-from .settings import check_parameters, graph_share
-from .stream_checks import can_stream
-from .streaming import StreamingGKM
+from .plan import check_parameters
+from .streaming import StreamingGKM, can_stream
 
-_FEW = 100  # labels up to which the graph is at its strongest
 _MANY = 0.5  # of the errors of the most frequent label: contradictions that are worth a warning
 
 
@@ -43,101 +41,48 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         + C_graph (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p
 
     over f(x) = <w, Phi(x)>: a kernel machine's margin loss on the l labelled rows, and a
-    penalty on differences along the edges of a graph of all rows. With laplacian="normalized"
-    the last sum is over f(x) divided by the root of the vertex's degree, and l / |E| becomes
-    l / n for n rows; for p = 2 it is f' L f, and `laplacian_degree` q makes it f' L^q f.
-    Several classes are learnt one against the rest, all of them from the same kernel values.
+    penalty on differences along the edges of a graph of all rows. A normalised smoothness takes
+    f(x) divided by the root of the vertex's degree, and l / n instead of l / |E| for n rows. For
+    p = 2 the last sum is f' L f, and an iterated Laplacian makes it f' L^q f. Several classes
+    are learnt one against the rest, all of them from the same kernel values.
 
     Parameters
     ----------
     C : float or "auto", default="auto"
-        Weight of the labelled rows' losses, as in `sklearn.svm.SVC`. "auto" is 10 / k for the
+        Weight of the labelled rows' losses, as in `sklearn.svm.SVC`. "auto" is 10 / k for a
         Newton solver at p = 2, where k is the mean over the labelled rows of the kernel with
-        the graph inside it, and 1 otherwise.
+        the graph inside it. Otherwise it is 1.
     C_graph : float, "auto" or "guaranteed", default="auto"
-        Weight of the graph term; 0 ignores the unlabelled rows. "auto" is 1e5 / l for the
-        Newton solver at p = 2 with a graph of neighbours (50 n / l with smoothing="rows"), and
-        0.1 otherwise (0.01 for a normalised Laplacian at another p). Beyond 100 labels 1e5 is
-        multiplied by (100 / l)^3, and below 300 rows by (n / 300)^2.
+        Weight of the graph term; 0 ignores the unlabelled rows. "auto" is 1e5 / l for `Newton`
+        at p = 2 with a graph that lists its edges, and 50 n / l for `RowNewton`. Otherwise it is
+        0.1 (0.01 for a normalised smoothness at another p). Beyond 100 labels 1e5 is multiplied
+        by (100 / l)^3, and below 300 rows by (n / 300)^2.
         "guaranteed" is the largest value for which the convergence theorem of the stochastic
         solver holds (for p < 2, where all do, C).
     loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
         Loss of the labelled rows; "logistic" gives `predict_proba`.
-    p : float, default=2
-        Exponent of the smoothness, at least 1.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
         A name, an object of `graphkm.kernels`, or a function of two sets of rows; "rbf" by
         default.
     gamma : {"spread", "scale", "auto"} or float, default="spread"
-        Kernel coefficient. "spread" is one over the sum of the columns' variances; "scale" and
-        "auto" are those of `sklearn.svm.SVC`.
-    graph : {"knn", "epsilon", "full", "bipartite", "precomputed"}, default="knn"
-        k nearest neighbours; rows within `radius`; all pairs; labelled-unlabelled pairs; or
-        the matrix passed to ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
-    n_neighbors : int or "auto", default="auto"
-        For graph="knn". "auto" is 10, but at most the root of the number of rows: among a dozen
-        rows ten neighbours are nearly all of them. Of a stream it is 10.
-    radius : float, optional
-        For graph="epsilon".
-    graph_gamma : float, "local", "auto" or None, default="auto"
-        Bandwidth of the edge weights exp(-graph_gamma ||x_u - x_v||^2). None is the rbf
-        kernel's gamma, for other kernels that of "spread". "local", for graph="knn", weighs
-        by exp(-||x_u - x_v||^2 / (s_u s_v)), with s_u the distance of u from its k-th
-        neighbour. "auto" is "local" for the Newton solver with graph="knn", else None.
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How graph="knn" searches. "approximate" needs the extra ``graphkm[ann]`` and finds
-        nearly all neighbours; "auto" is exact unless the data are so large that this would
-        take minutes.
-    laplacian : {"auto", "normalized", "unnormalized"}, default="auto"
-        Whether f is divided by the root of the degree before differences are taken. "auto" is
-        "normalized" for the Newton solver; the stochastic one knows "unnormalized" only.
-    laplacian_degree : int or "auto", default="auto"
-        Power of the Laplacian, for the Newton solver at p = 2; the higher, the smoother f is
-        over more than one edge. "auto" is 2 there if the graph's edges are listed ("knn",
-        "epsilon", "precomputed") and smoothing is that of landmarks, else 1.
-    solver : {"auto", "newton", "sgd"}, default="auto"
-        "newton" finds the minimum over f in the span of the landmarks, with a certified gap.
-        "sgd" draws labels and edges one by one, and stores neither a kernel matrix nor a full
-        graph. "auto" is "newton" if all rows are landmarks, or if p = 2, the graph's edges are
-        listed and at most half as many rows are labelled as there are landmarks; it is "sgd"
-        otherwise, and for C_graph="guaranteed".
-    n_landmarks : int or "auto", default="auto"
-        For "newton": rows whose kernels span f, at most as many as there are. "auto" is every
-        row up to 2,500, and 1,000 beyond.
-    landmarks : {"uniform", "kmeans++", "greedy"}, default="uniform"
-        How landmarks are chosen. Labelled rows come first, up to half of the number; the rest
-        are rows drawn alike, rows far from those chosen so far, or rows the others explain
-        least.
-    smoothing : {"auto", "landmarks", "rows"}, default="auto"
-        For "newton": what the graph smooths. "landmarks" is the objective above, over the
-        landmarks' span. "rows" gives every row a score of its own, smooths those, and then fits
-        the landmarks' kernels to what they say, for rows to come: it follows a graph of many
-        more rows than landmarks, and needs p = 2 and listed edges. "auto" is "rows" where
-        there are more rows than landmarks and it is possible within 1 GiB.
-    tol : float, default=1e-6
-        For "newton": stop when J is certified to exceed its minimum by no more than this
-        share of itself.
-    edge_sampling : {"uniform", "weight"}, default="uniform"
-        For "sgd": draw edges alike or in proportion to their weight; both minimise the same
-        objective.
-    step : {"explicit", "implicit"}, default="implicit"
-        For "sgd": the paper's step, or its proximal form, which is stable for every C_graph.
-    max_iter : int or "auto", default="auto"
-        Newton steps per class at most, "auto" is 500; or stochastic steps: for n rows, "auto"
-        is 2n up to 20,000 steps, at least 1,000 and at least n / 5.
-    steps_per_row : float or "auto", default="auto"
-        For `partial_fit`: steps per row of the stream, at least one for every labelled row.
-        "auto" are those that "auto" takes for `max_iter`: 2n after n rows up to 20,000 steps,
-        later n / 5. With a `half_life` h it is a constant rate, that of n = h / log 2.
-    reservoir_size : int, default=2000
-        For `partial_fit`: rows kept, of those with and of those without a label.
-    half_life : float or None, default=None
-        For `partial_fit`: None keeps a uniform sample of everything seen; a number keeps a row
-        for that many rows of the stream with probability one half, so that drift is followed.
-    budget : int or None, default=None
-        For "sgd" and `partial_fit`: centres at most, kept to after every block of steps. Those
-        with the smallest coefficients are projected onto near ones. In a stream the l of the
-        objective then counts 16 labels for each centre at most.
+        Kernel coefficient, unless the kernel has its own. "spread" is one over the sum of the
+        columns' variances. "scale" and "auto" are those of `sklearn.svm.SVC`.
+    graph : {"knn", "full", "bipartite", "precomputed"} or GraphPart, default="knn"
+        What joins rows: `graphkm.graphs.KNN`, `Epsilon`, `Full`, `Bipartite` or `Affinity`, or a
+        name for one with its defaults. "precomputed" is `Affinity`, the matrix passed to
+        ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
+    smoothness : float, "auto", Power or IteratedLaplacian, default="auto"
+        What the graph term is made of. A number p is `graphkm.smoothness.Power` of p. "auto" is
+        ``IteratedLaplacian(degree=2)`` for `Newton` and a graph that lists its edges, else
+        ``Power(p=2)``.
+    solver : {"auto", "newton", "row_newton", "sgd"} or Solver, default="auto"
+        `graphkm.solvers.Newton` finds the minimum over f in the span of landmarks, with a
+        certified gap. `RowNewton` gives every row a score of its own, smooths those, and fits
+        the landmarks to them: it follows a graph of many more rows than landmarks. `SGD` draws
+        labels and edges one by one, and stores neither a kernel matrix nor a full graph. "auto"
+        takes a Newton solver if labels are few (at most half as many as landmarks, or 1,000
+        where all rows are landmarks) and the graph lists its edges (or there are at most 500
+        rows). It takes `SGD` otherwise, and for C_graph="guaranteed".
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None
@@ -146,8 +91,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
         means that nothing else does.
     precision : {"single", "double"}, default="single"
-        Of the kernel values; sums are in double precision, and so is all of the Newton solver,
-        for which "single" only drops more of the landmarks that the others explain.
+        Of the kernel values. Sums are in double precision, and so are the Newton solvers, for
+        which "single" only drops more of the landmarks that the others explain.
     random_state : int, RandomState or None, default=None
         Decides all draws. The same number gives the same model, bit for bit, for any
         `n_jobs`.
@@ -171,9 +116,11 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         Constants.
     transduction_ : ndarray of shape (n_samples,)
         Labels of the training rows, predicted when asked for from X as it is then, or by the
-        rows' own scores with smoothing="rows"; given labels are kept.
+        rows' own scores after `RowNewton`; given labels are kept.
+    plan_ : Plan
+        What every "auto" became, and why: print it.
     objective_ : float
-        The model's objective (with smoothing="rows", that of the rows' scores); for "sgd" an
+        The model's objective (after `RowNewton`, that of the rows' scores). After `SGD` it is an
         average over the run that bounds it from above, in expectation. Summed over one-vs-rest
         problems. NaN with a budget; not set by `partial_fit`.
     C_ : float
@@ -198,6 +145,14 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     >>> clf = GKMClassifier(random_state=0).fit(X, y)
     >>> clf.predict([[-1.0, 0.5], [2.0, 0.0]]).tolist()
     [0, 1]
+
+    Parts have parameters of their own:
+
+    >>> from graphkm.graphs import KNN
+    >>> from graphkm.solvers import Newton
+    >>> clf = GKMClassifier(graph=KNN(n_neighbors=6), solver=Newton(tol=1e-8))
+    >>> clf.set_params(graph__n_neighbors=8).graph
+    KNN(n_neighbors=8, weights='auto', search='auto')
     """
 
     def __init__(
@@ -206,28 +161,11 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         C_graph: float | str = "auto",
         *,
         loss: str | Loss = "hinge",
-        p: float = 2,
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "spread",
-        graph: str = "knn",
-        n_neighbors: int | str = "auto",
-        radius: float | None = None,
-        graph_gamma: float | str | None = "auto",
-        neighbors: str = "auto",
-        laplacian: str = "auto",
-        laplacian_degree: int | str = "auto",
-        solver: str = "auto",
-        n_landmarks: int | str = "auto",
-        landmarks: str = "uniform",
-        smoothing: str = "auto",
-        tol: float = 1e-6,
-        edge_sampling: str = "uniform",
-        step: str = "implicit",
-        max_iter: int | str = "auto",
-        steps_per_row: float | str = "auto",
-        reservoir_size: int = 2000,
-        half_life: float | None = None,
-        budget: int | None = None,
+        graph: str | GraphPart = "knn",
+        smoothness: float | str | SmoothnessPart = "auto",
+        solver: str | Solver = "auto",
         fit_intercept: bool = False,
         class_weight: dict[Any, float] | str | None = None,
         unlabeled: Any = -1,
@@ -237,41 +175,22 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         verbose: int = 0,
         callback: Callable[[Progress], Any] | None = None,
     ) -> None:
-        super().__init__(
-            C,
-            C_graph,
-            loss=loss,
-            p=p,
-            kernel=kernel,
-            gamma=gamma,
-            graph=graph,
-            n_neighbors=n_neighbors,
-            radius=radius,
-            graph_gamma=graph_gamma,
-            neighbors=neighbors,
-            laplacian=laplacian,
-            laplacian_degree=laplacian_degree,
-            solver=solver,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            smoothing=smoothing,
-            tol=tol,
-            edge_sampling=edge_sampling,
-            step=step,
-            max_iter=max_iter,
-            steps_per_row=steps_per_row,
-            reservoir_size=reservoir_size,
-            half_life=half_life,
-            budget=budget,
-            fit_intercept=fit_intercept,
-            unlabeled=unlabeled,
-            precision=precision,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            callback=callback,
-        )
+        self.C = C
+        self.C_graph = C_graph
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.graph = graph
+        self.smoothness = smoothness
+        self.solver = solver
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
         """Learn from labelled and unlabelled rows.
@@ -291,7 +210,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         -------
         self
         """
-        return self._solve(self._encode(X, y, sample_weight), affinity=affinity)
+        return self.learn(self.encode(X, y, sample_weight), affinity=affinity)
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -314,7 +233,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
             coded = self._encode_more(rows, y, sample_weight, classes)
             return self._learn_more(rows, *coded, resolve_loss(self.loss, "classification"))
 
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+    def encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """Check all that was passed, and code the labels as targets -1 and +1."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "classification")
@@ -322,7 +241,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         labeled, codes, targets, weights = self._encode_classes(X, y, sample_weight)
         return Problem(X, labeled, codes, targets, weights, loss)
 
-    def _solve(self, problem: Problem, **given: Any) -> Self:
+    def learn(self, problem: Problem, **given: Any) -> Self:
+        """Fit to a problem that `encode` returned."""
         solution = self._fit(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
         if solution.complete and solution.gap is not None:  # else it may be for want of steps
@@ -345,24 +265,24 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         if wrong <= limit:
             return
         rows = problem.X[problem.labeled]
-        if isinstance(self.kernel_, Precomputed):
+        if not self.kernel_.has_rows:
             rows = rows[:, problem.labeled]
-        alone = clone(self).set_params(
-            C_graph=0, solver="newton", n_landmarks="auto", budget=None, verbose=0, callback=None
-        )
         own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool))
-        alone.classes_ = self.classes_
-        with warnings.catch_warnings():  # of what this fit is like nobody wants to know
+        without_graph = clone(self).set_params(
+            C_graph=0, solver=Newton(), verbose=0, callback=None
+        )
+        without_graph.classes_ = self.classes_
+        with warnings.catch_warnings():  # nobody asked for this fit
             warnings.simplefilter("ignore")
-            alone._fit(own)
-        followed = alone._contradicts(own)
+            without_graph._fit(own)
+        followed = without_graph._contradicts(own)
         if 2 * followed <= wrong:
             warnings.warn(
                 f"The graph overrules the labels: the model contradicts {wrong} of "
                 f"{len(problem.known)} given ones, of which one without the graph contradicts "
                 f"{followed}. Pass a smaller C_graph or n_neighbors, or a larger C; "
                 "GKMClassifierCV chooses them, and tries C_graph=0.",
-                UserWarning,
+                GraphWarning,
                 stacklevel=3,
             )
 
@@ -388,16 +308,3 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         # Normalised in logarithms, so that they sum to one however far off a row is.
         logs = log_expit(scores)
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
-
-    @staticmethod
-    def _default_costs(newton: bool, smoothing: str, n: int, n_labeled: int) -> tuple[float, float]:
-        """Return C and C_graph; `newton`, at p = 2, has C in units of the smoothed kernel.
-
-        At any other p a graph as strong as that would flatten f. Many labels say more than the
-        graph, which then has to give way.
-        """
-        if not newton:
-            return 1.0, 0.1
-        if smoothing == "rows":
-            return 10.0, 50.0 * n / n_labeled
-        return 10.0, graph_share(n) * 1e5 * min(1.0, _FEW / n_labeled) ** 3 / n_labeled

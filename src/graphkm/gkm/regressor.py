@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from ..graphs import GraphPart
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
 from ..machines.targets import KernelRegressor, spread_of, weighted_quantile
-from ..solvers import Progress
+from ..smoothness import SmoothnessPart
+from ..solvers import Progress, Solver
 from .base import Problem
-from .settings import check_parameters
-from .stream_checks import can_stream
-from .streaming import StreamingGKM
+from .plan import check_parameters
+from .streaming import StreamingGKM, can_stream
 
 _ENOUGH = 10  # targets of a stream from which its spread is known well enough
 
@@ -34,22 +35,14 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     C : float or "auto", default="auto"
         As in `GKMClassifier`.
     C_graph : float, "auto" or "guaranteed", default="auto"
-        As in `GKMClassifier`; "auto" is 10 / l for the Newton solver at p = 2 with a graph of
-        neighbours (50 n / l with smoothing="rows"), and 0.01 otherwise (0.001 for a normalised
-        Laplacian at another p).
-    smoothing : {"auto", "landmarks", "rows"}, default="auto"
-        As in `GKMClassifier`, but "auto" is always "landmarks": with "rows" scores far from all
-        known targets fall back to ``origin_``.
-    max_iter : int or "auto", default="auto"
-        As in `GKMClassifier`; for solver="sgd" "auto" is 100,000 steps, or a fifth of the rows
+        As in `GKMClassifier`; "auto" is 10 / l for `Newton` at p = 2 with a graph that lists its
+        edges, 50 n / l for `RowNewton`, and 0.01 otherwise (0.001 for a normalised smoothness at
+        another p).
+    solver : {"auto", "newton", "row_newton", "sgd"} or Solver, default="auto"
+        As in `GKMClassifier`, but "auto" never takes `RowNewton`: with it scores far from all
+        known targets fall back to ``origin_``. `SGD` takes 100,000 steps, or a fifth of the rows
         if that is more.
-    p, kernel, gamma, graph, n_neighbors, radius, graph_gamma, neighbors
-        As in `GKMClassifier`.
-    laplacian, laplacian_degree, solver, n_landmarks, landmarks, tol
-        As in `GKMClassifier`.
-    steps_per_row, reservoir_size, half_life, budget
-        As in `GKMClassifier`.
-    edge_sampling, step, precision, random_state, n_jobs, verbose, callback
+    kernel, gamma, graph, smoothness, precision, random_state, n_jobs, verbose, callback
         As in `GKMClassifier`.
     fit_intercept : bool, default=True
         Add 1 to the kernel, and learn f around the median of the known targets instead of 0.
@@ -92,28 +85,11 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         C_graph: float | str = "auto",
         *,
         loss: str | Loss = "epsilon_insensitive",
-        p: float = 2,
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "spread",
-        graph: str = "knn",
-        n_neighbors: int | str = "auto",
-        radius: float | None = None,
-        graph_gamma: float | str | None = "auto",
-        neighbors: str = "auto",
-        laplacian: str = "auto",
-        laplacian_degree: int | str = "auto",
-        solver: str = "auto",
-        n_landmarks: int | str = "auto",
-        landmarks: str = "uniform",
-        smoothing: str = "auto",
-        tol: float = 1e-6,
-        edge_sampling: str = "uniform",
-        step: str = "implicit",
-        max_iter: int | str = "auto",
-        steps_per_row: float | str = "auto",
-        reservoir_size: int = 2000,
-        half_life: float | None = None,
-        budget: int | None = None,
+        graph: str | GraphPart = "knn",
+        smoothness: float | str | SmoothnessPart = "auto",
+        solver: str | Solver = "auto",
         fit_intercept: bool = True,
         unlabeled: float | None = None,
         precision: str = "single",
@@ -122,40 +98,21 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         verbose: int = 0,
         callback: Callable[[Progress], Any] | None = None,
     ) -> None:
-        super().__init__(
-            C,
-            C_graph,
-            loss=loss,
-            p=p,
-            kernel=kernel,
-            gamma=gamma,
-            graph=graph,
-            n_neighbors=n_neighbors,
-            radius=radius,
-            graph_gamma=graph_gamma,
-            neighbors=neighbors,
-            laplacian=laplacian,
-            laplacian_degree=laplacian_degree,
-            solver=solver,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            smoothing=smoothing,
-            tol=tol,
-            edge_sampling=edge_sampling,
-            step=step,
-            max_iter=max_iter,
-            steps_per_row=steps_per_row,
-            reservoir_size=reservoir_size,
-            half_life=half_life,
-            budget=budget,
-            fit_intercept=fit_intercept,
-            unlabeled=unlabeled,
-            precision=precision,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            callback=callback,
-        )
+        self.C = C
+        self.C_graph = C_graph
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.graph = graph
+        self.smoothness = smoothness
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.unlabeled = unlabeled
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
         """Learn from rows with and without a target.
@@ -175,7 +132,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         -------
         self
         """
-        return self._solve(self._encode(X, y, sample_weight), affinity=affinity)
+        return self.learn(self.encode(X, y, sample_weight), affinity=affinity)
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -225,7 +182,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         self.origin_ = weighted_quantile(known, weights, 0.5) if self.fit_intercept else 0.0
         self.spread_ = spread_of(known - self.origin_, weights)
 
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+    def encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """Check all that was passed, and take the targets in units of their spread."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "regression")
@@ -236,17 +193,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         self._measure(known, weights)
         return Problem(X, labeled, known, self._coded(known), weights, loss)
 
-    def _solve(self, problem: Problem, **given: Any) -> Self:
+    def learn(self, problem: Problem, **given: Any) -> Self:
+        """Fit to a problem that `encode` returned."""
         self._fit(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
         return self
-
-    @staticmethod
-    def _default_costs(newton: bool, smoothing: str, n: int, n_labeled: int) -> tuple[float, float]:
-        """Return C and C_graph; `newton`, at p = 2, has C in units of the smoothed kernel.
-
-        At any other p a graph as strong as that would flatten f.
-        """
-        if not newton:
-            return 5.0, 0.01  # Newton's C without a graph: a kernel value of 2 with its intercept
-        return (10.0, 50.0 * n / n_labeled) if smoothing == "rows" else (10.0, 10.0 / n_labeled)

@@ -9,38 +9,54 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.utils import check_random_state
+from sklearn.base import is_classifier
 
 from ..backends import query_rows
 from ..expansion import mean_row
-from ..graphs import NEIGHBORS
-from ..kernels import Kernel, SquaredExponential, resolve_gamma
+from .._parts import Sizes
+from ..graphs import KNN, NEIGHBORS, Bipartite, Full
+from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
 from ..machines.checks import check_kernel_reaches, check_range
 from ..machines.encoding import State
 from ..machines.fitted_state import restore_stream, stream_state
-from ..solvers import Solution
+from ..solvers import SGD, Solution
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from .base import BaseGKM
-from .settings import check_parameters
-from .stream_checks import refuse_to_stream, varies
+from .plan import check_parameters, make_plan, resolve_solver
 
 _ENOUGH = 100  # rows from which a first chunk shows whether gamma can be right
 _FREE = ("n_jobs", "verbose", "callback")  # parameters a stream may change
+_KINDS = {KNN: "knn", Full: "full", Bipartite: "bipartite"}
+
+
+def can_stream(estimator: BaseGKM) -> bool:
+    """Return whether there is a partial_fit; an AttributeError says why not."""
+    e = estimator
+    if e.solver != "auto" and not isinstance(resolve_solver(e.solver), SGD):
+        raise AttributeError(
+            f"partial_fit takes stochastic steps, and solver={e.solver!r}; pass solver='sgd' or "
+            "'auto'."
+        )
+    if not resolve_kernel(e.kernel).has_rows:
+        raise AttributeError(
+            "partial_fit needs the rows themselves, and kernel='precomputed' has none."
+        )
+    return True
 
 
 class StreamingGKM(BaseGKM):
     """An estimator that learns from streams.
 
-    ``partial_fit`` takes the steps of ``solver="sgd"``, with one t and one average over all
+    ``partial_fit`` takes the steps of `graphkm.solvers.SGD`, with one t and one average over all
     chunks, for the objective of `fit` over the rows seen so far. Every labelled row is a step
-    when it comes; `steps_per_row` may ask for more, which repeat labelled rows kept. Edges join
-    kept rows: `reservoir_size` of those with a label and of those without, a sample of
-    everything seen or, with a `half_life`, of what is recent.
+    when it comes. The solver's `steps_per_row` may ask for more steps, which repeat labelled rows
+    that are kept. Edges join kept rows: `reservoir_size` of those with a label and as many of
+    those without. They are a sample of everything seen or, with a `half_life`, of recent rows.
 
     The first chunk fixes what `fit` takes from all rows: gamma if it is a word, and in
     regression the units of targets. Apart from these the model depends on the rows and their
-    order, and on how they are cut into chunks by rounding only.
+    order. How they are cut into chunks changes rounding only.
 
     A call that fails, or is interrupted, changes nothing. A call of `fit` ends the stream, and
     the next of ``partial_fit`` begins another.
@@ -88,7 +104,6 @@ class StreamingGKM(BaseGKM):
         first = not hasattr(self, "_stream")
         if first:
             check_parameters(self)
-            refuse_to_stream(self)
         else:
             self._refuse_changes()
         X = self._validate_rows(X, reset=first)
@@ -154,35 +169,34 @@ class StreamingGKM(BaseGKM):
 
     def _start_stream(self, X: Any, n_outputs: int, loss: Loss, dtype: np.dtype[Any]) -> None:
         kernel = self._stream_kernel(X, dtype)
-        usual_C, usual_C_graph = self._default_costs(False, "landmarks", 1, 1)
-        gamma = self.graph_gamma
-        if gamma is None or isinstance(gamma, str):
-            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
-            gamma = resolve_gamma("spread", X) if own is None else own
-        random = check_random_state(self.random_state)
+        sizes = Sizes(0, 0, is_classifier(self))
+        plan = make_plan(self, X, kernel, sizes, streaming=True)
+        graph, sgd, resources = plan.graph, plan.solver, self.resources()
+        assert isinstance(sgd, SGD) and not isinstance(plan.C_graph, str)
+        drawn = plan.C_graph > 0
         solver = StreamSolver(
             kernel=kernel,
             offset=float(self.fit_intercept),
             loss=loss,
-            p=float(self.p),
-            C=usual_C if isinstance(self.C, str) else float(self.C),
-            C_graph=usual_C_graph if isinstance(self.C_graph, str) else float(self.C_graph),
+            p=float(plan.smoothness.p),
+            C=plan.C,
+            C_graph=plan.C_graph,
             n_features=X.shape[1],
             n_outputs=n_outputs,
             sparse=issparse(X),
-            step=self.step,  # type: ignore[arg-type]  # checked
-            graph=self.graph,
-            graph_gamma=float(gamma),
-            n_neighbors=NEIGHBORS if isinstance(self.n_neighbors, str) else self.n_neighbors,
-            reservoir_size=self.reservoir_size,
-            half_life=self.half_life,
-            steps_per_row=self.steps_per_row,
-            seed=np.random.SeedSequence(random.randint(2**31 - 1, size=4).tolist()),
-            budget=self.budget,
+            step=sgd.step,  # type: ignore[arg-type]  # checked
+            graph=_KINDS[type(graph)] if drawn else "full",  # type: ignore[index]
+            graph_gamma=float(getattr(graph, "weights", 1.0)),
+            n_neighbors=int(getattr(graph, "n_neighbors", NEIGHBORS)),
+            reservoir_size=sgd.reservoir_size,
+            half_life=sgd.half_life,
+            steps_per_row=sgd.steps_per_row,
+            seed=resources.seed,
+            budget=sgd.budget,
             dtype=dtype,
-            n_threads=self._n_threads(),
+            n_threads=resources.n_threads,
         )
-        self.kernel_ = kernel
+        self.kernel_, self.plan_ = kernel, plan
         self._stream_sparse = issparse(X)
         shift = None if kernel.native_code is None else mean_row(kernel, X)
         self._stream_shift = shift
@@ -191,10 +205,10 @@ class StreamingGKM(BaseGKM):
 
     def _stream_kernel(self, X: Any, dtype: np.dtype[Any]) -> Kernel:
         """Return the kernel, with a gamma from the first chunk unless it is a number."""
-        kernel = self._open_kernel()
+        kernel = resolve_kernel(self.kernel)
         if kernel.native_code is not None:
             check_range(X, dtype)
-        if isinstance(self.gamma, str) and not varies(X) and hasattr(kernel, "gamma"):
+        if isinstance(self.gamma, str) and not _varies(X) and hasattr(kernel, "gamma"):
             raise ValueError(
                 f"gamma={self.gamma!r} is taken from the first chunk, whose {X.shape[0]} rows are "
                 "all alike; pass a larger first chunk, or a number for gamma."
@@ -237,6 +251,14 @@ class StreamingGKM(BaseGKM):
                     f"{name} was {self._stream_params[name]} when this stream began and is {value} "
                     "now, which would have no effect; set it back, or begin with a new model."
                 )
+
+
+def _varies(X: Any) -> bool:
+    """Return whether any column has two different values."""
+    if issparse(X):
+        X = csr_array(X)
+        return bool((X - X[[0] * X.shape[0]]).count_nonzero()) if X.shape[0] > 1 else False
+    return bool((X[0] != X).any())
 
 
 def _equal_rows(one: Any, two: Any) -> NDArray[np.bool_]:

@@ -13,11 +13,16 @@ from ..backends import make_store, query_rows
 from ..graphs import Graph, ListedGraph
 from ..graphs.distances import squared_distances
 from ..kernels import Kernel, Laplacian, Precomputed, SquaredExponential, resolve_gamma
+from ..solvers import SGD
 
 _PROBE, _OTHERS = 32, 4096  # rows between which kernel values are looked at
 _PAIRS = 1024  # of them, pairs whose distance is computed exactly
 _ROWS = 8192  # rows whose norms are computed together
 _ROUNDING = 0.01  # error of a kernel value's exponent from which single precision misleads
+
+
+class GraphWarning(UserWarning):
+    """The graph and the labels do not go well together; the message says how."""
 
 
 def canonical_csr(X: Any) -> Any:
@@ -92,8 +97,8 @@ def check_graph_reaches(graph: Graph, gamma: float) -> None:
     index = np.random.default_rng(0).integers(graph.n_edges, size=_OTHERS)
     if not graph.take(index).weight.any():
         raise ValueError(
-            f"graph_gamma={gamma:.3g} makes every edge weight underflow to 0, so that the graph "
-            "joins nothing. Pass a smaller graph_gamma, or None for that of the kernel."
+            f"weights={gamma:.3g} makes every edge weight underflow to 0, so that the graph "
+            "joins nothing. Pass a smaller number, or weights='kernel'."
         )
 
 
@@ -133,18 +138,17 @@ def warn_of_unlabeled_components(graph: Graph, labeled: Any) -> None:
             f"{n_parts} of the graph's connected components, with {n_rows} of {len(labeled)} "
             "rows, hold no labelled point: there the graph carries no label and the kernel alone "
             "decides. More neighbours (or a larger radius) connect them.",
-            UserWarning,
+            GraphWarning,
             stacklevel=4,
         )
 
 
-def require_memory_for_centres(
-    X: Any, n_outputs: int, max_iter: int, dtype: Any, budget: int | None = None
-) -> None:
+def require_memory_for_centres(X: Any, n_outputs: int, solver: SGD, dtype: Any) -> None:
     """Raise before a fit whose centres would not fit into memory."""
+    max_iter = int(solver.max_iter)
     n_centres = min(X.shape[0], 3 * max_iter)
-    if budget is not None:
-        n_centres = min(n_centres, budget + _OTHERS)  # and those of a block
+    if solver.budget is not None:
+        n_centres = min(n_centres, solver.budget + _OTHERS)  # and those of a block
     per_value = np.dtype(dtype).itemsize
     row = X.nnz / max(1, X.shape[0]) * (per_value + 4) if issparse(X) else X.shape[1] * per_value
     # Panels grow by doubling: while they move, the old and the new are there together.

@@ -1,0 +1,344 @@
+"""The candidates of a model search: what is tried, and what candidates share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._threads import blas_threads_for
+from ..expansion import KernelExpansion
+from ..graphs import KNN, NEIGHBORS, Bipartite, Graph, default_neighbors, resolve_graph
+from ..graphs.laplacian import laplacian_matrix
+from ..graphs.search import nearest
+from ..kernels import Kernel, resolve_gamma, resolve_kernel
+from ..objective import Objective
+from ..smoothness import IteratedLaplacian, Smoothness
+from ..solvers import Newton, RowNewton
+from ..solvers.graph_kernel import GraphKernel, graph_form
+from ..solvers.landmark_features import LandmarkFeatures
+from ..solvers.row_newton import RowKernel
+from .base import BaseGKM, Neighbours, Problem
+from .plan import Plan, bandwidth
+
+_LAST = 4  # steps down the list at which candidates without a graph stand
+
+# What is tried where nothing is given: C in units of one over the mean kernel value of the
+# labelled rows, C_graph of one over their number, gamma of the data's own.
+_CS = (10.0, 100.0)  # softer ones let the hinge loss call everything one class
+_CS_WITHOUT_GRAPH = (10.0, 100.0, 1.0, 1000.0, 0.1)
+_C_GRAPHS = (1e5, 1e7, 1e3)
+_ROWS = 100  # below so many rows these are too strong, all of them
+_C_GRAPHS_OF_ROWS = (50.0, 500.0, 5.0)  # times the number of rows
+_GAMMAS = (1.0,)
+_GAMMAS_WITHOUT_GRAPH = (1.0, 3.0, 1.0 / 3.0, 10.0)
+_GRAPHS = ((6, 2), (12, 4), (50, 8), (4, 1), (2, 1))
+_GRAPHS_OF_ROWS = ((6, 1), (12, 1), (3, 1))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values that are tried: the given ones, else values in the units of the data.
+
+    Order matters where candidates are judged alike: the first one wins.
+    """
+
+    given_Cs: Sequence[float] | None
+    given_C_graphs: Sequence[float] | None
+    given_gammas: Sequence[float | str] | None
+    given_graphs: Sequence[tuple[int, int]] | None
+
+    def Cs(self, scale: float, *, without_graph: bool = False) -> NDArray[np.float64]:
+        """Return the values of C for labelled points of this mean kernel value."""
+        if self.given_Cs is not None:
+            return np.asarray(self.given_Cs, dtype=np.float64)
+        return np.asarray(_CS_WITHOUT_GRAPH if without_graph else _CS) / scale
+
+    def C_graphs(self, n: int, n_labeled: int, *, rows: bool = False) -> list[float]:
+        """Return the values of C_graph but 0, which is always tried."""
+        if self.given_C_graphs is not None:
+            return [float(value) for value in self.given_C_graphs if value > 0]
+        if rows:
+            return [value * n / n_labeled for value in _C_GRAPHS_OF_ROWS]
+        share = min(1.0, n / _ROWS) ** 3
+        return [share * value / n_labeled for value in _C_GRAPHS]
+
+    def gammas(
+        self, kernel: Kernel, X: Any, *, without_graph: bool = False
+    ) -> list[float | None]:
+        """Return the values of gamma; None for a kernel that has none."""
+        if kernel.with_gamma(1.0) is kernel:
+            return [None]
+        if self.given_gammas is not None:
+            return [resolve_gamma(gamma, X) for gamma in self.given_gammas]  # type: ignore[arg-type]
+        spread = resolve_gamma("spread", X)
+        factors = _GAMMAS_WITHOUT_GRAPH if without_graph else _GAMMAS
+        return [factor * spread for factor in factors]
+
+    def graphs(self, n: int, *, neighbours: bool, rows: bool = False) -> list[tuple[int, int]]:
+        """Return pairs of a number of neighbours and a degree of the Laplacian."""
+        given = self.given_graphs
+        if given is None:
+            usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
+            share = default_neighbors(n) / NEIGHBORS
+            given = [(max(1, round(share * k)), degree) for k, degree in usual]
+        if not neighbours:  # the graph is what it is; only the degree varies
+            return [(1, degree) for degree in dict.fromkeys(degree for _, degree in given)]
+        return list(dict.fromkeys((min(int(k), n - 1), int(degree)) for k, degree in given))
+
+
+@dataclass(frozen=True)
+class Family:
+    """Candidates that differ in C alone.
+
+    Parameters
+    ----------
+    parameters : dict
+        What they set of the estimator, but C.
+    Cs : ndarray
+        The values of C.
+    steps : int
+        How far down the lists of values they stand.
+    phi : ndarray of shape (n_labeled, n_features) or None
+        Features of the labelled rows with the graph inside them; None where there are none.
+    others : callable or None
+        Returns the features of the unlabelled rows on which fits are compared.
+    """
+
+    parameters: dict[str, Any]
+    Cs: NDArray[np.float64]
+    steps: int = 0
+    phi: NDArray[np.float64] | None = None
+    others: Callable[[], NDArray[np.float64]] | None = None
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """Return every candidate as parameters of the estimator."""
+        return [{**self.parameters, "C": C} for C in self.Cs.tolist()]
+
+
+class Candidates:
+    """Families of candidates, with everything shared that can be.
+
+    One pass over the data per gamma and graph makes features; each C_graph then costs one
+    factorisation. While labels take turns at being held out, edges between labelled rows are
+    kept: a row whose label is held out is an unlabelled one.
+
+    Without features, for a p other than 2 or a stochastic solver, C counts in units of the plain
+    kernel.
+
+    Parameters
+    ----------
+    template : BaseGKM
+        The estimator, with everything that is not searched.
+    problem : Problem
+        All of the data.
+    plan : Plan
+        Of the template for the problem.
+    grid : Grid
+        What is tried.
+    others : ndarray of int
+        Unlabelled rows on which fits are compared.
+    affinity : sparse matrix or None
+        As it was passed to `fit`.
+    """
+
+    def __init__(
+        self,
+        template: BaseGKM,
+        problem: Problem,
+        plan: Plan,
+        grid: Grid,
+        others: NDArray[np.int64],
+        affinity: Any,
+    ) -> None:
+        self._template, self._problem, self._plan, self._grid = template, problem, plan, grid
+        self._others, self._affinity = others, affinity
+        self._labeled = np.flatnonzero(problem.labeled)
+        self._rows = isinstance(plan.solver, RowNewton)
+        self._kernel = resolve_kernel(template.kernel)
+        self._graph_part = resolve_graph(template.graph)
+
+    def __iter__(self) -> Iterator[Family]:
+        """Yield every family; candidates without a graph come last."""
+        yield from self._with_features() if self.have_features else self._without_features()
+
+    @property
+    def have_features(self) -> bool:
+        """Whether families have features, by which the closed form judges."""
+        return isinstance(self._plan.solver, Newton | RowNewton) and self._plan.smoothness.p == 2
+
+    @property
+    def has_graphs(self) -> bool:
+        """Whether any candidate has a graph."""
+        return not self._problem.labeled.all() and len(self._C_graphs()) > 0
+
+    def _C_graphs(self) -> list[float]:
+        n, n_labeled = self._problem.X.shape[0], len(self._labeled)
+        return self._grid.C_graphs(n, n_labeled, rows=self._rows)
+
+    def _graphs(self) -> list[tuple[int, int]]:
+        n, knn = self._problem.X.shape[0], isinstance(self._graph_part, KNN)
+        graphs = self._grid.graphs(n, neighbours=knn, rows=self._rows)
+        if isinstance(self._template.smoothness, IteratedLaplacian):
+            return graphs
+        return [(k, 1) for k in dict.fromkeys(k for k, _ in graphs)]
+
+    @cached_property
+    def neighbours(self) -> Neighbours | None:
+        """The nearest rows of every row, searched for once, for all candidates and fits."""
+        if not isinstance(self._graph_part, KNN) or not self.has_graphs:
+            return None
+        template, method = self._template, self._graph_part.search
+        return nearest(
+            self._problem.X,
+            max(k for k, _ in self._graphs()),
+            template.n_threads(),
+            method,  # type: ignore[arg-type]  # checked
+            squared=True,
+            verbose=bool(template.verbose),
+        )
+
+    # ------------------------------------------------------------------ with features
+
+    def _with_features(self) -> Iterator[Family]:
+        X = self._problem.X
+        if self.has_graphs:
+            for gamma in self._grid.gammas(self._kernel, X):
+                families = self._of_rows if self._rows else self._of_landmarks
+                yield from families(self._objective(gamma), gamma)
+        for step, gamma in enumerate(self._grid.gammas(self._kernel, X, without_graph=True)):
+            yield self._without_graph(gamma, _LAST + step)
+
+    def _of_landmarks(self, objective: Objective, gamma: float | None) -> Iterator[Family]:
+        """Yield families whose graph smooths the function of the landmarks."""
+        solver = self._plan.solver
+        assert isinstance(solver, Newton)
+        features = solver.features(objective, self._template.resources())
+        labeled = features.kernels_at(self._labeled)
+        others = cache(lambda: features.kernels_at(self._others))
+        for step, (k, degree) in enumerate(self._graphs()):
+            problem = replace(objective, graph=self._graph(k, objective.kernel), degree=degree)
+            form = graph_form(problem, features, self._template.verbose)
+            for steps, C_graph, factor in self._factors(problem, step):
+                kernel = GraphKernel(features.gram, labeled, form, factor)
+                Cs = self._grid.Cs(kernel.scale)
+                parameters = self._named(k, degree, C_graph, gamma)
+                at = partial(_reached, kernel, others)
+                yield Family(parameters, Cs, steps, kernel.phi, at)
+
+    def _of_rows(self, objective: Objective, gamma: float | None) -> Iterator[Family]:
+        """Yield families whose graph smooths the rows' own scores."""
+        for step, (k, degree) in enumerate(self._graphs()):
+            graph = self._graph(k, objective.kernel)
+            matrix = laplacian_matrix(graph, normalized=objective.normalized)
+            for steps, C_graph, factor in self._factors(replace(objective, graph=graph), step):
+                with self._few_threads():
+                    kernel = RowKernel(matrix, degree, 2.0 * factor, self._labeled)
+                parameters = self._named(k, degree, C_graph, gamma)
+                at = partial(self._reached_by_few, kernel, lambda: self._others)
+                yield Family(parameters, self._grid.Cs(kernel.scale), steps, kernel.phi, at)
+
+    def _factors(self, objective: Objective, steps: int) -> Iterator[tuple[int, float, float]]:
+        """Yield every C_graph after its place in the list, and what it makes of the graph."""
+        for more, C_graph in enumerate(self._C_graphs()):
+            factor = replace(objective, C_graph=np.array([C_graph])).graph_factor[0]
+            yield steps + more, C_graph, float(factor)
+
+    def _without_graph(self, gamma: float | None, steps: int) -> Family:
+        """Return the candidates without a graph: they need the labelled rows only."""
+        objective = self._objective(gamma)
+        with self._few_threads():
+            features = LandmarkFeatures(
+                objective, self._labeled, 1e-12, self._template.n_threads()
+            )
+            kernel = GraphKernel(features.gram, features.kernels_at(self._labeled), None, 0.0)
+            Cs = self._grid.Cs(kernel.scale, without_graph=True)
+        parameters = self._named(None, None, 0.0, gamma)
+        at = partial(self._reached_by_few, kernel, lambda: features.kernels_at(self._others))
+        return Family(parameters, Cs, steps, kernel.phi, at)
+
+    def _reached_by_few(self, kernel: Any, others: Callable[[], Any]) -> NDArray[np.float64]:
+        with self._few_threads():
+            return _reached(kernel, others)
+
+    def _few_threads(self) -> AbstractContextManager[Any]:
+        """Return the context of work on matrices between labelled rows."""
+        return blas_threads_for(len(self._labeled), len(self._labeled))
+
+    def _named(
+        self, k: int | None, degree: int | None, C_graph: float, gamma: float | None
+    ) -> dict[str, Any]:
+        """Return parameters of the estimator."""
+        iterated = isinstance(self._template.smoothness, IteratedLaplacian)
+        known = {
+            "graph__n_neighbors": k if isinstance(self._graph_part, KNN) else None,
+            "smoothness__degree": degree if iterated else None,
+            "C_graph": C_graph,
+            "gamma": gamma,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+    def _objective(self, gamma: float | None) -> Objective:
+        problem, kernel = self._problem, self._kernel
+        return Objective(
+            X=problem.X,
+            labeled=self._labeled,
+            targets=problem.targets,
+            weights=problem.weights,
+            kernel=kernel if gamma is None else kernel.with_gamma(gamma),
+            offset=float(self._template.fit_intercept),
+            loss=problem.loss,
+            smoothness=Smoothness(2),
+            C=np.ones(problem.targets.shape[1]),
+            C_graph=np.ones(problem.targets.shape[1]),
+            normalized=bool(self._plan.smoothness.normalized),
+        )
+
+    def _graph(self, k: int, kernel: Kernel) -> Graph:
+        X, part = self._problem.X, self._graph_part
+        nobody = np.zeros(X.shape[0], dtype=bool)
+        part = part.weighted(bandwidth(kernel, X), local=True)
+        if self.neighbours is not None:
+            return part.with_params(n_neighbors=k).of_neighbours(*self.neighbours, nobody)
+        return part.build(
+            X,
+            self._problem.labeled if isinstance(part, Bipartite) else nobody,
+            affinity=self._affinity,
+            n_jobs=self._template.n_threads(),
+        )
+
+    # ------------------------------------------------------------------ without features
+
+    def _without_features(self) -> Iterator[Family]:
+        if self.has_graphs:
+            graphs = [k for k, _ in self._graphs()]
+            C_graphs = self._C_graphs()
+            for (gamma, C), k, C_graph in product(self._in_units(), graphs, C_graphs):
+                yield Family(self._named(k, None, C_graph, gamma), np.array([C]))
+        for gamma, C in self._in_units(without_graph=True):
+            yield Family(self._named(None, None, 0.0, gamma), np.array([C]))
+
+    def _in_units(self, *, without_graph: bool = False) -> Iterator[tuple[float | None, float]]:
+        """Yield every gamma with every C in units of its kernel."""
+        X = self._problem.X
+        for gamma in self._grid.gammas(self._kernel, X, without_graph=without_graph):
+            for C in self._grid.Cs(self._mean_kernel(gamma), without_graph=without_graph).tolist():
+                yield gamma, C
+
+    def _mean_kernel(self, gamma: float | None) -> float:
+        """Return the mean over the labelled rows of k(x, x)."""
+        kernel = self._kernel if gamma is None else self._kernel.with_gamma(gamma)
+        offset = float(self._template.fit_intercept)
+        f = KernelExpansion(kernel, self._problem.X, 1, offset=offset)
+        return float(f.diagonal(self._labeled).mean()) or 1.0
+
+
+def _reached(kernel: Any, others: Callable[[], Any]) -> NDArray[np.float64]:
+    """Return the features of the rows on which fits are compared."""
+    return np.asarray(kernel.at(others()))

@@ -1,0 +1,430 @@
+"""Estimators that choose their own parameters: a search, then one fit with what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._parameters import check_count, check_number
+from .._threads import blas_threads_for
+from ..graphs import resolve_graph
+from ..smoothness import IteratedLaplacian
+from ..solvers import Newton, RowNewton
+from .base import BaseGKM, Problem
+from .candidates import Candidates, Grid
+from .classifier import GKMClassifier
+from .closed_form import ClosedForm
+from .criterion import Judgement
+from .fold_judge import FoldJudge
+from .plan import Plan, choose_exact
+from .regressor import GKMRegressor
+
+
+class SearchMixin:
+    """Search, then one fit with what was found; predictions and scores are that fit's.
+
+    It comes before scikit-learn's mixins, whose `score` would count unlabelled rows.
+    """
+
+    estimator: BaseGKM | None
+    Cs: Sequence[float] | None
+    C_graphs: Sequence[float] | None
+    gammas: Sequence[float | str] | None
+    graphs: Sequence[tuple[int, int]] | None
+    cv: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    best_estimator_: Any
+
+    def _estimator(self) -> BaseGKM:
+        """Return the estimator whose parameters are chosen."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
+        """Choose the parameters and learn with them.
+
+        Parameters
+        ----------
+        X, y, sample_weight, affinity
+            As in the `fit` of `GKMClassifier` or `GKMRegressor`.
+
+        Returns
+        -------
+        self
+        """
+        grid, template = self._grid(), self._template()
+        problem = template.encode(X, y, sample_weight)
+        template.check_affinity(affinity)
+        plan = self._make_exact(template, problem)
+        judge: ClosedForm | FoldJudge
+        closed = ClosedForm(
+            problem, classes=is_classifier(self), seed=int(template.random_state)
+        )
+        candidates = Candidates(template, problem, plan, grid, closed.others, affinity)
+        if self.cv is None and candidates.have_features:
+            judge = closed
+        else:
+            judge = FoldJudge(
+                template,
+                problem,
+                self._splitter(template),
+                y,
+                sample_weight,
+                affinity,
+                lambda: candidates.neighbours,
+            )
+        found: list[tuple[dict[str, Any], Judgement]] = []
+        n_landmarks = getattr(plan.solver, "n_landmarks", 0)
+        with blas_threads_for(len(problem.labeled), n_landmarks), self._progress() as bar:
+            for family in candidates:
+                found += zip(family.candidates(), judge.judge(family), strict=True)
+                if bar is not None:
+                    bar.update(len(family.Cs))
+        self.choose(
+            [candidate for candidate, _ in found],
+            np.array([judgement.loss for _, judgement in found]),
+            np.array([judgement.score for _, judgement in found]),
+        )
+        if judge is closed and not is_classifier(self):
+            own = closed.held_out_scores()
+            self.best_score_ = own[self.best_params_["C_graph"] > 0]
+            self.unlabeled_gain_ = self.best_score_ - own[False]
+        template.set_params(**self.best_params_)
+        self.take(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
+        return self
+
+    def take(self, model: BaseGKM) -> None:
+        """Set what the chosen model knows."""
+        self.best_estimator_ = model
+        for name in ("classes_", "n_features_in_", "feature_names_in_", "n_iter_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+
+    def choose(
+        self,
+        candidates: list[dict[str, Any]],
+        losses: NDArray[np.float64],
+        scores: NDArray[np.float64],
+    ) -> None:
+        """Set what the search found: the candidate of the smallest loss is the best."""
+        self.best_index_ = int(np.argmin(losses))
+        self.best_params_ = candidates[self.best_index_]
+        self.best_score_ = float(scores[self.best_index_])
+        without_graph = np.array([candidate["C_graph"] == 0 for candidate in candidates])
+        rival = int(np.flatnonzero(without_graph)[np.argmin(losses[without_graph])])
+        self.unlabeled_gain_ = float(scores[self.best_index_] - scores[rival])
+        names = dict.fromkeys(name for candidate in candidates for name in candidate)
+        self.cv_results_ = {
+            f"param_{name}": np.ma.masked_invalid(
+                [float(candidate.get(name, np.nan)) for candidate in candidates]
+            )
+            for name in names
+        } | {
+            "params": candidates,
+            "mean_test_score": scores,
+            "criterion": losses,
+            "rank_test_score": 1 + np.argsort(np.argsort(losses, kind="stable"), kind="stable"),
+        }
+
+    def _template(self) -> BaseGKM:
+        """Return a copy of the estimator with the seed and threads of the search."""
+        template: BaseGKM = clone(self._estimator())
+        random_state = self.random_state
+        if random_state is None:
+            random_state = template.random_state
+        # The search and the fit after it must see the same landmarks.
+        seed = check_random_state(random_state).randint(2**31 - 1)
+        template.set_params(random_state=int(seed), verbose=max(self.verbose, template.verbose))
+        return template if self.n_jobs is None else template.set_params(n_jobs=self.n_jobs)
+
+    @staticmethod
+    def _make_exact(template: BaseGKM, problem: Problem) -> Plan:
+        """Return the plan; at p = 2 the solver is one that can iterate the Laplacian.
+
+        A solver that was named, and a power that was named, stay as they are.
+        """
+        sizes = problem.sizes(classes=is_classifier(template))
+        smoothness = template.smoothness
+        squares = smoothness == "auto" or getattr(smoothness, "p", smoothness) == 2
+        if template.solver == "auto" and squares:
+            graph = resolve_graph(template.graph)
+            solver, _ = choose_exact(graph, None, template.C_graph, sizes)
+            template.set_params(solver=solver)
+        plan = template.plan(problem)
+        if smoothness == "auto" and isinstance(plan.solver, Newton | RowNewton):
+            template.set_params(smoothness=IteratedLaplacian(1))
+        return template.plan(problem)
+
+    def _grid(self) -> Grid:
+        Cs, C_graphs, gammas, graphs = self.Cs, self.C_graphs, self.gammas, self.graphs
+        if Cs is not None:
+            Cs = [check_number("Cs", C, least=0, strictly=True) for C in _listed("Cs", Cs)]
+        if C_graphs is not None:
+            C_graphs = [
+                check_number("C_graphs", C, least=0) for C in _listed("C_graphs", C_graphs)
+            ]
+        if gammas is not None:
+            words = ("spread", "scale", "auto")
+            gammas = [
+                check_number("gammas", gamma, least=0, strictly=True, words=words)
+                for gamma in _listed("gammas", gammas)
+            ]
+        if graphs is not None:
+            graphs = [_graph_kind(pair) for pair in _listed("graphs", graphs)]
+        return Grid(Cs, C_graphs, gammas, graphs)
+
+    def _splitter(self, template: BaseGKM) -> Any:
+        from ..model_selection import LabeledKFold, LabeledStratifiedKFold  # slow to import
+
+        if hasattr(self.cv, "split") and not isinstance(self.cv, str):  # which text has too
+            return self.cv
+        n_splits = 5 if self.cv is None else check_count("cv", self.cv, least=2)
+        kind = LabeledStratifiedKFold if is_classifier(self) else LabeledKFold
+        return kind(n_splits, random_state=0, unlabeled=template.unlabeled)
+
+    def _progress(self) -> Any:
+        """Return a progress bar over candidates, if wanted."""
+        if not self.verbose:
+            return nullcontext()
+        from tqdm.auto import tqdm  # only those who want to see it wait for its import
+
+        return tqdm(unit="candidate", desc="search")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the prediction of the chosen model for every row of X."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the chosen model's score on the labelled rows of (X, y)."""
+        check_is_fitted(self, "best_estimator_")
+        return float(self.best_estimator_.score(X, y, sample_weight))
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Labels or targets of the training rows."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.transduction_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what the estimator takes: what its model takes."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags = self._estimator().__sklearn_tags__().input_tags
+        tags.target_tags.required = True
+        return tags
+
+
+def _has_probabilities(search: Any) -> bool:
+    return hasattr(search._estimator(), "predict_proba")
+
+
+class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
+    """`GKMClassifier` with its parameters chosen from the labelled rows.
+
+    The search chooses C, C_graph, gamma, the number of neighbours and the degree of the
+    Laplacian. Every candidate sees all rows; labels alone are held out. For p = 2 they are held
+    out one at a time, in closed form, and a whole grid costs little more than its passes over
+    the data: one per gamma and graph. Candidates without a graph (C_graph = 0) always take part,
+    so that "the unlabelled rows do not help here" is a possible answer.
+
+    The criterion counts errors, averaged over rows and over classes. With five labels or more
+    in every class, agreement decides what errors leave open: fits on random halves of the labels
+    should say the same of the unlabelled rows. With fewer, the squared error of the held-out
+    scores decides. Candidates under which a class all but vanishes from the unlabelled rows
+    lose. A graph must cut the held-out error by about a twentieth to be preferred to none.
+    Every step down the lists of values, which are in order of preference, costs a little: this
+    decides among a handful of labels. A row that is its class's only one is passed over. With
+    fewer than eight labelled rows left the first candidate is taken: a graph of 6 neighbours.
+
+    Parameters
+    ----------
+    estimator : GKMClassifier, optional
+        Everything that is not searched. By default ``GKMClassifier(class_weight="balanced")``.
+    Cs : list of float, optional
+        Values of C. By default 10 and 100 (without a graph from 0.1 to 1000) in units of 1 / k,
+        where k is the mean kernel value of the labelled rows with the graph inside the kernel
+        (for p other than 2, without it).
+    C_graphs : list of float, optional
+        Values of C_graph; 0 is always tried too. By default 1e3, 1e5 and 1e7 divided by the
+        number of labelled rows. For `RowNewton` 5, 50 and 500 times the number of rows, divided
+        by that of labelled rows.
+    gammas : list of float or str, optional
+        Values of gamma. By default "spread" with a graph, and a third, one, three and ten
+        times that without.
+    graphs : list of (int, int), optional
+        Pairs of a number of neighbours and a degree of the Laplacian. By default (6, 2),
+        (12, 4), (50, 8), (4, 1) and (2, 1). For `RowNewton` (6, 1), (12, 1) and (3, 1). The
+        degree counts unless the estimator's smoothness is a `Power`.
+    cv : int or splitter, optional
+        Fit on folds instead of closed-form leave-one-out: slower, for any p, with the loss
+        itself. Rows of a fold stay in the fit without their labels. Candidates are judged by the
+        mean score, with sample_weight, of the labels held out. An integer is the number of folds
+        of a `graphkm.model_selection.LabeledStratifiedKFold`. For p other than 2, or an
+        estimator with the solver `SGD`, None means 5.
+    random_state : int, RandomState or None, default=None
+        Decides all draws; None takes the estimator's.
+    n_jobs : int or None, default=None
+        Threads; None takes the estimator's.
+    verbose : int, default=0
+        Whether progress is shown.
+
+    Attributes
+    ----------
+    best_estimator_ : GKMClassifier
+        Fitted with the parameters chosen.
+    best_params_, best_index_, cv_results_
+        As in `sklearn.model_selection.GridSearchCV`; `criterion` is what was minimised.
+    best_score_ : float
+        Held-out accuracy of the choice; NaN if no row could be held out.
+    unlabeled_gain_ : float
+        Held-out accuracy of the choice, less that of the best candidate without a graph: what
+        the unlabelled rows are thought to have bought.
+    classes_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    transduction_ : ndarray of shape (n_samples,)
+        Labels of the training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm import GKMClassifierCV
+    >>> X, truth = make_moons(300, noise=0.1, random_state=0)
+    >>> y = np.full(300, -1)
+    >>> y[:10] = truth[:10]
+    >>> search = GKMClassifierCV(random_state=0).fit(X, y)
+    >>> bool(search.score(X, truth) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: GKMClassifier | None = None,
+        *,
+        Cs: Sequence[float] | None = None,
+        C_graphs: Sequence[float] | None = None,
+        gammas: Sequence[float | str] | None = None,
+        graphs: Sequence[tuple[int, int]] | None = None,
+        cv: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.Cs = Cs
+        self.C_graphs = C_graphs
+        self.gammas = gammas
+        self.graphs = graphs
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _estimator(self) -> GKMClassifier:
+        given = self.estimator
+        return GKMClassifier(class_weight="balanced") if given is None else given
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the chosen model's f(x)."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.decision_function(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the chosen model's probabilities; for loss="logistic"."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict_proba(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the chosen model's probabilities; for loss="logistic"."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict_log_proba(X))
+
+
+class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
+    """`GKMRegressor` with its parameters chosen from the rows with a known target.
+
+    As `GKMClassifierCV`; candidates are judged by the squared error of the targets held out.
+    `best_score_` and `unlabeled_gain_` are coefficients of determination of the model itself,
+    with its own loss: without `cv` on ten folds of the known targets.
+
+    Parameters
+    ----------
+    estimator : GKMRegressor, optional
+        Everything that is not searched. By default ``GKMRegressor()``.
+    Cs, C_graphs, gammas, graphs
+        As in `GKMClassifierCV`.
+    cv : int or splitter, optional
+        As in `GKMClassifierCV`; an integer is the number of folds of a
+        `graphkm.model_selection.LabeledKFold`.
+    random_state, n_jobs, verbose
+        As in `GKMClassifierCV`.
+
+    Attributes
+    ----------
+    best_estimator_, best_params_, best_index_, best_score_, cv_results_, unlabeled_gain_
+        As in `GKMClassifierCV`.
+    n_iter_, n_features_in_, feature_names_in_, transduction_
+        As in `GKMRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphkm import GKMRegressorCV
+    >>> X = np.linspace(0, 6, 121)[:, None]
+    >>> y = np.where(np.arange(121) % 10 == 0, np.sin(X.ravel()), np.nan)
+    >>> search = GKMRegressorCV(random_state=0).fit(X, y)
+    >>> bool(np.abs(search.predict(X) - np.sin(X.ravel())).max() < 0.3)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: GKMRegressor | None = None,
+        *,
+        Cs: Sequence[float] | None = None,
+        C_graphs: Sequence[float] | None = None,
+        gammas: Sequence[float | str] | None = None,
+        graphs: Sequence[tuple[int, int]] | None = None,
+        cv: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.Cs = Cs
+        self.C_graphs = C_graphs
+        self.gammas = gammas
+        self.graphs = graphs
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _estimator(self) -> GKMRegressor:
+        return GKMRegressor() if self.estimator is None else self.estimator
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    listed = [] if isinstance(values, str) or not hasattr(values, "__iter__") else list(values)
+    if not listed:
+        raise ValueError(f"{name} must be None or a list of values to try, got {values!r}.")
+    return listed
+
+
+def _graph_kind(pair: Any) -> tuple[int, int]:
+    if not hasattr(pair, "__len__") or len(pair) != 2:
+        raise ValueError(
+            f"graphs must hold pairs (n_neighbors, degree), got {pair!r} among them."
+        )
+    return check_count("n_neighbors", pair[0]), check_count("degree", pair[1])

@@ -1,0 +1,106 @@
+"""Candidates judged by fits on folds: slower than the closed form, for any p, loss and solver."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_regressor
+
+from ..machines.checks import GraphWarning
+from ..machines.labels import as_label_array
+from .base import BaseGKM, Neighbours, Problem
+from .candidates import Family
+from .criterion import Judgement
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Labelled rows whose labels are hidden from a fit, and those on which it is scored."""
+
+
+class FoldJudge:
+    """Judges candidates by fits that do not see the labels of a fold.
+
+    Rows of a fold stay where they are, without their labels: every fit sees all rows, and
+    neither an affinity nor a precomputed kernel has to be cut. Weights count in fits and scores.
+
+    Parameters
+    ----------
+    template : BaseGKM
+        The estimator, with everything that is not searched.
+    problem : Problem
+        All of the data.
+    splitter : splitter
+        Its `split` yields rows to train on and rows to test on.
+    y, sample_weight, affinity
+        As they were passed to `fit`.
+    neighbours : callable
+        Returns the nearest rows of every row, the same for every fold, or None.
+    """
+
+    def __init__(
+        self,
+        template: BaseGKM,
+        problem: Problem,
+        splitter: Any,
+        y: Any,
+        sample_weight: Any,
+        affinity: Any,
+        neighbours: Callable[[], Neighbours | None],
+    ) -> None:
+        self._template = template
+        self._problem = problem
+        self._y = as_label_array(y)
+        self._weight: NDArray[np.float64] | None = None
+        if sample_weight is not None:  # a single number stands for all rows
+            weight = np.asarray(sample_weight, dtype=np.float64)
+            self._weight = np.broadcast_to(weight, problem.labeled.shape)
+        self._affinity = affinity
+        self._neighbours = neighbours
+        self._splits = self._usable(splitter.split(problem.X, self._y))
+
+    def judge(self, family: Family) -> list[Judgement]:
+        """Return every candidate's mean score over the folds."""
+        means = [
+            float(np.mean([self._score(candidate, split) for split in self._splits]))
+            for candidate in family.candidates()
+        ]
+        return [Judgement(-mean, mean) for mean in means]
+
+    def _usable(self, splits: Any) -> list[Split]:
+        """Return the splits with what can be scored: labelled rows of a weight above 0."""
+        usable = []
+        labeled = np.flatnonzero(self._problem.labeled)
+        for train, test in splits:
+            test = np.intersect1d(test, labeled)
+            if self._weight is not None:
+                test = test[self._weight[test] > 0]
+            if len(test) == 1 and is_regressor(self._template):
+                raise ValueError(
+                    f"A fold of the {len(labeled)} known targets holds a single one, of which "
+                    "there is no R^2; pass a smaller cv."
+                )
+            if len(test):
+                usable.append((np.setdiff1d(labeled, train), test))
+        if not usable:
+            raise ValueError(
+                "No test fold of cv holds a labelled row of positive weight; label more rows, or "
+                "pass another cv or sample_weight."
+            )
+        return usable
+
+    def _score(self, candidate: dict[str, Any], split: Split) -> float:
+        """Score a fit that did not see this fold's labels."""
+        hidden, test = split
+        X, y = self._problem.X, self._y.astype(object)
+        y[hidden] = None
+        model: Any = clone(self._template).set_params(**candidate, verbose=0)
+        problem = model.encode(X, y, self._weight)
+        with warnings.catch_warnings():
+            # Hidden labels may cause these. The last fit sees all labels, and warns if it must.
+            warnings.simplefilter("ignore", GraphWarning)
+            model.learn(problem, affinity=self._affinity, neighbours=self._neighbours())
+        weight = None if self._weight is None else self._weight[test]
+        return float(model.score(X[test], self._y[test], weight))

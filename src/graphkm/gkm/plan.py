@@ -1,0 +1,313 @@
+"""What one fit does: the parts of an estimator with every "auto" filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .._parameters import check_choice, check_flag, check_number
+from .._parts import Sizes, part_by_name
+from ..graphs import GraphPart, resolve_graph
+from ..kernels import Kernel, resolve_gamma
+from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
+from ..solvers import SGD, Newton, RowNewton, Solver
+from ..solvers.row_newton import LARGEST
+
+_FEW = 1000  # labels
+_FEW_FOR_THE_GRAPH = 100  # labels up to which the graph is at its strongest
+_MANY = 300  # rows whose graph has small eigenvalues: below, C_graph shrinks
+_SMALL = 500  # rows on which every graph and every p is quick
+
+SOLVERS: dict[str, Solver] = {"newton": Newton(), "row_newton": RowNewton(), "sgd": SGD()}
+"""The solvers that a name stands for."""
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """What every "auto" became for some data, and why.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Rows, labelled rows, and whether the targets are classes. A stream has 0 rows here:
+        nobody knows how many will come.
+    kernel : Kernel
+        With its gamma.
+    graph : GraphPart or None
+        With its weights; None where no graph is used.
+    smoothness : SmoothnessPart
+        With its degree and whether it is normalised.
+    solver : Solver
+        With its landmarks or steps.
+    C : float
+        Weight of the labelled rows.
+    relative : bool
+        Whether C counts in units of 1 / k, where k is the mean over the labelled rows of the
+        kernel with the graph inside it.
+    C_graph : float or "guaranteed"
+        Weight of the graph term.
+    streaming : bool
+        Whether rows come in chunks.
+    reasons : dict of str
+        Why a value was chosen, by name.
+    """
+
+    sizes: Sizes
+    kernel: Kernel
+    graph: GraphPart | None
+    smoothness: SmoothnessPart
+    solver: Solver
+    C: float
+    relative: bool
+    C_graph: float | str
+    streaming: bool = False
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return one line for each choice, with its reason."""
+        n, n_labeled, _ = self.sizes
+        rows = "a stream" if self.streaming else f"{n:,} rows, {n_labeled:,} of them labelled"
+        C = f"{self.C:g}"
+        shown = {
+            "kernel": repr(self.kernel),
+            "graph": repr(self.graph),
+            "smoothness": repr(self.smoothness),
+            "solver": repr(self.solver),
+            "C": f"{C} / mean kernel value of the labelled rows" if self.relative else C,
+            "C_graph": self.C_graph if isinstance(self.C_graph, str) else f"{self.C_graph:g}",
+        }
+        width = max(map(len, shown))
+        lines = [f"Plan for {rows}"]
+        for name, text in shown.items():
+            why = f"  ({self.reasons[name]})" if name in self.reasons else ""
+            lines.append(f"  {name:<{width}}  {text}{why}")
+        return "\n".join(lines)
+
+
+def resolve_solver(solver: str | Solver) -> Solver:
+    """Return the solver that a name stands for, or the solver itself.
+
+    Examples
+    --------
+    >>> resolve_solver("newton")
+    Newton(n_landmarks='auto', landmarks='uniform', tol=1e-06, max_iter=500)
+    """
+    part: Solver = part_by_name("solver", solver, Solver, SOLVERS)
+    return part
+
+
+def resolve_smoothness(smoothness: float | SmoothnessPart) -> SmoothnessPart:
+    """Return the part itself; a number is the exponent of a `Power`.
+
+    Examples
+    --------
+    >>> resolve_smoothness(1.5)
+    Power(p=1.5, normalized='auto')
+    """
+    if isinstance(smoothness, SmoothnessPart):
+        return smoothness
+    try:
+        return Power(check_number("smoothness", smoothness, least=1))
+    except ValueError as error:
+        raise ValueError(
+            "smoothness must be 'auto', a finite number >= 1, Power(...) or "
+            f"IteratedLaplacian(...), got {smoothness!r}."
+        ) from error
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise ValueError for the first parameter that is out of range; parts check themselves."""
+    e = estimator
+    check_number("C", e.C, least=0, strictly=True, words=("auto",))
+    check_number("C_graph", e.C_graph, least=0, words=("auto", "guaranteed"))
+    check_number("gamma", e.gamma, least=0, strictly=True, words=("spread", "scale", "auto"))
+    resolve_graph(e.graph)
+    if not _is_auto(e.smoothness):
+        resolve_smoothness(e.smoothness)
+    if not _is_auto(e.solver):
+        resolve_solver(e.solver)
+    check_choice("precision", e.precision, ("single", "double"))
+    check_flag("fit_intercept", e.fit_intercept)
+    if e.callback is not None and not callable(e.callback):
+        raise ValueError(f"callback must be a function or None, got {e.callback!r}.")
+    e.n_threads()
+
+
+def make_plan(
+    estimator: Any, X: Any, kernel: Kernel, sizes: Sizes, *, streaming: bool = False
+) -> Plan:
+    """Return what an estimator does with these data; ValueError if its parts contradict.
+
+    Parameters
+    ----------
+    estimator : GKMClassifier or GKMRegressor
+        Its parameters are checked.
+    X : ndarray or CSR
+        The rows, or the first chunk of them.
+    kernel : Kernel
+        With its gamma.
+    sizes : Sizes
+        Of the data; 0 rows for a stream.
+    streaming : bool, default=False
+        Whether rows come in chunks.
+    """
+    e, reasons = estimator, {}
+    if streaming and e.C_graph == "guaranteed":
+        raise ValueError(
+            "C_graph='guaranteed' follows from the number of labels, which a stream changes; "
+            "pass a number."
+        )
+    graph = resolve_graph(e.graph)
+    wanted = None if _is_auto(e.smoothness) else resolve_smoothness(e.smoothness)
+    if not _is_auto(e.solver):
+        solver = resolve_solver(e.solver)
+    elif streaming:
+        solver, reasons["solver"] = SGD(), "a stream takes stochastic steps"
+    else:
+        solver, reasons["solver"] = choose_solver(graph, wanted, e.C_graph, sizes)
+    solver = solver.planned(sizes)
+    smoothness = _fill_smoothness(wanted, graph, solver)
+    plan = Plan(
+        sizes=sizes,
+        kernel=kernel,
+        graph=graph.planned(sizes).weighted(bandwidth(kernel, X), local=solver.exact),
+        smoothness=smoothness,
+        solver=solver,
+        C=0.0,
+        relative=False,
+        C_graph=e.C_graph,
+        streaming=streaming,
+        reasons=reasons,
+    )
+    for part in (graph, smoothness, solver):
+        part.accepts(replace(plan, graph=graph))
+    return _fill_costs(plan, e.C)
+
+
+def bandwidth(kernel: Kernel, X: Any) -> float:
+    """Return the gamma that the weights of edges take over from a kernel."""
+    if kernel.euclidean_gamma is not None:
+        return kernel.euclidean_gamma
+    return resolve_gamma("spread", X) if kernel.has_rows else 1.0
+
+
+def choose_solver(
+    graph: GraphPart, smoothness: SmoothnessPart | None, C_graph: float | str, sizes: Sizes
+) -> tuple[Solver, str]:
+    """Return the solver for solver="auto", and why.
+
+    Newton's method gains where labels are few, and costs little there. It needs the list of
+    edges; for a p other than 2 it passes over them at every step, which only small data are
+    worth.
+    """
+    n, n_labeled, _ = sizes
+    if C_graph == "guaranteed":
+        return SGD(), "the guarantee is about stochastic steps"
+    if smoothness is not None and (smoothness.degree != 1 or smoothness.normalized is True):
+        return choose_exact(graph, smoothness, C_graph, sizes)
+    squares = smoothness is None or smoothness.p == 2
+    m = Newton().planned(sizes).n_landmarks
+    if n_labeled > (_FEW if n == m else m // 2):
+        return SGD(), f"{n_labeled:,} labels are many"
+    if not (squares and graph.listed) and n > _SMALL:
+        return SGD(), f"{n:,} rows are many for a graph without a list of edges, or a p but 2"
+    return choose_exact(graph, smoothness, C_graph, sizes)
+
+
+def choose_exact(
+    graph: GraphPart, smoothness: SmoothnessPart | None, C_graph: float | str, sizes: Sizes
+) -> tuple[Solver, str]:
+    """Return the one of the Newton solvers that suits the data, and why.
+
+    Rows far from all labels fall back to a score of 0 with `RowNewton`. The sign of such a
+    score is still right: classes can live with that, and quantities cannot.
+    """
+    n, n_labeled, classes = sizes
+    m = Newton().planned(sizes).n_landmarks
+    possible = graph.listed and (smoothness is None or smoothness.p == 2)
+    smooths = C_graph != 0 and n_labeled < n
+    if possible and smooths and classes and n > m and n * n_labeled <= LARGEST:
+        return RowNewton(), f"labels are few, and {n:,} rows too many to be landmarks all"
+    return Newton(), f"labels are few, and {m:,} landmarks follow {n:,} rows"
+
+
+def _fill_smoothness(
+    wanted: SmoothnessPart | None, graph: GraphPart, solver: Solver
+) -> SmoothnessPart:
+    """Return the smoothness with its degree and normalisation."""
+    iterated = graph.listed and type(solver) is Newton
+    if wanted is None:
+        return IteratedLaplacian(2) if iterated else Power(2, normalized=solver.exact)
+    if isinstance(wanted, IteratedLaplacian) and wanted.degree == "auto":
+        return replace(wanted, degree=2 if iterated else 1)
+    if isinstance(wanted, Power) and wanted.normalized == "auto":
+        return replace(wanted, normalized=solver.exact)
+    return wanted
+
+
+def _fill_costs(plan: Plan, C: float | str) -> Plan:
+    """Return the plan with C and C_graph, and without a graph where none is used."""
+    n, n_labeled, _ = plan.sizes
+    p, graph, reasons = plan.smoothness.p, plan.graph, dict(plan.reasons)
+    # The theorem behind "guaranteed" needs C itself.
+    smoothed = plan.solver.exact and p == 2 and plan.C_graph != "guaranteed"
+    rows = isinstance(plan.solver, RowNewton)
+    assert graph is not None
+    usual_C, usual_C_graph = default_costs(smoothed, rows, plan.sizes)
+    if not graph.listed:  # all pairs, as strong as neighbours, would flatten f
+        usual_C_graph = default_costs(False, rows, plan.sizes)[1]
+    if plan.smoothness.normalized and p != 2:
+        usual_C_graph /= 10  # a sum over edges divided by the vertices, about a tenth as many
+    C_graph = usual_C_graph if plan.C_graph == "auto" else plan.C_graph
+    solver = plan.solver
+    if not plan.streaming and (C_graph == 0 or n_labeled == n):
+        graph = None
+        reasons["graph"] = "C_graph is 0" if C_graph == 0 else "every row is labelled"
+        if rows:  # whose scores nothing would tie to each other
+            solver = Newton(**solver.get_params())
+    return replace(
+        plan,
+        graph=graph,
+        solver=solver,
+        C=usual_C if isinstance(C, str) else float(C),
+        relative=isinstance(C, str) and smoothed,
+        C_graph=C_graph,
+        reasons=reasons,
+    )
+
+
+def default_costs(smoothed: bool, rows: bool, sizes: Sizes) -> tuple[float, float]:
+    """Return C and C_graph for "auto".
+
+    `smoothed` says that C is in units of the kernel with the graph inside it, as it is for the
+    Newton solvers at p = 2; `rows` that rows have scores of their own. At any other p a graph as
+    strong as that would flatten f. Many labels say more than the graph, which gives way to them.
+    """
+    n, n_labeled, classes = sizes
+    if not smoothed:
+        # For quantities 5 is Newton's C without a graph: the kernel value is 2 with its intercept.
+        return (1.0, 0.1) if classes else (5.0, 0.01)
+    if rows:
+        return 10.0, 50.0 * n / n_labeled
+    if not classes:
+        return 10.0, 10.0 / n_labeled
+    many = min(1.0, _FEW_FOR_THE_GRAPH / n_labeled) ** 3
+    return 10.0, graph_share(n) * 1e5 * many / n_labeled
+
+
+def graph_share(n: int) -> float:
+    """Return the share of the usual C_graph that a graph of n rows gets: all of it, unless few.
+
+    The fewer the rows, the larger the least eigenvalues of their Laplacian, and the flatter one
+    C_graph makes f. What follows clusters of a thousand rows overrules the labels of a dozen.
+
+    Examples
+    --------
+    >>> graph_share(1000), round(graph_share(30), 4)
+    (1.0, 0.01)
+    """
+    return min(1.0, n / _MANY) ** 2
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"

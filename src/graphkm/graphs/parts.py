@@ -1,0 +1,341 @@
+"""Graphs as parts of an estimator: what joins rows, and how heavy the edges are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._parameters import check_choice, check_count, check_number
+from .._parts import Combination, Part, Sizes, part_by_name
+from ..kernels import resolve_gamma
+from ._checks import NEIGHBORS, default_neighbors
+from .affinity import affinity_graph
+from .base import Graph
+from .bipartite import BipartiteGraph
+from .full import FullGraph
+from .neighbors import epsilon_graph, knn_graph, neighbour_graph
+
+
+class GraphPart(Part, ABC):
+    """What makes a graph of rows. To add one, subclass it as a frozen dataclass and write `build`.
+
+    `listed` says whether the graph stores its edges, as a `ListedGraph` does: iterated
+    Laplacians and the Newton solvers at their best need that.
+    """
+
+    listed: ClassVar[bool] = False
+    streams: ClassVar[bool] = False  # whether partial_fit can draw its edges from kept rows
+
+    @abstractmethod
+    def build(
+        self,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Graph:
+        """Return the graph over the rows of X.
+
+        Parameters
+        ----------
+        X : ndarray of float32 or float64, or CSR matrix, of shape (n_samples, n_features)
+            The rows.
+        labeled : ndarray of bool of shape (n_samples,)
+            True where a row has a label. Two labelled rows share no edge.
+        affinity : sparse matrix or array of shape (n_samples, n_samples), optional
+            For `Affinity`, which needs it.
+        n_jobs : int, optional
+            Parallel searches.
+        verbose : bool, default=False
+            Show the progress of the search.
+        """
+
+    def planned(self, sizes: Sizes) -> Self:
+        """Return the part with every "auto" that depends on the number of rows filled in."""
+        return self
+
+    def weighted(self, gamma: float, *, local: bool) -> Self:
+        """Return the part with its weights filled in.
+
+        `gamma` is the bandwidth of the kernel. `local` says whether "auto" prefers bandwidths
+        that follow the distances about each row.
+        """
+        return self
+
+    def accepts(self, together: Combination) -> None:
+        """Raise ValueError if the graph does not go with the other parts."""
+        if together.C_graph == 0:
+            return
+        if not together.kernel.has_rows and not isinstance(self, Affinity):
+            raise ValueError(
+                f"kernel='precomputed' leaves no rows between which graph={self!r} could "
+                "measure distances; pass graph='precomputed' and fit(X, y, affinity=W), or "
+                "C_graph=0 to leave the graph out."
+            )
+        if together.streaming and not self.streams:
+            raise ValueError(
+                f"partial_fit cannot use graph={self!r}; pass KNN(), Full() or Bipartite(), "
+                "whose edges can be drawn from rows that are kept."
+            )
+
+
+class _Weighted(GraphPart):
+    """A graph whose weights are mu_uv = exp(-gamma ||x_u - x_v||^2)."""
+
+    weights: float | str
+    _words: ClassVar[tuple[str, ...]] = ("auto", "kernel")
+
+    def __post_init__(self) -> None:
+        if self.weights == "local" and "local" not in self._words:
+            raise ValueError(
+                "weights='local' takes its bandwidths from nearest neighbours, which "
+                f"{type(self).__name__} does not search for; pass a number, 'kernel' or KNN()."
+            )
+        check_number("weights", self.weights, least=0, words=self._words)
+
+    def weighted(self, gamma: float, *, local: bool) -> Self:
+        return replace(self, weights=gamma) if self.weights in ("auto", "kernel") else self
+
+    def _gamma(self, X: Any) -> Any:
+        """Return the weights as a number, or "local": without a kernel, the data's own gamma."""
+        return self.weighted(resolve_gamma("spread", X), local=True).weights
+
+
+@dataclass(frozen=True)
+class KNN(_Weighted):
+    """Join two rows if either is among the other's k nearest.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default="auto"
+        k. "auto" is 10, but at most the root of the number of rows: among a dozen rows ten
+        neighbours are nearly all of them. In a stream it is 10.
+    weights : float, "local", "kernel" or "auto", default="auto"
+        A number g weighs edges by exp(-g ||x_u - x_v||^2). "kernel" takes g from the rbf
+        kernel, and from gamma="spread" for other kernels. "local" weighs by
+        exp(-||x_u - x_v||^2 / (s_u s_v)), with s_u the distance of u from its k-th neighbour
+        (Zelnik-Manor and Perona, 2004). "auto" is "local" for the Newton solvers, else "kernel".
+    search : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found. "approximate" needs the extra ``graphkm[ann]`` and finds
+        nearly all of them. "auto" is exact unless that would take minutes.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> KNN(n_neighbors=1, weights=1.0).build(X, np.array([True, False, False])).edges().v
+    array([1, 2])
+    """
+
+    n_neighbors: int | str = "auto"
+    weights: float | str = "auto"
+    search: str = "auto"
+    listed: ClassVar[bool] = True
+    streams: ClassVar[bool] = True
+    _words: ClassVar[tuple[str, ...]] = ("auto", "local", "kernel")
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        super().__post_init__()
+        check_count("n_neighbors", self.n_neighbors, words=("auto",))
+        check_choice("search", self.search, ("auto", "exact", "approximate"))
+
+    def planned(self, sizes: Sizes) -> Self:
+        """Return the part with the number of neighbours filled in; 0 rows stand for a stream."""
+        if self.n_neighbors != "auto":
+            return self
+        k = default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS
+        return replace(self, n_neighbors=k)
+
+    def weighted(self, gamma: float, *, local: bool) -> Self:
+        """Return the part with its weights filled in."""
+        if self.weights == "auto" and local:
+            return replace(self, weights="local")
+        return super().weighted(gamma, local=local)
+
+    def accepts(self, together: Combination) -> None:
+        """Raise ValueError if the graph does not go with the other parts."""
+        super().accepts(together)
+        if together.streaming and self.weights == "local":
+            raise ValueError(
+                "weights='local' needs the neighbours of every row, which a stream changes; pass "
+                "a number, or 'kernel' for the kernel's bandwidth."
+            )
+
+    def build(
+        self,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Graph:
+        """Return the graph; the result does not depend on the number of threads."""
+        method: Any = self.search
+        return knn_graph(
+            X, labeled, self.n_neighbors, self._gamma(X), n_jobs, method=method, verbose=verbose
+        )
+
+    def of_neighbours(
+        self, near: NDArray[np.int64], d2: NDArray[np.float64], labeled: NDArray[np.bool_]
+    ) -> Graph:
+        """Return the graph from neighbours that are known, perhaps more than k for each row."""
+        assert not isinstance(self.n_neighbors, str)
+        k = self.n_neighbors
+        return neighbour_graph(near[:, :k], d2[:, :k], labeled, self.weights)
+
+
+@dataclass(frozen=True)
+class Epsilon(_Weighted):
+    """Join two rows if their distance is at most `radius`.
+
+    Parameters
+    ----------
+    radius : float
+        The largest distance.
+    weights : float, "kernel" or "auto", default="auto"
+        As in `KNN`; "auto" is "kernel".
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> Epsilon(radius=1.5, weights=1.0).build(X, np.array([True, False, False])).n_edges
+    1
+    """
+
+    radius: float
+    weights: float | str = "auto"
+    listed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        super().__post_init__()
+        check_number("radius", self.radius, least=0, strictly=True)
+
+    def build(
+        self,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Graph:
+        """Return the graph; an error if no two rows are that near."""
+        return epsilon_graph(X, labeled, self.radius, self._gamma(X), n_jobs)
+
+
+@dataclass(frozen=True)
+class Full(_Weighted):
+    """Join all pairs of rows. Edges are computed when they are drawn, and nothing is stored.
+
+    Parameters
+    ----------
+    weights : float, "kernel" or "auto", default="auto"
+        As in `KNN`; "auto" is "kernel".
+
+    Examples
+    --------
+    >>> Full(weights=1.0).build(np.array([[0.0], [1.0], [3.0]]), np.array([True, True, False]))
+    FullGraph(n_vertices=3, n_edges=2)
+    """
+
+    weights: float | str = "auto"
+    streams: ClassVar[bool] = True
+
+    def build(
+        self,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Graph:
+        """Return the graph."""
+        return FullGraph(X, labeled, self._gamma(X))
+
+
+@dataclass(frozen=True)
+class Bipartite(_Weighted):
+    """Join every labelled row with every unlabelled one; nothing is stored.
+
+    Parameters
+    ----------
+    weights : float, "kernel" or "auto", default="auto"
+        As in `KNN`; "auto" is "kernel".
+
+    Examples
+    --------
+    >>> Bipartite(weights=1.0).build(np.eye(3), np.array([True, True, False])).n_edges
+    2
+    """
+
+    weights: float | str = "auto"
+    streams: ClassVar[bool] = True
+
+    def build(
+        self,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Graph:
+        """Return the graph."""
+        return BipartiteGraph(X, labeled, self._gamma(X))
+
+
+@dataclass(frozen=True)
+class Affinity(GraphPart):
+    """The weights passed to ``fit(X, y, affinity=W)``.
+
+    Examples
+    --------
+    >>> W = np.array([[0.0, 0.5], [0.5, 0.0]])
+    >>> Affinity().build(np.eye(2), np.array([True, False]), affinity=W).edges().weight
+    array([0.5])
+    """
+
+    listed: ClassVar[bool] = True
+
+    def build(
+        self,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Graph:
+        """Return the graph of the matrix."""
+        if affinity is None:
+            raise ValueError(
+                "graph='precomputed' needs weights; pass fit(X, y, affinity=W), an n x n matrix."
+            )
+        return affinity_graph(affinity, labeled, X.shape[0])
+
+
+GRAPHS = {"knn": KNN(), "full": Full(), "bipartite": Bipartite(), "precomputed": Affinity()}
+"""The graphs that a name stands for."""
+
+
+def resolve_graph(graph: str | GraphPart) -> GraphPart:
+    """Return the part that a name stands for, or the part itself.
+
+    Examples
+    --------
+    >>> resolve_graph("knn")
+    KNN(n_neighbors='auto', weights='auto', search='auto')
+    """
+    if isinstance(graph, str) and graph == "epsilon":
+        raise ValueError("graph='epsilon' needs a distance; pass graph=Epsilon(radius=...).")
+    part: GraphPart = part_by_name("graph", graph, GraphPart, GRAPHS)
+    return part
