@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._progress import progress_bar
 from .._threads import blas_threads_for
 from .base import BaseGKM
 from .encoding import Kinds, State
@@ -79,8 +79,12 @@ class SearchMixin(Saved):
             search = Folds(template, problem, grid, splitter, y, sample_weight, affinity)
         n, n_labeled = len(problem.labeled), len(problem.targets)
         landmarks = resolve_settings(template, n, n_labeled).n_landmarks
-        with blas_threads_for(n, landmarks), _progress(search, self.verbose) as candidates:
-            judged = list(candidates)
+        judged = []
+        bar = progress_bar(self.verbose, unit="candidate", desc="search")
+        with blas_threads_for(n, landmarks), bar:
+            for pair in search:
+                judged.append(pair)
+                bar.update()
         self._choose(
             [candidate for candidate, _ in judged],
             np.array([judgement.loss for _, judgement in judged]),
@@ -223,12 +227,3 @@ def _graph_kind(pair: Any) -> tuple[int, int]:
             f"graphs must hold pairs (n_neighbors, laplacian_degree), got {pair!r} among them."
         )
     return check_count("n_neighbors", pair[0]), check_count("laplacian_degree", pair[1])
-
-
-def _progress(items: Any, verbose: int) -> Any:
-    """Return the candidates with a progress bar around them, if wanted."""
-    if not verbose:
-        return nullcontext(items)
-    from tqdm.auto import tqdm  # only those who want to see it wait for its import
-
-    return tqdm(items, unit="candidate", desc="search")
