@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,13 +14,14 @@ import numpy as np
 import pytest
 
 from graphkm.datasets import DamagedFileError, DatasetError
-from graphkm.datasets.digest import content_digest
-from graphkm.datasets.readers import libsvm
-from graphkm.datasets.registry import Block, Copy
+from graphkm.datasets.catalog import PublicFile
+from graphkm.datasets.download import exclusive
+from graphkm.datasets.reading import content_digest, libsvm
 from graphkm.datasets.storage import obtain
 from home_server import Home, serve
 
 pytest.importorskip("pooch")
+pytest.importorskip("filelock")
 
 _RNG = np.random.default_rng(0)
 X = _RNG.normal(size=(400, 3)).round(3)
@@ -40,11 +42,11 @@ assert ALTERED != GOOD
 HALF = len(GOOD) // 2
 
 
-def block(url, sha256=None):
+def public_file(url, sha256=None):
     from scipy.sparse import csr_matrix
 
     digest = content_digest({"X": csr_matrix(X), "y": Y})
-    return Block(digest, (Copy("tiny", libsvm(3), url, sha256),))
+    return PublicFile("tiny", url, libsvm(3), digest, sha256=sha256)
 
 
 @pytest.fixture(autouse=True)
@@ -60,14 +62,14 @@ def names(folder):
 
 def fetch(home, folder, **options):
     with serve(home) as url:
-        return obtain(block(url, **options), folder)
+        return obtain(public_file(url, **options), folder)
 
 
 def test_downloads_once(tmp_path):
     home = Home(GOOD)
     with serve(home) as url:
         for _ in range(2):
-            arrays = obtain(block(url), tmp_path / "new" / "folder")
+            arrays = obtain(public_file(url), tmp_path / "new" / "folder")
             np.testing.assert_array_equal(arrays["X"].toarray(), X)
             np.testing.assert_array_equal(arrays["y"], Y)
     assert home.n_requests == 1
@@ -165,7 +167,7 @@ def test_no_network_says_what_to_do(tmp_path):
     with serve(Home(GOOD)) as url:
         pass  # nobody listens there any more
     with pytest.raises(DatasetError, match=r"Place the file tiny from .* or set GRAPHKM_DATA"):
-        obtain(block(url), tmp_path)
+        obtain(public_file(url), tmp_path)
     assert names(tmp_path) == []
 
 
@@ -210,7 +212,7 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 import pooch, requests, test_datasets_download as here
 print("ready", flush=True)
-here.obtain(here.block({url!r}), Path({folder!r}))
+here.obtain(here.public_file({url!r}), Path({folder!r}))
 print("done", flush=True)
 """
 
@@ -252,7 +254,19 @@ def test_killed_process_leaves_a_part_and_no_lock(tmp_path):
             wait_for_half(home, process)  # leaving kills it
         home.go.set()
         assert not (tmp_path / "tiny").exists()
-        obtain(block(url), tmp_path)  # would wait for ever, if the lock outlived its holder
+        obtain(public_file(url), tmp_path)  # would wait for ever, if the lock outlived its holder
     assert (tmp_path / "tiny").read_bytes() == GOOD
     assert not (tmp_path / "tiny.part").exists()
     assert not (tmp_path / "tiny.lock").exists()
+
+
+def test_lock_lets_one_in_at_a_time_though_its_file_is_removed(tmp_path):
+    def enter(_):
+        for _ in range(50):
+            with exclusive(tmp_path / "lock"):
+                (tmp_path / "inside").touch(exist_ok=False)
+                (tmp_path / "inside").unlink()
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(enter, range(8)))
+    assert names(tmp_path) == []

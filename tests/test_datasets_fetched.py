@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from graphkm import datasets
-from graphkm.datasets import readers
+from graphkm.datasets import reading
 from graphkm.datasets.catalog import CATALOG
 from graphkm.datasets.storage import obtain
 from graphkm.io.files import open_source
@@ -117,8 +117,8 @@ def test_official_splits(fetch, name, n_splits, n_labels):
         # Splits in which a class has no label were left out by their makers.
         assert set(bunch.target[rows]) == set(range(len(bunch.target_names)))
     dataset = CATALOG[name]
-    block = dataset.splits[n_labels] if dataset.splits else dataset.parts["train"][0]
-    lists = obtain(block, _FOLDER)
+    file = dataset.splits[n_labels] if dataset.splits else dataset.parts["train"][0]
+    lists = obtain(file, _FOLDER)
     for rows, rest in zip(bunch.splits, lists["unlabeled"], strict=True):
         # The files count from 1, and name every row once.
         everything = np.sort(np.concatenate([rows, rest.astype(int) - 1]))
@@ -186,33 +186,33 @@ def test_w5a_is_a_part_of_w8a(fetch):
 
 # ------------------------------------------------------- as their homes have them
 
-_BLOCKS = {
-    block.home[0].name: block
+_FILES = {
+    file.name: file
     for one in CATALOG.values()
-    for block in [b for part in one.parts.values() for b in part] + list(one.splits.values())
+    for file in [f for part in one.parts.values() for f in part] + list(one.splits.values())
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _BLOCKS)
+@pytest.mark.parametrize("name", _FILES)
 def test_files_in_the_form_of_their_homes(name, tmp_path):
     """Unpacked, without a line of names, or as text: the same content under the public name."""
-    block = _BLOCKS[name]
-    local, home = (block.copies[0], block.copies[-1])
-    if not (_FOLDER / local.name).exists():
-        pytest.skip(f"{local.name} is absent from {_FOLDER}")
-    with open_source(_FOLDER / local.name) as opened:
+    file = _FILES[name]
+    ((copy, read_copy),) = file.copies
+    if not (_FOLDER / copy).exists():
+        pytest.skip(f"{copy} is absent from {_FOLDER}")
+    with open_source(_FOLDER / copy) as opened:
         content = opened.file.read()
     if name == "covtype.data.gz":
         content = content[content.index(b"\n") + 1 :]
     if name.startswith("usps."):
-        content = _libsvm_text(**readers.read_file(_FOLDER / local.name, local.read))
-    path = tmp_path / home.name
+        content = _libsvm_text(**reading.read_file(_FOLDER / copy, read_copy))
+    path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
-    obtain(block, tmp_path, download_if_missing=False)
-    if home.sha256 is not None:
-        assert hashlib.sha256(content).hexdigest() == home.sha256
+    obtain(file, tmp_path, download_if_missing=False)
+    if file.sha256 is not None:
+        assert hashlib.sha256(content).hexdigest() == file.sha256
 
 
 def _libsvm_text(X, y):

@@ -12,11 +12,10 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from graphkm.datasets import DamagedFileError, DatasetError, fetch_dataset, list_datasets, readers
-from graphkm.datasets.catalog import CATALOG
-from graphkm.datasets.digest import content_digest
+from graphkm.datasets import DamagedFileError, DatasetError, fetch_dataset, list_datasets, reading
+from graphkm.datasets.catalog import CATALOG, Dataset, PublicFile
 from graphkm.datasets.loading import load, select_classes
-from graphkm.datasets.registry import Block, Copy, Dataset
+from graphkm.datasets.reading import content_digest
 from graphkm.datasets.storage import data_folder, obtain
 
 TRAIN = np.array([[0.0, 5.0], [10.0, 7.0], [5.0, 9.0]])
@@ -28,10 +27,10 @@ def as_text(X, y):
     return "".join(f"{label} 1:{a} 2:{b}\n" for (a, b), label in zip(X, y, strict=True)).encode()
 
 
-def tiny_block(name, X, y):
-    read = readers.dense(readers.libsvm(2))
-    copies = (Copy(f"{name}.libsvm.bz2", read), Copy(name, read, NOWHERE))
-    return Block(content_digest({"X": X, "y": np.array(y)}), copies)
+def tiny_file(name, X, y):
+    read = reading.dense(reading.libsvm(2))
+    digest = content_digest({"X": X, "y": np.array(y)})
+    return PublicFile(name, NOWHERE, read, digest, copies=((f"{name}.libsvm.bz2", read),))
 
 
 @pytest.fixture
@@ -40,8 +39,8 @@ def tiny(tmp_path):
     (tmp_path / "tiny.libsvm.bz2").write_bytes(bz2.compress(as_text(TRAIN, [-1, 1, 1])))
     (tmp_path / "tiny.t").write_bytes(as_text(TEST, [-1]))
     parts = {
-        "train": (tiny_block("tiny", TRAIN, [-1, 1, 1]),),
-        "test": (tiny_block("tiny.t", TEST, [-1]),),
+        "train": (tiny_file("tiny", TRAIN, [-1, 1, 1]),),
+        "test": (tiny_file("tiny.t", TEST, [-1]),),
     }
     return Dataset("tiny", "Tiny.", 4, 2, (-1, 1), "here", parts, ("no", "yes"), scale=(-1, 1))
 
@@ -73,7 +72,7 @@ def test_digest_of_more_than_one_block_of_numbers():
     assert content_digest({"X": X}) != one
 
 
-# ------------------------------------------------------------------- readers
+# ------------------------------------------------------------------- formats
 
 _PACKERS = {"plain": bytes, "bz2": bz2.compress, "gz": gzip.compress, "xz": lzma.compress}
 
@@ -82,7 +81,7 @@ _PACKERS = {"plain": bytes, "bz2": bz2.compress, "gz": gzip.compress, "xz": lzma
 def test_compression_is_seen_by_content(tmp_path, pack):
     path = tmp_path / "name.says.nothing"
     path.write_bytes(pack(as_text(TRAIN, [-1, 1, 1])))
-    arrays = readers.read_file(path, readers.dense(readers.libsvm(2)))
+    arrays = reading.read_file(path, reading.dense(reading.libsvm(2)))
     np.testing.assert_array_equal(arrays["X"], TRAIN)
     np.testing.assert_array_equal(arrays["y"], [-1, 1, 1])
 
@@ -93,42 +92,42 @@ def test_cut_file_is_damaged(tmp_path, pack):
     path = tmp_path / "cut"
     path.write_bytes(packed[: len(packed) * 2 // 3])
     with pytest.raises(DamagedFileError, match="cut cannot be read"):
-        readers.read_file(path, readers.libsvm(2))
+        reading.read_file(path, reading.libsvm(2))
 
 
 def test_empty_file_is_damaged(tmp_path):
     (tmp_path / "empty").touch()
-    for read in (readers.idx("X"), readers.integer_csv, readers.usps_npz("train"), readers.mat()):
+    for read in (reading.idx("X"), reading.integer_csv, reading.usps_npz("train"), reading.mat()):
         with pytest.raises(DamagedFileError):
-            readers.read_file(tmp_path / "empty", read)
+            reading.read_file(tmp_path / "empty", read)
 
 
 def test_matlab_file(tmp_path):
     rows = sparse.csc_matrix(TRAIN)
     savemat(tmp_path / "m", {"X": rows, "Y": np.array([[1], [2], [1]])}, appendmat=False)
-    arrays = readers.read_file(tmp_path / "m", readers.mat(X="X", y="Y"))
+    arrays = reading.read_file(tmp_path / "m", reading.mat(X="X", y="Y"))
     assert arrays["X"].format == "csr"
     np.testing.assert_array_equal(arrays["X"].toarray(), TRAIN)
     np.testing.assert_array_equal(arrays["y"], [1, 2, 1])
     with pytest.raises(DamagedFileError, match="absent"):
-        readers.read_file(tmp_path / "m", readers.mat(X="absent"))
+        reading.read_file(tmp_path / "m", reading.mat(X="absent"))
 
 
 def test_idx_file(tmp_path):
     images = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
     head = b"\0\0\x08\x03" + np.array([2, 3, 4], ">i4").tobytes()
     (tmp_path / "idx").write_bytes(gzip.compress(head + images.tobytes()))
-    arrays = readers.read_file(tmp_path / "idx", readers.idx("X"))
+    arrays = reading.read_file(tmp_path / "idx", reading.idx("X"))
     np.testing.assert_array_equal(arrays["X"], images.reshape(2, 12))
     (tmp_path / "idx").write_bytes(head + images.tobytes()[:-1])
     with pytest.raises(DamagedFileError):
-        readers.read_file(tmp_path / "idx", readers.idx("X"))
+        reading.read_file(tmp_path / "idx", reading.idx("X"))
 
 
 @pytest.mark.parametrize("head", ["", "Elevation,Aspect,Cover_Type\n"])
 def test_csv_with_and_without_names(tmp_path, head):
     (tmp_path / "csv").write_text(head + "1,-2,5\n3,4,6\n")
-    arrays = readers.read_file(tmp_path / "csv", readers.integer_csv)
+    arrays = reading.read_file(tmp_path / "csv", reading.integer_csv)
     np.testing.assert_array_equal(arrays["X"], [[1, -2], [3, 4]])
     np.testing.assert_array_equal(arrays["y"], [5, 6])
 
@@ -147,6 +146,7 @@ def test_folder_is_argument_then_variable_then_cache(tmp_path, monkeypatch):
 
 def test_present_files_need_no_network_no_pooch_and_no_writing(tiny, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
+    monkeypatch.setitem(sys.modules, "filelock", None)
     monkeypatch.setitem(sys.modules, "requests", None)
     monkeypatch.setenv("GRAPHKM_DATA", str(tmp_path))
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
@@ -157,9 +157,16 @@ def test_present_files_need_no_network_no_pooch_and_no_writing(tiny, tmp_path, m
 def test_without_pooch_says_what_to_install(tiny, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     monkeypatch.delenv("GRAPHKM_DATA", raising=False)
-    with pytest.raises(ImportError, match=r'pip install "graphkm\[data\]"'):
+    with pytest.raises(ImportError, match=r'pip install "graphkm\[datasets\]"'):
         load(tiny)
-    with pytest.raises(ImportError, match=r'graphkm\[data\]".* Place the file tiny from http'):
+    with pytest.raises(ImportError, match=r'graphkm\[datasets\]".* Place the file tiny from http'):
+        load(tiny, data_home=tmp_path / "empty")
+
+
+def test_without_filelock_says_what_to_install(tiny, tmp_path, monkeypatch):
+    pytest.importorskip("pooch")
+    monkeypatch.setitem(sys.modules, "filelock", None)
+    with pytest.raises(ImportError, match=r'needs filelock: run pip install "graphkm\[datasets\]"'):
         load(tiny, data_home=tmp_path / "empty")
 
 
@@ -223,12 +230,12 @@ def test_catalog_is_consistent():
     names = [info.name for info in list_datasets()]
     assert names == list(CATALOG)
     assert len(names) == 20
-    homes = [
-        block.home
+    files = [
+        file
         for one in CATALOG.values()
-        for block in [b for part in one.parts.values() for b in part] + list(one.splits.values())
+        for file in [f for part in one.parts.values() for f in part] + list(one.splits.values())
     ]
-    assert len({copy.name for copy, _ in homes}) == len({url for _, url in homes}) == len(homes)
+    assert len({file.name for file in files}) == len({file.url for file in files}) == len(files)
 
 
 def test_every_set_has_a_fetcher():
@@ -243,10 +250,10 @@ def test_fetchers_ask_for_their_own_set(name, tmp_path):
     import graphkm.datasets
 
     fetch = getattr(graphkm.datasets, f"fetch_{name}")
-    home, _ = CATALOG[name].parts["train"][0].home
+    file = CATALOG[name].parts["train"][0]
     with pytest.raises(DatasetError) as caught:
         fetch(data_home=tmp_path, download_if_missing=False)
-    assert str(tmp_path / home.name) in str(caught.value)
+    assert str(tmp_path / file.name) in str(caught.value)
 
 
 def test_options_that_do_not_apply_are_refused():

@@ -1,8 +1,8 @@
-"""Files that are there whole or not at all; pipes, devices and links stay what they are.
+"""The one writer of files: a file is there whole or not at all.
 
-A file is written beside its place, flushed to the disk and renamed: a reader finds the old one or
-the new one, whenever the writer may have died. A link is followed, and the file that it leads to is
-replaced. What cannot be replaced, a pipe or a device, is written into.
+A file is written beside its place, flushed to the disk and renamed. A reader finds the old file or
+the new one, even if the writer dies. A link is followed, and the file it leads to is replaced.
+Pipes and devices cannot be replaced; they are written into.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _LINKS = 40  # followed one after another; as many as Linux does
 def replacing(path: str | os.PathLike[str], *, keep_previous: bool = False) -> Iterator[BinaryIO]:
     """Yield a binary file that takes its place when all is written.
 
-    Whatever is raised meanwhile, what was there before stays. A file that is replaced hands on its
-    permissions.
+    If anything is raised meanwhile, the old file stays. The new file gets the permissions of the
+    old one.
 
     Parameters
     ----------
     path : path
         What to write. A pipe or a device is written into at once.
     keep_previous : bool
-        Whether the file that is replaced stays as PATH.previous.
+        Whether to keep the old file as PATH.previous.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def destination(path: str | os.PathLike[str]) -> Path:
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is written into, being a pipe, a device or an open file's number.
+    """Return whether a path is a pipe, a device or the number of an open file.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
 
 def previous_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the file lies that the last write replaced: beside it, wherever links lead.
+    """Return where the file is kept that the last write replaced; links are followed.
 
     Examples
     --------
@@ -156,7 +156,11 @@ def _open_stream(place: Path) -> BinaryIO:
 
 
 def _open_part(place: Path) -> tuple[Path, int]:
-    """Make a file beside a place, one that no other writer has; it is locked while it is open."""
+    """Make a file beside a place that no other writer has.
+
+    It is locked while it is open: a part without a lock was left by a writer that died. filelock
+    does not serve here, because its locks need a second file.
+    """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     number = 0
     while True:
@@ -184,7 +188,7 @@ else:
     import fcntl
 
     def _remove_abandoned(part: Path) -> None:
-        """Remove what a killed writer left: nobody holds its lock."""
+        """Remove the part of a killed writer: nobody holds its lock."""
         with contextlib.suppress(OSError):
             handle = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
@@ -195,7 +199,7 @@ else:
                 os.close(handle)
 
     def _lock(handle: int) -> None:
-        with contextlib.suppress(OSError):  # of a file system without locks nothing is removed
+        with contextlib.suppress(OSError):  # without locks, parts of dead writers stay
             fcntl.flock(handle, fcntl.LOCK_EX)
 
 

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from .. import _progress
+
 
 def show(lines: Mapping[str, str | None], facts: Mapping[str, Any], as_json: bool) -> None:
     """Print a summary: lines for people, or the facts as one JSON object.
@@ -48,11 +50,8 @@ def percent(share: float) -> str:
 
 def progress_bar(what: str, unit: str, total: int | None = None) -> Any:
     """Return a bar on standard error, which is silent unless that is a terminal."""
-    from tqdm import tqdm
-
-    return tqdm(
-        desc=what, unit=f" {unit}", total=total, disable=not sys.stderr.isatty(), leave=False
-    )
+    shown = sys.stderr.isatty()
+    return _progress.progress_bar(shown, desc=what, unit=f" {unit}", total=total, leave=False)
 
 
 def _plain(value: Any) -> Any:

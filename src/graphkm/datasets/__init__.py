@@ -1,20 +1,18 @@
 """Public data sets, made ones, and the hiding of labels.
 
 =========  ==================================================================================
-fetchers   `fetch_a1a`, ...: one per data set; all of them call `fetch_dataset` (fetching)
-catalog    the sets and what is said of them; `list_datasets`
-blocks     their files and addresses; contents: digests of what these hold
-loading    from files to X, y, splits: codes, scaling
-storage    the data folder: present, or downloaded; right, or refused
-download   pooch, with transfers that resume, one process at a time (locking)
-readers    LIBSVM text (by graphkm.io), MATLAB, IDX, CSV; digest: a hash of what was read
+catalog    the sets, their public files, what these must hold; `list_datasets`
+reading    bytes to arrays (LIBSVM text by graphkm.io, MATLAB, IDX, CSV); a digest of arrays
+download   pooch, with transfers that resume and one process at a time
+storage    the data folder: a file is present or downloaded, right or refused
+loading    `fetch_dataset`: files to X, y and splits; codes, scaling
+fetchers   `fetch_a1a`, ...: one per data set; all of them call `fetch_dataset`
 makers     `make_two_moons`, `make_g50c`
 hiding     `hide_labels`
 =========  ==================================================================================
 """
 
 from .catalog import DatasetInfo, list_datasets
-from .errors import DamagedFileError, DatasetError
 from .fetchers import (
     fetch_a1a,
     fetch_australian,
@@ -37,9 +35,10 @@ from .fetchers import (
     fetch_w5a,
     fetch_w8a,
 )
-from .fetching import fetch_dataset
 from .hiding import hide_labels
+from .loading import fetch_dataset
 from .makers import make_g50c, make_two_moons
+from .reading import DamagedFileError, DatasetError
 
 __all__ = [
     "DamagedFileError",

@@ -1,15 +1,132 @@
-"""The data sets that can be fetched."""
+"""The data sets that can be fetched: their shapes, their public files, what these must hold."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import blocks
-from .registry import Dataset
+from . import reading
+from .reading import Reader
 
+# What every file holds, by its name: `reading.content_digest` of its arrays.
+_DIGESTS = dict(
+    line.split() for line in Path(__file__).with_name("digests.txt").read_text().splitlines()
+)
+_LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
+_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
+_SSL_BOOK = "http://olivier.chapelle.cc/ssl-book"
 _CHAPELLE_ZIEN = "http://olivier.chapelle.cc/lds/"
+_GITHUB = "https://raw.githubusercontent.com"
 _DIGITS = tuple(map(str, range(10)))
 _SIGNS = ("-1", "+1")
+_SPLITS = {"labeled": "idxLabs", "unlabeled": "idxUnls"}
+
+
+@dataclass(frozen=True)
+class PublicFile:
+    """A file at a public address, and the arrays that it must hold.
+
+    Parameters
+    ----------
+    name : str
+        Its path in the data folder.
+    url : str
+        Its address.
+    read : Reader
+        How its bytes become arrays.
+    digest : str
+        `content_digest` of these arrays.
+    copies : tuple of (str, Reader)
+        Other files that may hold the same arrays: their paths in the data folder, and how to read
+        them. They are looked for first, and never downloaded.
+    sha256 : str, optional
+        The hash of the bytes, where these are known.
+    """
+
+    name: str
+    url: str
+    read: Reader
+    digest: str
+    copies: tuple[tuple[str, Reader], ...] = ()
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set: its files, and everything that is said of it.
+
+    Parameters
+    ----------
+    name, about, source : str
+        What it is called, what its rows are, and where it is described.
+    rows, features : int
+        Its size, with the rows of all parts.
+    labels : tuple of int
+        The values of y in the files, in the order of the codes 0, 1, ... that replace them.
+    parts : mapping
+        "train" and, where there is one, "test": the files that together hold X and y.
+    target_names : tuple of str
+        What the labels mean.
+    splits : mapping
+        The files of official splits, by their number of labels.
+    unit : float
+        The factor between the numbers in the files and the features.
+    scale : tuple of float, optional
+        The range that columns are brought to, unless they are wanted raw.
+    dtype : str
+        The type of the features.
+    sparse : bool
+        Whether X has CSR rows.
+    """
+
+    name: str
+    about: str
+    rows: int
+    features: int
+    labels: tuple[int, ...]
+    source: str
+    parts: Mapping[str, tuple[PublicFile, ...]]
+    target_names: tuple[str, ...]
+    splits: Mapping[int, PublicFile] = field(default_factory=dict)
+    unit: float = 1.0
+    scale: tuple[float, float] | None = None
+    dtype: str = "float64"
+    sparse: bool = False
+
+
+# --------------------------------------------------------------------- files
+
+
+def _file(
+    name: str, url: str, read: Reader, copy: str,
+    *, read_copy: Reader | None = None, sha256: str | None = None,
+) -> PublicFile:  # fmt: skip
+    return PublicFile(name, url, read, _DIGESTS[name], ((copy, read_copy or read),), sha256)
+
+
+def _libsvm_file(path: str, features: int, *, sparse: bool) -> PublicFile:
+    read = reading.libsvm(features) if sparse else reading.dense(reading.libsvm(features))
+    name = path.split("/")[-1]
+    return _file(name, f"{_LIBSVM}/{path}", read, f"{name.removesuffix('.bz2')}.libsvm.bz2")
+
+
+def _usps_file(name: str, subset: str) -> PublicFile:
+    read, read_copy = reading.dense(reading.libsvm(256)), reading.usps_npz(subset)
+    return _file(name, f"{_LIBSVM}/multiclass/{name}", read, "usps.npz", read_copy=read_copy)
+
+
+def _mnist_file(name: str, array: str) -> PublicFile:
+    return _file(f"mnist/{name}", f"{_MNIST}/{name}", reading.idx(array), f"mnist/mnist-{name}")
+
+
+def _book_file(home: str, copy: str, **variables: str) -> PublicFile:
+    name, read = f"ssl-book/{home}", reading.mat(**variables)
+    return _file(name, f"{_SSL_BOOK}/{home}", read, f"ssl-book/{copy}.mat.xz")
+
+
+# ---------------------------------------------------------------------- sets
 
 
 def _libsvm(
@@ -19,10 +136,10 @@ def _libsvm(
 ) -> Dataset:  # fmt: skip
     """Return a set of LIBSVM's page."""
     path = f"{kind}/{name.replace('_', '-')}"
-    parts = {"train": (blocks.libsvm_block(path + suffix, features, sparse=sparse),)}
+    parts = {"train": (_libsvm_file(path + suffix, features, sparse=sparse),)}
     if with_test:
-        parts["test"] = (blocks.libsvm_block(f"{path}.t", features, sparse=sparse),)
-    source = f"{blocks.LIBSVM}/{kind}.html"
+        parts["test"] = (_libsvm_file(f"{path}.t", features, sparse=sparse),)
+    source = f"{_LIBSVM}/{kind}.html"
     return Dataset(
         name, about, rows, features, labels, source, parts, target_names, sparse=sparse, **more
     )
@@ -30,16 +147,20 @@ def _libsvm(
 
 def _ssl_book(name: str, number: int, features: int, about: str) -> Dataset:
     """Return a set of the book of Chapelle, Schoelkopf and Zien, with its splits."""
+    home, copy = f"SSL,set={number}", f"set{number}_{name}"
     return Dataset(
         f"ssl_{name}",
         f"{about} A benchmark of Chapelle, Schoelkopf and Zien, Semi-Supervised Learning (2006).",
         1500,
         features,
         (-1, 1),
-        f"{blocks.SSL_BOOK}/benchmarks.html",
-        {"train": (blocks.ssl_data_block(number, name),)},
+        f"{_SSL_BOOK}/benchmarks.html",
+        {"train": (_book_file(f"{home},data.mat", copy, X="X", y="y"),)},
         _SIGNS,
-        {n: blocks.ssl_splits_block(number, name, n) for n in (10, 100)},
+        {
+            n: _book_file(f"{home},splits,labeled={n}.mat", f"{copy}_splits_labeled{n}", **_SPLITS)
+            for n in (10, 100)
+        },
         sparse=name == "text",
     )
 
@@ -59,19 +180,33 @@ _SETS = (
         "coil20", "Photographs of 20 objects, 72 views of each, 32 x 32 pixels in [0, 1].",
         1440, 1024, tuple(range(1, 21)),
         "https://www.cs.columbia.edu/CAVE/software/softlib/coil-20.php",
-        {"train": (blocks.coil20_block(),)}, tuple(f"object {k}" for k in range(1, 21)),
+        {"train": (_file(
+            "COIL20.mat",
+            f"{_GITHUB}/jundongl/scikit-feature/48cffad4e88ff4b9d2f1c7baffb314d1b3303792/skfeature/"
+            "data/COIL20.mat",
+            reading.mat(X="X", y="Y"), "coil20.mat",
+            sha256="4595ebdda07f47b0eb014fcfaddc22b452f9aed9c1d9261a0d5bc336c1ee1344"),)},
+        tuple(f"object {k}" for k in range(1, 21)),
     ),
     Dataset(
         "covtype", "Forest cover types from cartographic variables (Blackard and Dean).",
         581012, 54, tuple(range(1, 8)), "https://archive.ics.uci.edu/dataset/31/covertype",
-        {"train": (blocks.covtype_block(),)},
+        {"train": (_file(  # the name by which scikit-learn's own fetcher finds it, too
+            "covtype.data.gz", "https://ndownloader.figshare.com/files/5976039",
+            reading.integer_csv, "covtype.csv.xz"),)},
         ("Spruce/Fir", "Lodgepole Pine", "Ponderosa Pine", "Cottonwood/Willow", "Aspen",
          "Douglas-fir", "Krummholz"),
         scale=(0, 1), dtype="float32",
     ),
     Dataset(
         "g50c", "Two Gaussians in 50 dimensions, Bayes error 5 % (Chapelle and Zien).",
-        550, 50, (-1, 1), _CHAPELLE_ZIEN, {"train": (blocks.g50c_block(),)}, _SIGNS,
+        550, 50, (-1, 1), _CHAPELLE_ZIEN,
+        {"train": (_file(
+            "g50c.mat",
+            f"{_GITHUB}/dancoombs/s3vm-sgd/3bfb6747be357718693c759a480f744a653c6468/data/g50c.mat",
+            reading.mat(X="X", y="y", **_SPLITS), "g50c_lds.mat.xz",
+            sha256="9f0d95cb5884d817c1165861b347a428bcc255566d1e74c871bd0de58b23423f"),)},
+        _SIGNS,
     ),
     _libsvm(
         "ijcnn1", 49990, 22, "The IJCNN 2001 challenge as coded by its winner; training and "
@@ -80,8 +215,8 @@ _SETS = (
     Dataset(
         "mnist", "Handwritten digits, 28 x 28 pixels in [0, 1].", 70000, 784, tuple(range(10)),
         "http://yann.lecun.com/exdb/mnist/",
-        {part: (blocks.mnist_block(f"{file}-images-idx3-ubyte.gz", "X"),
-                blocks.mnist_block(f"{file}-labels-idx1-ubyte.gz", "y"))
+        {part: (_mnist_file(f"{file}-images-idx3-ubyte.gz", "X"),
+                _mnist_file(f"{file}-labels-idx1-ubyte.gz", "y"))
          for part, file in (("train", "train"), ("test", "t10k"))},
         _DIGITS, unit=1 / 255, dtype="float32",
     ),
@@ -107,15 +242,19 @@ _SETS = (
     ),
     Dataset(
         "usps", "Handwritten digits of the US Postal Service, 16 x 16 pixels in [-1, 1].",
-        9298, 256, tuple(range(1, 11)), f"{blocks.LIBSVM}/multiclass.html",
-        {"train": (blocks.usps_block("usps.bz2", "train"),),
-         "test": (blocks.usps_block("usps.t.bz2", "test"),)},
+        9298, 256, tuple(range(1, 11)), f"{_LIBSVM}/multiclass.html",
+        {"train": (_usps_file("usps.bz2", "train"),),
+         "test": (_usps_file("usps.t.bz2", "test"),)},
         _DIGITS,
     ),
     Dataset(
         "uspst", "Digits of the US Postal Service, smoothed, pixels in [-1, 1] (Chapelle and "
         "Zien).", 2007, 256, tuple(range(10)), _CHAPELLE_ZIEN,
-        {"train": (blocks.uspst_block(),)}, _DIGITS,
+        {"train": (_file(
+            "uspst.mat",
+            f"{_GITHUB}/edche/star_svm/c96d22fd79e28287ed8b400b00d6251214cdf3e9/data/uspst.mat",
+            reading.mat(X="X", y="y", **_SPLITS), "uspst_lds.mat.xz"),)},
+        _DIGITS,
     ),
     _libsvm("w5a", 9888, 300, "Web pages by their words (Platt); a cut of W8A.", sparse=True),
     _libsvm("w8a", 49749, 300, "Web pages by their words (Platt).", sparse=True),

@@ -1,25 +1,25 @@
-"""Getting a file over the network: whole and right, or not at all.
+"""Downloads: a file arrives whole and right, or not at all.
 
-pooch retries, compares hashes, and moves the finished file into place in one step. On top of that,
-transfers continue where they broke off (also in a later run: what has arrived waits in
-``NAME.part``), a second process waits for the first, and a check of the caller's own decides
-before the file gets its name.
+pooch tries again after failures, compares hashes, and moves the finished file into place in one
+step. This module adds what pooch lacks. A transfer continues where it broke off, also in a later
+run: what has arrived stays in ``NAME.part``. A second process waits for the first. The caller
+checks the file before it gets its name.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from .._files import destination
-from .errors import DamagedFileError, DatasetError
-from .locking import exclusive
+from .._progress import progress_bar
+from .reading import DamagedFileError, DatasetError
 
-RETRIES = 3
+_RETRIES = 3
 _TIMEOUT = 30.0  # seconds without a byte
 _CHUNK = 2**16
 _PASSING = {408, 425, 429}  # refusals that a later attempt may not meet
@@ -56,12 +56,13 @@ def download(
         part = target.with_name(target.name + ".part")
         target.parent.mkdir(parents=True, exist_ok=True)
         with exclusive(target.with_name(target.name + ".lock")):
+            # Not pooch.retrieve, which tries only once.
             fetcher = pooch.create(
                 path=target.parent,
                 base_url="",
                 registry={target.name: sha256 and f"sha256:{sha256}"},
                 urls={target.name: url},
-                retry_if_failed=RETRIES,
+                retry_if_failed=_RETRIES,
             )
             # Does nothing if another process was faster.
             fetcher.fetch(target.name, downloader=_Resuming(part, check))
@@ -73,6 +74,35 @@ def download(
         raise DamagedFileError(f"{url} is not the expected file ({error})") from error
     except OSError as error:
         raise DatasetError(f"{target} could not be written ({error})") from error
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold a lock on a file of that name, waiting for it as long as it takes.
+
+    The lock ends with the process that holds it. The file is removed afterwards.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "lock"
+    ...     with exclusive(path):
+    ...         path.exists()
+    ...     path.exists()
+    True
+    False
+    """
+    from filelock import FileLock
+
+    with FileLock(path):
+        try:
+            yield
+        finally:
+            # On Unix FileLock leaves the file. It may go only while the lock is held: whoever gets
+            # a lock on a file without a name starts over. On Windows FileLock removes it.
+            with suppress(OSError):
+                path.unlink()
 
 
 class _Resuming:
@@ -90,12 +120,8 @@ class _Resuming:
             if self.refused:  # a fresh copy is no better: the file at its home is another one
                 raise DamagedFileError(f"{url} is not the expected file ({error})") from error
             self.refused = True
-            raise _AgainError(str(error)) from error
+            raise ValueError("pooch tries again after a ValueError") from error
         os.replace(self.part, output_file)
-
-
-class _AgainError(ValueError):
-    """Makes pooch try once more."""
 
 
 def _transfer(url: str, part: Path) -> None:
@@ -127,11 +153,21 @@ def _transfer(url: str, part: Path) -> None:
             raise requests.ConnectionError(f"the connection broke off: {error}") from error
 
 
+def _refuse_failure(response: Any) -> None:
+    code = response.status_code
+    if 400 <= code < 500 and code not in _PASSING:
+        raise DatasetError(
+            f"{response.url} could not be downloaded (the server answered {code} {response.reason})"
+        )
+    response.raise_for_status()
+
+
 def _write(response: Any, part: Path, have: int, total: int | None) -> None:
     import requests
 
-    label = part.name.removesuffix(".part")
-    bar = tqdm(desc=label, total=total, initial=have, unit="B", unit_scale=True, disable=None)
+    bar = progress_bar(
+        sys.stderr.isatty(), desc=part.stem, total=total, initial=have, unit="B", unit_scale=True
+    )
     with bar, part.open("ab" if have else "wb") as file:
         # The bytes as they are sent: requests would unpack a .gz that is labelled as encoded.
         for chunk in response.raw.stream(_CHUNK, decode_content=False):
@@ -142,12 +178,3 @@ def _write(response: Any, part: Path, have: int, total: int | None) -> None:
     size = part.stat().st_size
     if total is not None and size != total:
         raise requests.ConnectionError(f"{size} of {total} bytes arrived")
-
-
-def _refuse_failure(response: Any) -> None:
-    code = response.status_code
-    if 400 <= code < 500 and code not in _PASSING:
-        raise DatasetError(
-            f"{response.url} could not be downloaded (the server answered {code} {response.reason})"
-        )
-    response.raise_for_status()

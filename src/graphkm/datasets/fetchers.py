@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
-from .fetching import fetch_dataset
-from .loading import Folder
+from .loading import fetch_dataset
+from .storage import Folder
 
 
 class Options(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""Hiding labels: from full labels to the partly labelled ones that estimators take."""
+"""Hiding labels: full labels become the partly hidden ones that estimators take."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ def hide_labels(
     n_per_class : int, optional
         The number of labels of every class to keep.
     stratify : bool, optional
-        Whether the labels that `fraction` leaves have the classes' shares, with at least one
-        label of every class (if need be, fewer are hidden). Default: yes, unless y holds fractions.
+        Whether the labels that `fraction` leaves keep the shares of the classes, with at least
+        one label of every class (fewer are hidden if need be). Default: True, unless y holds
+        fractions.
     unlabeled : optional
-        The marker. By default -1 in place of integers, NaN of floats, and None of texts, booleans
-        and other objects: what estimators of this library and of scikit-learn (-1) understand.
-        None stands for NaN and None there too. Pass the same to the estimator.
+        The marker. Default: -1 for integers, NaN for floats, None for text, booleans and other
+        objects. The estimators here understand all three, those of scikit-learn -1. With None,
+        hidden numbers become NaN and everything else None. Pass the same to the estimator.
     random_state : int, RandomState or None
         Decides which labels are hidden.
 
     Returns
     -------
     ndarray of shape (n,)
-        Of the dtype of y where that can hold the marker.
+        It has the dtype of y where that can hold the marker.
 
     Examples
     --------

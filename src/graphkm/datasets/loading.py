@@ -1,9 +1,9 @@
-"""From blocks of a data set to X, y and everything that is known of it."""
+"""From the files of a data set to X, y and what is known of them: `fetch_dataset`."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,127 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from .digest import Arrays
-from .registry import Dataset
-from .storage import data_folder, obtain
+from .catalog import CATALOG, Dataset
+from .reading import Arrays
+from .storage import Folder, data_folder, obtain
 
 _SUBSETS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
+_COVTYPE_COLUMNS = (
+    "Elevation", "Aspect", "Slope", "Horizontal_Distance_To_Hydrology",
+    "Vertical_Distance_To_Hydrology", "Horizontal_Distance_To_Roadways", "Hillshade_9am",
+    "Hillshade_Noon", "Hillshade_3pm", "Horizontal_Distance_To_Fire_Points",
+    *(f"Wilderness_Area{k}" for k in range(1, 5)), *(f"Soil_Type{k}" for k in range(1, 41)),
+)  # fmt: skip
+_LODGEPOLE_PINE = 1  # class 2 of the files
 
-Folder = str | os.PathLike[str] | None
+
+def fetch_dataset(
+    name: str,
+    *,
+    subset: str | None = None,
+    scaled: bool | None = None,
+    n_labels: int | None = None,
+    classes: Sequence[int] | None = None,
+    binary: bool | None = None,
+    data_home: Folder = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+) -> Any:
+    """Fetch a data set by its name: from the data folder, or from its public home into it.
+
+    A file in the data folder is never downloaded again, and never overwritten. Everything that is
+    read is compared with a digest.
+
+    Parameters
+    ----------
+    name : str
+        One of the names of `list_datasets`.
+    subset : {"train", "test", "all"}, optional
+        For a1a, svmguide1 (default "train", as in the paper), usps and mnist (default "all",
+        training rows first): which rows.
+    scaled : bool, optional
+        For australian, cod_rna, svmguide1 (to [-1, 1]) and covtype (to [0, 1]): whether each
+        column is brought to that range by the extremes of the training rows. Default True.
+    n_labels : {10, 100}, optional
+        For the sets of the book (ssl_digit1, ssl_g241c, ssl_text, ssl_usps): which official
+        splits to return. Default 100.
+    classes : sequence of int, optional
+        For coil20 and uspst: only rows of these classes, which become 0, 1, ...
+    binary : bool, optional
+        For covtype: class 2, Lodgepole Pine, against the rest, as in the paper. Default True.
+    data_home : path, optional
+        The data folder. Default: the one that the environment variable GRAPHKM_DATA names, else
+        ``graphkm`` in the user's cache folder.
+    download_if_missing : bool, default=True
+        If False, a file that is not in the data folder is an error.
+    return_X_y : bool, default=False
+        Return (data, target) instead of the Bunch.
+
+    Returns
+    -------
+    Bunch, or (X, y)
+        ``data``: a1a, mushrooms, ssl_text, w5a and w8a as CSR rows in float64; mnist and covtype
+        dense in float32; all others dense in float64. ``target``: int64 codes 0, 1, ..., so that
+        -1 is free to mark hidden labels. ``target_names``: what they mean, or the labels of the
+        files. ``feature_names``: where known, else None. ``splits``: the labelled rows of every
+        official split, as a list of arrays counting from 0, else None. ``DESCR``.
+
+    Examples
+    --------
+    >>> from graphkm.datasets import fetch_dataset
+    >>> X, y = fetch_dataset("g50c", return_X_y=True)  # doctest: +SKIP
+    >>> X.shape  # doctest: +SKIP
+    (550, 50)
+    >>> fetch_dataset("iris")
+    Traceback (most recent call last):
+    ValueError: name='iris' is no data set of graphkm. list_datasets() names them all.
+    """
+    if name not in CATALOG:
+        raise ValueError(
+            f"name={name!r} is no data set of graphkm. list_datasets() names them all."
+        )
+    dataset = CATALOG[name]
+    _refuse("subset", subset, name, applies="test" in dataset.parts)
+    _refuse("scaled", scaled, name, applies=dataset.scale is not None)
+    _refuse("n_labels", n_labels, name, applies=bool(dataset.splits))
+    _refuse("classes", classes, name, applies=name in ("coil20", "uspst"))
+    _refuse("binary", binary, name, applies=name == "covtype")
+    if dataset.splits:
+        n_labels = _known_number(dataset, 100 if n_labels is None else n_labels)
+    bunch = load(
+        dataset,
+        subset=subset or ("all" if name in ("usps", "mnist") else "train"),
+        scaled=scaled is not False,
+        n_labels=None if return_X_y else n_labels,
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+    )
+    if name == "covtype":
+        bunch = _covtype(bunch, binary is not False)
+    if classes is not None:
+        bunch = select_classes(bunch, classes)
+    return (bunch.data, bunch.target) if return_X_y else bunch
+
+
+def _refuse(option: str, value: Any, name: str, *, applies: bool) -> None:
+    if value is not None and not applies:
+        raise ValueError(f"{option}={value!r} does not apply to {name}; leave it out.")
+
+
+def _known_number(dataset: Dataset, n_labels: int) -> int:
+    if n_labels not in dataset.splits:
+        known = " or ".join(map(str, dataset.splits))
+        raise ValueError(f"n_labels={n_labels!r}: {dataset.name} has official splits of {known}.")
+    return n_labels
+
+
+def _covtype(bunch: Bunch, binary: bool) -> Bunch:
+    bunch.feature_names = list(_COVTYPE_COLUMNS)
+    if binary:
+        bunch.target = (bunch.target == _LODGEPOLE_PINE).astype(np.int64)
+        bunch.target_names = ["other", bunch.target_names[_LODGEPOLE_PINE]]
+        bunch.DESCR += "\nOf the seven classes, the second is told from all others."
+    return bunch
 
 
 def load(
@@ -46,30 +160,28 @@ def load(
     """
     if subset not in _SUBSETS:
         raise ValueError(f"subset={subset!r} is none of {', '.join(map(repr, _SUBSETS))}.")
-    folder = data_folder(data_home)
+    get = partial(obtain, folder=data_folder(data_home), download_if_missing=download_if_missing)
 
     def read(part: str) -> Arrays:
         arrays: dict[str, Any] = {}
-        for block in dataset.parts[part]:
-            arrays.update(obtain(block, folder, download_if_missing=download_if_missing))
+        for file in dataset.parts[part]:
+            arrays.update(get(file))
         return arrays
 
     wanted = [read(part) for part in _SUBSETS[subset]]
     X = _features(dataset, [arrays["X"] for arrays in wanted])
     if scaled and dataset.scale is not None:
-        # The test rows are scaled as the training rows are.
+        # Test rows are scaled by the extremes of the training rows.
         train = X if subset == "train" else _features(dataset, [read("train")["X"]])
         X = _to_range(X, train, dataset.scale)
-    lists = wanted[0]
-    if n_labels is not None:
-        lists = obtain(dataset.splits[n_labels], folder, download_if_missing=download_if_missing)
+    lists = wanted[0] if n_labels is None else get(dataset.splits[n_labels])
     return Bunch(
         data=X.astype(dataset.dtype, copy=False),
         target=_codes(dataset, np.concatenate([arrays["y"] for arrays in wanted])),
         feature_names=None,
         target_names=list(dataset.target_names),
         splits=_zero_based(lists),
-        DESCR=describe(dataset, scaled=scaled),
+        DESCR=_describe(dataset, scaled=scaled),
     )
 
 
@@ -97,7 +209,7 @@ def select_classes(bunch: Bunch, classes: Sequence[int]) -> Bunch:
     )
 
 
-def describe(dataset: Dataset, *, scaled: bool) -> str:
+def _describe(dataset: Dataset, *, scaled: bool) -> str:
     """Return a few lines of prose: what the rows are, their number, range and source."""
     kind = "CSR rows" if dataset.sparse else "a dense array"
     size = (

@@ -22,8 +22,8 @@ def make_two_moons(
     n_samples : int, default=1000
         The number of rows, half of them in each class.
     noise : float, default=0.15
-        The standard deviation of what is added to both coordinates. Up to about 0.1 there is a
-        gap between the moons.
+        The standard deviation of the noise in both coordinates. Up to about 0.1 there is a gap
+        between the moons.
     random_state : int, RandomState or None
         Decides the draws.
 
@@ -54,8 +54,8 @@ def make_g50c(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Draw two Gaussians whose best classifier errs at a known rate, as in G50C.
 
-    Both have the identity as covariance; their means lie on the diagonal, as far apart as
-    `bayes_error` asks. The best classifier is the sign of the sum of the features.
+    Both have the identity as covariance. Their means lie on the diagonal; `bayes_error` decides
+    how far apart. The best classifier is the sign of the sum of the features.
 
     Parameters
     ----------

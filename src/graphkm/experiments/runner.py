@@ -13,7 +13,7 @@ from typing import Any
 import joblib
 
 from ..datasets import DatasetError
-from ..datasets.locking import exclusive
+from ..datasets.download import exclusive
 from .cells import OVER, Cell
 from .environment import environment
 from .isolation import Job

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_count, check_number
+from .._progress import progress_bar
 from .._threads import blas_threads_for
 from ..graphs import resolve_graph
 from ..smoothness import IteratedLaplacian
@@ -84,11 +84,11 @@ class SearchMixin:
             )
         found: list[tuple[dict[str, Any], Judgement]] = []
         n_landmarks = getattr(plan.solver, "n_landmarks", 0)
-        with blas_threads_for(len(problem.labeled), n_landmarks), self._progress() as bar:
+        bar = progress_bar(self.verbose, unit="candidate", desc="search")
+        with blas_threads_for(len(problem.labeled), n_landmarks), bar:
             for family in candidates:
                 found += zip(family.candidates(), judge.judge(family), strict=True)
-                if bar is not None:
-                    bar.update(len(family.Cs))
+                bar.update(len(family.Cs))
         self.choose(
             [candidate for candidate, _ in found],
             np.array([judgement.loss for _, judgement in found]),
@@ -190,14 +190,6 @@ class SearchMixin:
         n_splits = 5 if self.cv is None else check_count("cv", self.cv, least=2)
         kind = LabeledStratifiedKFold if is_classifier(self) else LabeledKFold
         return kind(n_splits, random_state=0, unlabeled=template.unlabeled)
-
-    def _progress(self) -> Any:
-        """Return a progress bar over candidates, if wanted."""
-        if not self.verbose:
-            return nullcontext()
-        from tqdm.auto import tqdm  # only those who want to see it wait for its import
-
-        return tqdm(unit="candidate", desc="search")
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the prediction of the chosen model for every row of X."""

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from .._progress import progress_bar
 from .._threads import thread_pools
 from .distances import squared_distances
 
@@ -169,12 +170,7 @@ def blocks(n: int, size: int) -> list[slice]:
 
 def progress(parts: list[slice], n: int, verbose: bool) -> Iterator[slice]:
     """Yield the parts, with a bar that counts their rows if asked for."""
-    if not verbose:
-        yield from parts
-        return
-    from tqdm.auto import tqdm  # only those who want to see it wait for its import
-
-    with tqdm(total=n, unit="row", desc="neighbours") as bar:
+    with progress_bar(verbose, total=n, unit="row", desc="neighbours") as bar:
         for part in parts:
             yield part
             bar.update(part.stop - part.start)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from tqdm import tqdm
 
+from .._progress import progress_bar
 from ..machines.labels import labeled_mask
 
 _NO_MARKER = object()
@@ -148,7 +148,7 @@ def prequential(
     if isinstance(unlabeled, str) and unlabeled == "auto":
         unlabeled = None if own_marker is _NO_MARKER else own_marker
     record = _Record(window)
-    with tqdm(unit="rows", disable=verbose < 1) as bar:
+    with progress_bar(verbose > 0, unit="rows") as bar:
         for X, y, *_ in stream:
             labels = np.asarray(y)
             labeled = labeled_mask(labels, unlabeled)

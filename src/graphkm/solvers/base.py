@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._progress import progress_bar
 from ..objective import Objective
 
 
@@ -98,22 +98,15 @@ def solve(
 ) -> Solution:
     """Run a solver to its end, or until the callback stops it."""
     state = solver.start(objective)
-    with _progress_bar(state.progress.max_iter) if verbose else nullcontext() as bar:
+    with progress_bar(verbose, total=state.progress.max_iter, unit="step") as bar:
         while not state.done:
             before = state.progress
             state.advance()
-            if bar is not None:
-                bar.update(state.progress.n_iter - before.n_iter)
-                bar.set_postfix(centres=state.progress.n_centres, refresh=False)
+            bar.update(state.progress.n_iter - before.n_iter)
+            bar.set_postfix(centres=state.progress.n_centres, refresh=False)
             if callback is not None and callback(state.progress):
                 break
-        if bar is not None and state.done:
-            bar.total = bar.n  # a solver that needs fewer steps than it may take is done too
+        if state.done:
+            bar.total = bar.n  # a solver may need fewer steps than it is allowed
             bar.refresh()
     return replace(state.solution(), complete=state.done)
-
-
-def _progress_bar(max_iter: int) -> Any:
-    from tqdm.auto import tqdm  # only those who want to see it wait for its import
-
-    return tqdm(total=max_iter, unit="step")

@@ -12,6 +12,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from .._progress import SILENT
 from ..objective import Objective
 
 _BLOCK = 2**23  # kernel values looked at together: 64 MiB
@@ -91,14 +92,14 @@ class LandmarkFeatures:
             total += self._kernels.values(block).T @ u[block]
         return solve_triangular(self._factor, total, lower=True, check_finite=False)
 
-    def quadratic_form(self, matrix: Any, degree: int = 1, bar: Any = None) -> NDArray[np.float64]:
+    def quadratic_form(self, matrix: Any, degree: int = 1) -> NDArray[np.float64]:
         """Return Z' L^degree Z for a symmetric n x n matrix L, sparse or dense."""
-        total = self.kernel_form(matrix, degree, bar)
+        total = self.kernel_form(matrix, degree)
         total = solve_triangular(self._factor, total, lower=True, check_finite=False)
         total = solve_triangular(self._factor, total.T, lower=True, check_finite=False)
         return (total + total.T) / 2
 
-    def kernel_form(self, matrix: Any, degree: int = 1, bar: Any = None) -> NDArray[np.float64]:
+    def kernel_form(self, matrix: Any, degree: int = 1, bar: Any = SILENT) -> NDArray[np.float64]:
         """Return K' L^degree K, with K the kernel between all rows and the landmarks.
 
         Up to degree 2 in one pass over blocks of rows, visited in an order that keeps
@@ -112,7 +113,7 @@ class LandmarkFeatures:
             L.
         degree : int, default=1
             Its power.
-        bar : tqdm, optional
+        bar : progress bar, optional
             Told of every row done.
         """
         form = self._by_rows if degree <= 2 else self._by_columns
@@ -132,8 +133,7 @@ class LandmarkFeatures:
                 right += own[:, near] @ self._kernels.values(near)
             left = right if degree == 2 else self._kernels.values(block)
             total += product(left, right)
-            if bar is not None:
-                bar.update(len(block))
+            bar.update(len(block))
         return total
 
     def _by_columns(self, matrix: Any, degree: int, bar: Any) -> NDArray[np.float64]:
@@ -149,8 +149,7 @@ class LandmarkFeatures:
                 other = self._powered(matrix, degree // 2, others)
                 total[others, columns] = product(other, right)
                 total[columns, others] = total[others, columns].T
-            if bar is not None:
-                bar.update(self._n * (columns.stop - columns.start) // m)
+            bar.update(self._n * (columns.stop - columns.start) // m)
         return total
 
     def _powered(self, matrix: Any, degree: int, columns: slice) -> NDArray[np.float64]:

@@ -11,13 +11,11 @@ a kernel machine on the labelled points alone, with the graph inside its kernel.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from .._progress import progress_bar
 from .._threads import blas_threads_for
 from ..graphs.laplacian import laplacian_matrix
 from ..objective import Objective
@@ -28,17 +26,11 @@ from .features import LandmarkFeatures
 def graph_form(
     objective: Objective, features: LandmarkFeatures, verbose: int = 0
 ) -> NDArray[np.float64]:
-    """Return M = K' L^q K, shown as a progress bar over the rows where wanted."""
+    """Return M = K' L^q K; `verbose` shows a progress bar over the rows."""
     assert objective.graph is not None
     matrix = laplacian_matrix(objective.graph, normalized=objective.normalized)
-    with _row_bar(objective.X.shape[0]) if verbose else nullcontext() as bar:
+    with progress_bar(verbose, total=objective.X.shape[0], unit="row", desc="graph") as bar:
         return features.kernel_form(matrix, objective.degree, bar)
-
-
-def _row_bar(n: int) -> Any:
-    from tqdm.auto import tqdm  # only those who want to see it wait for its import
-
-    return tqdm(total=n, unit="row", desc="graph")
 
 
 class SmoothedFeatures:

@@ -1,25 +1,41 @@
-"""Readers of the file formats the data sets come in.
+"""From the bytes of a file to named arrays, and a digest of these.
 
-Every reader takes an open binary file and returns named arrays. `read_file` decompresses by what
-a file is, not by what it is called, and turns whatever a damaged file causes into one error.
+Every reader takes an open binary file and returns named arrays. `read_file` recognises compression
+by a file's content, whatever its name, and raises one kind of error for all damaged files.
+
+Public homes and local copies pack the same numbers differently: recompressed, with other spacing,
+dense or sparse. `content_digest` hashes the numbers themselves, so that all of them agree.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..io import read_libsvm
 from ..io.files import open_source
-from .digest import Arrays
-from .errors import DamagedFileError
+
+_BLOCK = 2**20  # numbers converted at a time, so that large arrays are not copied as a whole
+
+Arrays = Mapping[str, Any]
+"""Arrays by name, dense or sparse: what one file holds."""
 
 Reader = Callable[[BinaryIO], Arrays]
+
+
+class DatasetError(OSError):
+    """A data set could not be had: no file, no network, or no place to write to."""
+
+
+class DamagedFileError(DatasetError):
+    """A file is not what it should be: cut short, altered, or another file."""
 
 
 def read_file(path: Path, read: Reader) -> Arrays:
@@ -47,11 +63,11 @@ def read_file(path: Path, read: Reader) -> Arrays:
         except MemoryError:
             raise
         except Exception as error:  # parsers fail in many ways on files that were cut or altered
-            raise DamagedFileError(f"{path} cannot be read ({_reason(error)})") from error
+            reason = str(error).strip() or type(error).__name__
+            raise DamagedFileError(f"{path} cannot be read ({reason})") from error
 
 
-def _reason(error: Exception) -> str:
-    return str(error).strip() or type(error).__name__
+# ------------------------------------------------------------------- formats
 
 
 def libsvm(n_features: int) -> Reader:
@@ -62,6 +78,16 @@ def libsvm(n_features: int) -> Reader:
         return {"X": X, "y": y}
 
     return read
+
+
+def dense(read: Reader) -> Reader:
+    """Return a reader whose `X` is dense."""
+
+    def read_dense(file: BinaryIO) -> Arrays:
+        arrays = read(file)
+        return {**arrays, "X": arrays["X"].toarray()}
+
+    return read_dense
 
 
 def mat(**names: str) -> Reader:
@@ -109,7 +135,7 @@ def integer_csv(file: BinaryIO) -> Arrays:
 
 
 def usps_npz(subset: str) -> Reader:
-    """Return a reader of one part of USPS kept as thousandths in a NumPy archive."""
+    """Return a reader of one part of USPS, kept as thousandths in a NumPy archive."""
 
     def read(file: BinaryIO) -> Arrays:
         with np.load(file) as archive:
@@ -120,11 +146,37 @@ def usps_npz(subset: str) -> Reader:
     return read
 
 
-def dense(read: Reader) -> Reader:
-    """Return a reader whose `X` is dense."""
+# -------------------------------------------------------------------- digest
 
-    def read_dense(file: BinaryIO) -> Arrays:
-        arrays = read(file)
-        return {**arrays, "X": arrays["X"].toarray()}
 
-    return read_dense
+def content_digest(arrays: Arrays) -> str:
+    """Return the SHA-256 of named arrays: of their names, shapes and values, not their dtypes.
+
+    Examples
+    --------
+    >>> dense = np.array([[0, 1], [2, 0]])
+    >>> content_digest({"X": dense}) == content_digest({"X": dense.astype(np.float32)})
+    True
+    >>> content_digest({"X": dense}) == content_digest({"X": dense.T})
+    False
+    """
+    sha = hashlib.sha256()
+    for name in sorted(arrays):
+        values = arrays[name]
+        kind = "sparse" if sparse.issparse(values) else "dense"
+        sha.update(f"{name} {kind} {tuple(map(int, values.shape))};".encode())
+        for part in _canonical(values):
+            flat = part.reshape(-1)
+            for start in range(0, flat.size, _BLOCK):
+                # Adding 0.0 turns -0.0, which equals 0.0 but has other bytes, into 0.0.
+                sha.update((flat[start : start + _BLOCK].astype("<f8") + 0.0).tobytes())
+    return sha.hexdigest()
+
+
+def _canonical(values: Any) -> tuple[NDArray[Any], ...]:
+    if not sparse.issparse(values):
+        return (np.asarray(values),)
+    rows = values.tocsr(copy=True)
+    rows.sum_duplicates()  # sorts the columns as well
+    rows.eliminate_zeros()
+    return rows.indptr, rows.indices, rows.data
