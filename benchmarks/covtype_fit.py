@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from _common import Figure, data_file, peak_memory, script, seconds, table
-from graphkm import GKMClassifier
+from graphkm import SGD, GKMClassifier
 from graphkm.backends import make_store
 from graphkm.expansion import KernelExpansion
 
@@ -97,17 +97,15 @@ def work(folder: Path, threads: int, profile: bool) -> dict[str, Any]:
     """Fit in this process and return what was measured."""
     X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
     model = GKMClassifier(
-        solver="sgd",
+        solver=SGD(step="explicit", max_iter=len(X) // 5),
         C=C,
         C_graph=C,
         gamma=GAMMA,
-        p=1,
         graph="bipartite",
-        step="explicit",
         fit_intercept=False,
-        max_iter=len(X) // 5,
         random_state=0,
         n_jobs=threads,
+        smoothness=1,
     )
     profiler = cProfile.Profile(time.process_time) if profile else None
     before = peak_memory()

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from _common import Figure, SkipError, load_libsvm, script, table
-from graphkm import GKMClassifier
+from graphkm import KNN, GKMClassifier
 from graphkm.solvers.landmarks import RULES
 
 
@@ -41,9 +41,8 @@ def fit(X, y, truth, seed, **options):
         C=10.0,
         C_graph=10.0,
         solver="newton",
-        smoothing="landmarks",
-        n_neighbors=10,
         random_state=seed,
+        graph=KNN(n_neighbors=10),
         **options,
     ).fit(X, y)
     taken = time.process_time() - start

@@ -20,7 +20,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.svm import SVC
 
 from _common import Figure, peak_memory, script
-from graphkm import GKMClassifier
+from graphkm import KNN, GKMClassifier
 
 ROWS, COLUMNS, LABELS, CLUSTERS = 697_526, 15, 13_731, 50
 SCORED = 50_000
@@ -52,12 +52,11 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
         loss="logistic",
         class_weight="balanced",
         solver="newton",
-        smoothing="landmarks",
-        n_neighbors=6,
         C=10.0,
         C_graph=0.1,
         random_state=0,
         verbose=1,
+        graph=KNN(n_neighbors=6),
     ).fit(X, y)
     probabilities = model.predict_proba(X)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -25,7 +25,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from _common import Figure, script
-from graphkm import GKMClassifier, GKMClassifierCV
+from graphkm import GKMClassifier, GKMClassifierCV, IteratedLaplacian, Newton
 from graphkm.backends.native import NativeStore
 from graphkm.graphs import knn_graph
 from graphkm.solvers import features, smoothed
@@ -47,12 +47,10 @@ def made(n: int) -> tuple[np.ndarray, np.ndarray, Any]:
 
 def fit(X: np.ndarray, y: np.ndarray, W: Any) -> GKMClassifier:
     model = GKMClassifier(
-        solver="newton",
-        smoothing="landmarks",
-        n_landmarks=LANDMARKS,
-        laplacian_degree=2,
+        solver=Newton(n_landmarks=LANDMARKS),
         graph="precomputed",
         random_state=0,
+        smoothness=IteratedLaplacian(degree=2),
     )
     return model.fit(X, y, affinity=W)
 

@@ -45,7 +45,7 @@ from typing import Any
 import numpy as np
 
 from _common import Figure, data_file, script, table
-from graphkm import GKMClassifier
+from graphkm import SGD, GKMClassifier
 
 CHUNK, BUDGET, GAMMA = 4096, 2000, 20.0
 TRAIN_TARGET, TEST_TARGET, SAVE_TARGET = 50_000, 20_000, 50.0
@@ -371,7 +371,10 @@ def along(d: int, label: Callable[[np.ndarray], np.ndarray], marks: list[int], *
     rng = np.random.default_rng(0)
     X_test = np.random.default_rng(1).normal(size=(5000, d))
     truth = label(X_test).astype(np.int64)
-    model, classes = GKMClassifier(budget=500, random_state=0, **given), np.unique(truth)
+    model, classes = (
+        GKMClassifier(random_state=0, solver=SGD(budget=500), **given),
+        np.unique(truth),
+    )
     for n in range(LONG_CHUNK, marks[-1] + 1, LONG_CHUNK):
         X = rng.normal(size=(LONG_CHUNK, d))
         y = np.where(rng.random(LONG_CHUNK) < 0.1, label(X), -1)

@@ -13,7 +13,7 @@ from matplotlib.collections import LineCollection
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
-from graphkm import GKMClassifier, GKMClassifierCV
+from graphkm import KNN, Epsilon, GKMClassifier, GKMClassifierCV
 from graphkm.datasets import hide_labels, make_g50c, make_two_moons
 from graphkm.graphs import build_graph
 
@@ -36,9 +36,9 @@ sets = {
 def models(y):
     yield "SVC, labelled rows", SVC(C=10)
     yield "no graph", GKMClassifier(C_graph=0, random_state=0)
-    yield "knn", GKMClassifier(graph="knn", n_neighbors=10, random_state=0)
+    yield "knn", GKMClassifier(graph=KNN(n_neighbors=10), random_state=0)
     if y is y_moons:
-        yield "epsilon", GKMClassifier(graph="epsilon", radius=0.25, random_state=0)
+        yield "epsilon", GKMClassifier(graph=Epsilon(radius=0.25), random_state=0)
     yield "bipartite", GKMClassifier(graph="bipartite", solver="sgd", random_state=0)
     yield "full", GKMClassifier(graph="full", solver="sgd", random_state=0)
     yield "label spreading", LabelSpreading("knn", n_neighbors=10, alpha=0.9, max_iter=1000)

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import SGDClassifier
 
-from graphkm import GKMClassifier
+from graphkm import SGD, GKMClassifier
 from graphkm.online import Chunk, prequential
 
 # %%
@@ -44,8 +44,8 @@ following = {"gamma": 0.3, "steps_per_row": 1, "random_state": 0}
 models = {
     "linear (SGDClassifier)": SGDClassifier(random_state=0),
     "GKMClassifier, keeps everything": GKMClassifier(**following),
-    "GKMClassifier, half_life=1000": GKMClassifier(half_life=1000, **following),
-    "GKMClassifier, half_life=100": GKMClassifier(half_life=100, **following),
+    "GKMClassifier, half_life=1000": GKMClassifier(solver=SGD(half_life=1000), **following),
+    "GKMClassifier, half_life=100": GKMClassifier(solver=SGD(half_life=100), **following),
 }
 results = {
     name: prequential(model, drifting_stream(), classes=[0, 1], window=100, unlabeled=-1)
@@ -59,7 +59,7 @@ for name, result in results.items():
 # have changed places, and a past that is kept says the contrary of what is true. Do the unlabelled
 # rows help?
 
-no_graph = GKMClassifier(half_life=100, C_graph=0, **following)
+no_graph = GKMClassifier(C_graph=0, solver=SGD(half_life=100), **following)
 result = prequential(no_graph, drifting_stream(), classes=[0, 1], window=100)
 print(f"half_life=100 without a graph    {result.cumulative_accuracy[-1]:6.1%}")
 

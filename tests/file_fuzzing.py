@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor
+from graphkm import KNN, SGD, GKMClassifier, GKMClassifierCV, GKMRegressor
 from graphkm.exchange import ModelFileError, from_libsvm, load_model, save_model, to_libsvm
 from graphkm.io import DataFileError, read_libsvm
 from graphkm.machines import LaplacianSVC, TransductiveSVC
@@ -77,14 +77,14 @@ def good_models() -> list[bytes]:
         GKMClassifier(**small).fit(X, two),
         GKMClassifier(unlabeled="", **small).fit(sparse, words),
         GKMClassifier(kernel="precomputed", C_graph=0).fit(X @ X.T, two),
-        GKMRegressor(solver="sgd", max_iter=20, **small).fit(X, real),
+        GKMRegressor(solver=SGD(max_iter=20), **small).fit(X, real),
         GKMClassifierCV(Cs=[1.0], C_graphs=[0.0, 1.0]).fit(X, two),
-        LaplacianSVC(n_neighbors=3).fit(X, two),
+        LaplacianSVC(graph=KNN(n_neighbors=3)).fit(X, two),
         TransductiveSVC(kernel="poly").fit(X, two),
         make_pipeline(StandardScaler(), GKMClassifier(**small)).fit(X, two),
         GKMClassifier(**stream).partial_fit(X, two, classes=[0, 1]),
-        GKMClassifier(half_life=9.0, **stream).partial_fit(sparse, two, classes=[0, 1]),
-        GKMRegressor(budget=5, **stream).partial_fit(X, real),
+        GKMClassifier(solver=SGD(half_life=9.0), **stream).partial_fit(sparse, two, classes=[0, 1]),
+        GKMRegressor(solver=SGD(budget=5), **stream).partial_fit(X, real),
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
@@ -96,8 +96,12 @@ def good_libsvm_models() -> list[bytes]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3))
     models = [
-        GKMClassifier(n_neighbors=3).fit(X, np.where(np.arange(20) < 9, X[:, 0] > 0, -1) * 1),
-        GKMClassifier(kernel="poly", n_neighbors=3).fit(X, np.digitize(X[:, 0], [-0.4, 0.4])),
+        GKMClassifier(graph=KNN(n_neighbors=3)).fit(
+            X, np.where(np.arange(20) < 9, X[:, 0] > 0, -1) * 1
+        ),
+        GKMClassifier(kernel="poly", graph=KNN(n_neighbors=3)).fit(
+            X, np.digitize(X[:, 0], [-0.4, 0.4])
+        ),
         GKMRegressor(kernel="linear").fit(X, X[:, 0]),
     ]
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import make_moons
 
-from graphkm import GKMClassifier, GKMRegressor
+from graphkm import SGD, GKMClassifier, GKMRegressor
 from graphkm._native import largest_columns, project_centres
 from graphkm.kernels import Linear, SquaredExponential
 from graphkm.solvers.budget import Budget
@@ -168,7 +168,7 @@ def test_three_classes_an_intercept_and_regression():
     model = classifier(budget=40, fit_intercept=True, C_graph=0.01, gamma=1.0)
     assert model.fit(X, y).score(X, truth) > 0.9
     assert model.partial_fit(X, y).score(X, truth) > 0.9
-    regressor = GKMRegressor(budget=40, solver="sgd", gamma=1.0, random_state=0)
+    regressor = GKMRegressor(solver=SGD(budget=40), gamma=1.0, random_state=0)
     target = np.where(y >= 0, np.sin(X[:, 0]), np.nan)
     assert regressor.fit(X, target).score(X, np.sin(X[:, 0])) > 0.9
 
@@ -225,7 +225,7 @@ def endless(kind, n):
 
 def long_run(kind, **given):
     """Return the accuracy on new rows after 50,000 rows and after a million."""
-    model, scores = GKMClassifier(budget=500, random_state=0, **given), []
+    model, scores = GKMClassifier(random_state=0, solver=SGD(budget=500), **given), []
     test = [endless(kind, -n)[:2] for n in range(1, 6)]
     X_test, truth = (np.concatenate(part) for part in zip(*test, strict=True))
     for n in range(1_000_000 // CHUNK):

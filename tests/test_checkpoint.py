@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from graphkm import GKMClassifier, GKMRegressor, _files
+from graphkm import SGD, GKMClassifier, GKMRegressor, _files
 from graphkm._container import CheckpointError, read_container, write_container
 from graphkm.kernels import Polynomial, SquaredExponential
 from graphkm.losses import EpsilonInsensitive, SmoothHinge
@@ -28,7 +28,7 @@ HALF = slice(0, 200), slice(200, 400)
 
 
 def started(**parameters):
-    model = GKMClassifier(random_state=0, gamma=0.5, reservoir_size=50, **parameters)
+    model = GKMClassifier(random_state=0, gamma=0.5, solver=SGD(reservoir_size=50), **parameters)
     return model.partial_fit(X[HALF[0]], Y[HALF[0]])
 
 

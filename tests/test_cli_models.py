@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from cli_runner import moons, process, read_predictions, run, write_csv, write_libsvm
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm import KNN, SGD, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.exchange import save_model
 from graphkm.machines import LaplacianSVC, TransductiveSVC
 
@@ -48,10 +48,7 @@ def predicted(folder, model="m.gkm", data="new.csv"):
             ["--scale", "none", "--C", "2", "--C-graph", "0.5", "--gamma", "3", "--neighbors", "5",
              "--solver", "sgd", "--p", "1.5", "--loss", "logistic", "--seed", "4",
              "--set", "max_iter=300", "--set", "precision=double"],
-            GKMClassifier(
-                2, 0.5, gamma=3, n_neighbors=5, solver="sgd", p=1.5, loss="logistic",
-                random_state=4, max_iter=300, precision="double", unlabeled=None,
-            ),
+            GKMClassifier(2, 0.5, gamma=3, solver=SGD(max_iter=300), loss="logistic", random_state=4, precision="double", unlabeled=None, graph=KNN(n_neighbors=5), smoothness=1.5),
         ),
         (
             ["--method", "lapsvm", "--scale", "minmax", "--set", "gamma_I=0.1"],

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_circles, mak
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm import KNN, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.graphs import build_graph, default_neighbors
 from graphkm.kernels import resolve_gamma
 from graphkm.machines import LaplacianSVC
@@ -147,7 +147,7 @@ def test_ordinary_sizes_are_as_they_were():
     X, truth = make_moons(300, noise=0.1, random_state=0)
     y = np.where(np.arange(300) < 20, truth, -1)
     usual = GKMClassifier(random_state=0).fit(X, y)
-    spelt = GKMClassifier(n_neighbors=10, C_graph=1e5 / 20, random_state=0).fit(X, y)
+    spelt = GKMClassifier(C_graph=1e5 / 20, random_state=0, graph=KNN(n_neighbors=10)).fit(X, y)
     np.testing.assert_array_equal(usual.dual_coef_, spelt.dual_coef_)
     search = GKMClassifierCV(random_state=0).fit(X, y)
     tried = search.cv_results_
@@ -159,7 +159,7 @@ def test_ordinary_sizes_are_as_they_were():
 def test_other_words_are_refused(wrong):
     X, y = np.arange(6.0)[:, None], np.array([0, -1, -1, -1, -1, 1])
     with pytest.raises(ValueError, match="n_neighbors must be 'auto' or a whole number >= 1"):
-        GKMClassifier(n_neighbors=wrong).fit(X, y)
+        GKMClassifier(graph=KNN(n_neighbors=wrong)).fit(X, y)
 
 
 # ---------------------------------------------------------------- what is reported

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from graphkm import IteratedLaplacian
 from graphkm.machines import LaplacianRegressor
 from laplacian_oracles import laplacian, minimum, neighbour_weights, rbf
 
@@ -124,7 +125,7 @@ def contradictions(estimator):
 
 @parametrize_with_checks(
     [
-        LaplacianRegressor(solver="cg", laplacian="unnormalized", laplacian_degree=1),
+        LaplacianRegressor(solver="cg", smoothness=IteratedLaplacian(degree=1, normalized=False)),
         LaplacianRegressor(gamma_I=0, gamma=0.5),
     ],
     expected_failed_checks=contradictions,

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graphkm.machines.early_stopping as early_stopping
-from graphkm import GKMClassifier
+from graphkm import GKMClassifier, IteratedLaplacian, Newton
 from graphkm.machines import LaplacianSVC
 from laplacian_oracles import laplacian, minimum, neighbour_weights, rbf
 
@@ -134,11 +134,9 @@ def test_hinge_without_labelled_pairs_is_gkm(moons):
         C_graph=0.3 * edges / (2 * 0.05 * labels),
         gamma=0.7,
         graph="precomputed",
-        laplacian="unnormalized",
-        laplacian_degree=1,
-        solver="newton",
+        solver=Newton(tol=1e-9),
         precision="double",
-        tol=1e-9,
+        smoothness=IteratedLaplacian(degree=1, normalized=False),
     ).fit(X, y, affinity=W)
     np.testing.assert_allclose(clf.decision_function(X), gkm.decision_function(X), atol=1e-4)
     assert clf.objective_ == pytest.approx(2 * 0.05 * gkm.objective_, rel=1e-7)
@@ -356,7 +354,7 @@ def test_scikit_learn_check(estimator, check):
 @parametrize_with_checks(
     [
         LaplacianSVC(solver="cg"),
-        LaplacianSVC(loss="hinge", laplacian="unnormalized", laplacian_degree=1),
+        LaplacianSVC(loss="hinge", smoothness=IteratedLaplacian(degree=1, normalized=False)),
         LaplacianSVC(gamma_I=0, kernel="precomputed", fit_intercept=True, unlabeled=None),
     ],
     expected_failed_checks=contradictions,

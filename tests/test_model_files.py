@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, StandardScaler
 
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm import SGD, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm._container import write_container
 from graphkm.exchange import ModelFileError, load_model, read_note, save_model
 from graphkm.kernels import Polynomial, SquaredExponential
@@ -52,7 +52,7 @@ MODELS = {
     "newton": (GKMClassifier(random_state=0), TWO),
     "sgd": (GKMClassifier(solver="sgd", random_state=0, fit_intercept=True), TWO),
     "three": (GKMClassifier(random_state=0, loss="logistic"), THREE),
-    "budget": (GKMClassifier(solver="sgd", budget=10, random_state=0), TWO),
+    "budget": (GKMClassifier(solver=SGD(budget=10), random_state=0), TWO),
     "kernel": (GKMClassifier(kernel=Polynomial(2, 0.1, 1.0), class_weight={0: 2.0, 1: 0.5}), TWO),
     "double": (GKMClassifier(precision="double", kernel="laplacian", n_jobs=1), THREE),
     "smooth": (

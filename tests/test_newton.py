@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import graphkm._memory as memory
 from convex import minimum
-from graphkm import GKMClassifier, GKMRegressor
+from graphkm import GKMClassifier, GKMRegressor, IteratedLaplacian, Newton
 from graphkm.graphs import ListedGraph
 from graphkm.graphs.laplacian import laplacian_matrix
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge, SmoothTube
@@ -227,11 +227,9 @@ def test_p_2_hinge_is_lapsvm(gamma_A, gamma_I):
         C_graph=gamma_I * n_edges / (2 * gamma_A * l * n**2),
         gamma=2.0,
         graph="precomputed",
-        laplacian="unnormalized",
-        laplacian_degree=1,
-        solver="newton",
+        solver=Newton(tol=1e-11),
         precision="double",
-        tol=1e-11,
+        smoothness=IteratedLaplacian(degree=1, normalized=False),
     ).fit(X, np.where(np.arange(n) < l, truth, -1), affinity=W)
     np.testing.assert_allclose(clf.decision_function(X), K @ alpha, atol=1e-4)
     primal = np.maximum(0, 1 - Y @ select @ K @ alpha).mean()
@@ -776,8 +774,8 @@ def test_the_graph_helps_on_two_moons_untuned():
 
 @pytest.mark.parametrize("p", [1, 1.5, 2, 3])
 def test_default_costs_learn_something_at_any_p(p, two, curve):
-    assert GKMClassifier(p=p).fit(two.X, two.y).score(two.X, two.truth) > 0.7
-    assert GKMRegressor(p=p).fit(curve.X, curve.y).score(curve.X, curve.truth) > 0.6
+    assert GKMClassifier(smoothness=p).fit(two.X, two.y).score(two.X, two.truth) > 0.7
+    assert GKMRegressor(smoothness=p).fit(curve.X, curve.y).score(curve.X, curve.truth) > 0.6
 
 
 # ---------------------------------------------------------------- parameters
@@ -860,7 +858,7 @@ def test_memory_of_the_landmarks(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 2**25)
     with pytest.raises(MemoryError, match=r"solver='newton' with 1,000 landmarks.*n_landmarks"):
         GKMClassifier(solver="newton").fit(*rows_of(1000, 20))
-    GKMClassifier(solver="newton", n_landmarks=100).fit(*rows_of(1000, 20))
+    GKMClassifier(solver=Newton(n_landmarks=100)).fit(*rows_of(1000, 20))
 
 
 def test_no_graph_means_no_sum_over_it():

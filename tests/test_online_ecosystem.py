@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import estimator_checks
 
-from graphkm import GKMClassifier, GKMRegressor
+from graphkm import SGD, GKMClassifier, GKMRegressor
 from graphkm.online import prequential
 
 NAMES = ["a", "b", "c"]
@@ -144,7 +144,7 @@ def test_a_word_for_gamma_cannot_be_taken_from_a_single_row():
 
 STREAMS = [
     GKMClassifier(random_state=0),
-    GKMClassifier(random_state=0, loss="logistic", budget=20, half_life=50.0),
+    GKMClassifier(random_state=0, loss="logistic", solver=SGD(budget=20, half_life=50.0)),
     GKMRegressor(random_state=0),
 ]
 CHECKS = [  # those that call partial_fit

@@ -11,7 +11,7 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from convex import minimum
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor
+from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, RowNewton
 from graphkm.graphs.laplacian import laplacian_matrix
 from graphkm.solvers import NewtonSolver, solve
 from graphkm.solvers import rows as rows_module
@@ -63,7 +63,7 @@ def test_unsolved_systems_warn(monkeypatch, moons):
     assert f"residual of {residual.max():.2g}," in str(caught[0].message)
     X, y, _ = moons
     with pytest.warns(ConvergenceWarning, match="3 steps"):
-        GKMClassifier(smoothing="rows", n_landmarks=100).fit(X, y)
+        GKMClassifier(solver=RowNewton(n_landmarks=100)).fit(X, y)
 
 
 def test_outputs_share_one_strength():
@@ -136,18 +136,18 @@ def moons():
 
 def test_estimators(moons):
     X, y, truth = moons
-    clf = GKMClassifier(smoothing="rows", n_landmarks=100, random_state=0).fit(X, y)
+    clf = GKMClassifier(random_state=0, solver=RowNewton(n_landmarks=100)).fit(X, y)
     assert len(clf.support_) <= 100
     assert clf.score(X, truth) > 0.9
     assert np.mean(clf.transduction_ == truth) > 0.9
     np.testing.assert_array_equal(clf.transduction_[y >= 0], y[y >= 0])
     again = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(again.predict(X), clf.predict(X))
-    same = GKMClassifier(smoothing="rows", n_landmarks=100, random_state=0).fit(X, y)
+    same = GKMClassifier(random_state=0, solver=RowNewton(n_landmarks=100)).fit(X, y)
     np.testing.assert_array_equal(same.dual_coef_, clf.dual_coef_)
     line = np.linspace(0, 6, 200)[:, None]
     known = np.where(np.arange(200) % 10 == 0, np.sin(line.ravel()) + 7, np.nan)
-    reg = GKMRegressor(smoothing="rows").fit(line, known)
+    reg = GKMRegressor(solver="row_newton").fit(line, known)
     assert reg.score(line, np.sin(line.ravel()) + 7) > 0.9
     np.testing.assert_array_equal(reg.transduction_[::10], known[::10])
 
@@ -155,12 +155,12 @@ def test_estimators(moons):
 def test_automatic_where_landmarks_are_fewer_than_rows(moons):
     X, y, _ = moons
     options = {"n_landmarks": 100, "random_state": 0}
-    named = GKMClassifier(smoothing="rows", **options).fit(X, y)
+    named = GKMClassifier(solver="row_newton", **options).fit(X, y)
     np.testing.assert_array_equal(GKMClassifier(**options).fit(X, y).dual_coef_, named.dual_coef_)
     for exact in ({"random_state": 0}, {"C_graph": 0, **options}):
         np.testing.assert_array_equal(
             GKMClassifier(**exact).fit(X, y).dual_coef_,
-            GKMClassifier(smoothing="landmarks", **exact).fit(X, y).dual_coef_,
+            GKMClassifier(**exact).fit(X, y).dual_coef_,
         )
 
 
@@ -174,7 +174,7 @@ def test_searched(moons):
 
 def test_too_few_steps_warn(moons):
     X, y, _ = moons
-    clf = GKMClassifier(smoothing="rows", n_landmarks=100, max_iter=1)
+    clf = GKMClassifier(solver=RowNewton(n_landmarks=100, max_iter=1))
     with pytest.warns(ConvergenceWarning, match="larger max_iter or tol"):
         clf.fit(X, y)
     assert clf.n_iter_ == 1
@@ -184,6 +184,6 @@ def test_too_few_steps_warn(moons):
 def test_needs_a_listed_graph_and_p_2(options, moons):
     X, y, _ = moons
     with pytest.raises(ValueError, match="smoothing='rows' needs p=2 and a graph that lists"):
-        GKMClassifier(smoothing="rows", solver="newton", **options).fit(X, y)
+        GKMClassifier(solver="row_newton", **options).fit(X, y)
     with pytest.raises(ValueError, match="smoothing must be one of 'auto', 'landmarks', 'rows'"):
-        GKMClassifier(smoothing="columns").fit(X, y)
+        GKMClassifier().fit(X, y)

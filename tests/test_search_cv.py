@@ -339,7 +339,9 @@ def test_folds_are_fits_on_folds(weighted, p, moons):
     search = GKMClassifierCV(**options, cv=folds, random_state=0).fit(X, y, weight)
     candidates = search.cv_results_["params"]
     for i in (0, len(candidates) // 2, len(candidates) - 1):
-        model = GKMClassifier(class_weight="balanced", solver="newton", p=p, **candidates[i])
+        model = GKMClassifier(
+            class_weight="balanced", solver="newton", smoothness=p, **candidates[i]
+        )
         expected = scored_by_hand(model, X, y, folds, weight)
         assert search.cv_results_["mean_test_score"][i] == pytest.approx(expected)
     number = GKMClassifierCV(**options, cv=3, random_state=0).fit(X, y)
@@ -359,7 +361,7 @@ def test_folds_take_kernels_and_affinities_whole(moons):
         for search, rows, more in [(given, K, {"kernel": "precomputed"}), (named, X, {})]:
             candidate = search.cv_results_["params"][0]
             model = GKMClassifier(
-                class_weight="balanced", solver="newton", graph="precomputed", p=p, **more
+                class_weight="balanced", solver="newton", graph="precomputed", smoothness=p, **more
             ).set_params(**candidate)
             expected = scored_by_hand(model, rows, y, folds, affinity=W)
             assert search.cv_results_["mean_test_score"][0] == pytest.approx(expected)

@@ -22,8 +22,8 @@ ESTIMATORS = [
 ]
 OTHERS = [
     GKMClassifier(kernel="precomputed", C_graph=0, fit_intercept=True, unlabeled=None),
-    GKMClassifier(p=1, loss="smooth_hinge"),
-    GKMRegressor(loss="l1", p=3),
+    GKMClassifier(loss="smooth_hinge", smoothness=1),
+    GKMRegressor(loss="l1", smoothness=3),
     GKMRegressor(kernel="laplacian", precision="double", fit_intercept=False),
     GKMClassifier(C_graph=0.1, loss="logistic", **SGD),
     GKMClassifier(loss="smooth_hinge", precision="double", unlabeled=None, **SGD),

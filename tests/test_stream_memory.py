@@ -16,7 +16,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from graphkm import GKMClassifier
+from graphkm import SGD, GKMClassifier
 
 pytestmark = pytest.mark.xdist_group("memory")
 
@@ -29,12 +29,9 @@ def endless(half_life):
     """Yield after every `CHUNKS` chunks, with nothing left over but the model."""
     model = GKMClassifier(
         gamma=0.5,
-        budget=40,
-        reservoir_size=50,
-        steps_per_row=0.2,
-        half_life=half_life,
         random_state=0,
         n_jobs=1,
+        solver=SGD(budget=40, reservoir_size=50, steps_per_row=0.2, half_life=half_life),
     )
     rng = np.random.default_rng(0)
     while True:

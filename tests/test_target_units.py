@@ -14,7 +14,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVR
 
 from cli_runner import run, write_csv
-from graphkm import GKMRegressor, GKMRegressorCV
+from graphkm import SGD, GKMRegressor, GKMRegressorCV, RowNewton
 from graphkm.exchange import load_model, save_model
 from graphkm.losses import EpsilonInsensitive
 from graphkm.machines import LaplacianRegressor
@@ -26,10 +26,10 @@ UNITS = [(1e-6, 0.0), (1e-3, 0.0), (1e4, 0.0), (1e6, 0.0), (1e-6, 1e3), (1.0, 1e
 SEARCH = {"Cs": [1.0, 100.0], "C_graphs": [10.0], "graphs": [(6, 2)], "random_state": 0}
 MODELS = {
     "newton": GKMRegressor(random_state=0),
-    "sgd": GKMRegressor(solver="sgd", max_iter=3000, random_state=0),
-    "p1": GKMRegressor(p=1, random_state=0),
+    "sgd": GKMRegressor(solver=SGD(max_iter=3000), random_state=0),
+    "p1": GKMRegressor(random_state=0, smoothness=1),
     "tube": GKMRegressor(loss=EpsilonInsensitive(0.3), C=2.0, random_state=0),
-    "rows": GKMRegressor(smoothing="rows", n_landmarks=100, random_state=0),
+    "rows": GKMRegressor(random_state=0, solver=RowNewton(n_landmarks=100)),
     "search": GKMRegressorCV(**SEARCH),
     "folds": GKMRegressorCV(**SEARCH, cv=3),
     "laplacian": LaplacianRegressor(),
@@ -79,7 +79,7 @@ def test_what_is_in_which_units():
 def test_the_spread():
     normal = np.random.default_rng(0).normal(7.0, 3.0, 4000)
     rows = np.zeros((4000, 1)) + np.arange(4000)[:, None]
-    model = GKMRegressor(C_graph=0, solver="sgd", max_iter=5).fit(rows, normal)
+    model = GKMRegressor(C_graph=0, solver=SGD(max_iter=5)).fit(rows, normal)
     assert model.spread_ == pytest.approx(3.0, rel=0.05)
     few = np.where(np.arange(50) < 5, 12.0, 2.0)  # four of five are alike
     assert GKMRegressor().fit(rows[:50], few).spread_ == 10.0

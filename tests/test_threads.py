@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from threadpoolctl import ThreadpoolController
 
-from graphkm import _threads
+from graphkm import Newton, _threads
 from graphkm.gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.machines import LaplacianRegressor, LaplacianSVC
 
@@ -22,10 +22,8 @@ ROWS = {"n_landmarks": 100, "smoothing": "rows"}
 FEW = {"C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 4)]}
 MODELS = {
     "newton": GKMClassifier(random_state=0, solver="newton"),
-    "newton, p = 1.5": GKMClassifier(random_state=0, solver="newton", p=1.5),
-    "landmarks": GKMClassifier(
-        random_state=0, solver="newton", n_landmarks=100, landmarks="greedy"
-    ),
+    "newton, p = 1.5": GKMClassifier(random_state=0, solver="newton", smoothness=1.5),
+    "landmarks": GKMClassifier(random_state=0, solver=Newton(n_landmarks=100, landmarks="greedy")),
     "rows": GKMClassifier(random_state=0, solver="newton", **ROWS),
     "values": GKMRegressor(random_state=0, solver="newton"),
     "search": GKMClassifierCV(random_state=0, **FEW),

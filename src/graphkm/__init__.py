@@ -20,18 +20,39 @@ cli                                      the command `graphkm`
 =======================================  =====================================================
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+    from .graphs import KNN, Affinity, Bipartite, Epsilon, Full
+    from .smoothness import IteratedLaplacian, Power
+    from .solvers import SGD, Newton, RowNewton
 
 __all__ = [
+    "KNN",
+    "SGD",
+    "Affinity",
+    "Bipartite",
+    "Epsilon",
+    "Full",
     "GKMClassifier",
     "GKMClassifierCV",
     "GKMRegressor",
     "GKMRegressorCV",
+    "IteratedLaplacian",
+    "Newton",
+    "Power",
+    "RowNewton",
     "__version__",
 ]
+
+_HOMES = {
+    "gkm": ("GKMClassifier", "GKMClassifierCV", "GKMRegressor", "GKMRegressorCV"),
+    "graphs": ("KNN", "Affinity", "Bipartite", "Epsilon", "Full"),
+    "smoothness": ("IteratedLaplacian", "Power"),
+    "solvers": ("SGD", "Newton", "RowNewton"),
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -44,10 +65,9 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("graphkm")
-    if name in __all__:
-        from . import gkm
-
-        return getattr(gkm, name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f".{home}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

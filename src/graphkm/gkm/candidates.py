@@ -69,9 +69,7 @@ class Grid:
         share = min(1.0, n / _ROWS) ** 3
         return [share * value / n_labeled for value in _C_GRAPHS]
 
-    def gammas(
-        self, kernel: Kernel, X: Any, *, without_graph: bool = False
-    ) -> list[float | None]:
+    def gammas(self, kernel: Kernel, X: Any, *, without_graph: bool = False) -> list[float | None]:
         """Return the values of gamma; None for a kernel that has none."""
         if kernel.with_gamma(1.0) is kernel:
             return [None]
@@ -254,9 +252,7 @@ class Candidates:
         """Return the candidates without a graph: they need the labelled rows only."""
         objective = self._objective(gamma)
         with self._few_threads():
-            features = LandmarkFeatures(
-                objective, self._labeled, 1e-12, self._template.n_threads()
-            )
+            features = LandmarkFeatures(objective, self._labeled, 1e-12, self._template.n_threads())
             kernel = GraphKernel(features.gram, features.kernels_at(self._labeled), None, 0.0)
             Cs = self._grid.Cs(kernel.scale, without_graph=True)
         parameters = self._named(None, None, 0.0, gamma)

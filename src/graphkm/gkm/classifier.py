@@ -12,7 +12,7 @@ from scipy.special import log_expit, logsumexp
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
 from ..machines.classes import KernelClassifier, winning_class
 from ..solvers import Newton, Progress, Solver
@@ -268,9 +268,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         if not self.kernel_.has_rows:
             rows = rows[:, problem.labeled]
         own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool))
-        without_graph = clone(self).set_params(
-            C_graph=0, solver=Newton(), verbose=0, callback=None
-        )
+        without_graph = clone(self).set_params(C_graph=0, solver=Newton(), verbose=0, callback=None)
         without_graph.classes_ = self.classes_
         with warnings.catch_warnings():  # nobody asked for this fit
             warnings.simplefilter("ignore")

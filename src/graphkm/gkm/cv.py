@@ -66,9 +66,7 @@ class SearchMixin:
         template.check_affinity(affinity)
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
-        closed = ClosedForm(
-            problem, classes=is_classifier(self), seed=int(template.random_state)
-        )
+        closed = ClosedForm(problem, classes=is_classifier(self), seed=int(template.random_state))
         candidates = Candidates(template, problem, plan, grid, closed.others, affinity)
         if self.cv is None and candidates.have_features:
             judge = closed
@@ -169,9 +167,7 @@ class SearchMixin:
         if Cs is not None:
             Cs = [check_number("Cs", C, least=0, strictly=True) for C in _listed("Cs", Cs)]
         if C_graphs is not None:
-            C_graphs = [
-                check_number("C_graphs", C, least=0) for C in _listed("C_graphs", C_graphs)
-            ]
+            C_graphs = [check_number("C_graphs", C, least=0) for C in _listed("C_graphs", C_graphs)]
         if gammas is not None:
             words = ("spread", "scale", "auto")
             gammas = [
@@ -416,7 +412,5 @@ def _listed(name: str, values: Any) -> list[Any]:
 
 def _graph_kind(pair: Any) -> tuple[int, int]:
     if not hasattr(pair, "__len__") or len(pair) != 2:
-        raise ValueError(
-            f"graphs must hold pairs (n_neighbors, degree), got {pair!r} among them."
-        )
+        raise ValueError(f"graphs must hold pairs (n_neighbors, degree), got {pair!r} among them.")
     return check_count("n_neighbors", pair[0]), check_count("degree", pair[1])

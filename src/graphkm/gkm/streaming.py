@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import is_classifier
 
+from .._parts import Sizes
 from ..backends import query_rows
 from ..expansion import mean_row
-from .._parts import Sizes
 from ..graphs import KNN, NEIGHBORS, Bipartite, Full
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss

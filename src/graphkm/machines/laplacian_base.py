@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from .._memory import available_memory, format_bytes
 from .._parameters import check_choice, check_count, check_flag, check_number
 from .._threads import blas_threads_for
 from ..expansion import KernelExpansion
-from ..graphs import NEIGHBORS, build_graph, default_neighbors
+from ..graphs import KNN, NEIGHBORS, Affinity, Epsilon, GraphPart, default_neighbors, resolve_graph
 from ..graphs.laplacian import laplacian_matrix
-from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
+from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
+from ..smoothness import IteratedLaplacian
 from .checks import (
     check_graph_reaches,
     largest_kernel_value,
@@ -26,6 +27,7 @@ from .laplacian_cg import Check, solve_by_cg
 from .laplacian_newton import solve_by_newton
 from .laplacian_objective import KernelMatrix, LaplacianObjective, LaplacianSolution
 from .machine import KernelMachine
+from .params import Composed, Resolver
 
 _EXACT = 500  # rows up to which Newton's factorisation is as quick as conjugate gradients
 _SHARE = 0.5  # of the available memory
@@ -34,72 +36,60 @@ _UNKNOWN = 2**31  # bytes, where nobody tells how many there are
 _STEPS = {"newton": 500, "cg": 5000}
 
 
-class BaseLaplacian(KernelMachine):
+class BaseLaplacian(Composed, KernelMachine):
     """Fit of a kernel machine with a Laplacian penalty; subclasses code the labels."""
 
+    gamma_A: float
+    gamma_I: float
+    graph: str | GraphPart
+    smoothness: str | IteratedLaplacian
+    solver: str
+    tol: float
+    max_iter: int | str
+    fit_intercept: bool
+    precision: str
+    max_memory: float | str
     _usual_neighbors: int
+    _usual_degree: int
 
-    def __init__(
-        self,
-        gamma_A: float,
-        gamma_I: float,
-        *,
-        kernel: str | Kernel | Callable[[Any, Any], Any],
-        gamma: float | str,
-        graph: str,
-        n_neighbors: int | str,
-        graph_gamma: float | str | None,
-        neighbors: str,
-        laplacian: str,
-        laplacian_degree: int,
-        solver: str,
-        tol: float,
-        max_iter: int | str,
-        fit_intercept: bool,
-        unlabeled: Any,
-        precision: str,
-        max_memory: float | str,
-        n_jobs: int | None,
-    ) -> None:
-        self.gamma_A = gamma_A
-        self.gamma_I = gamma_I
-        self.kernel = kernel
-        self.gamma = gamma
-        self.graph = graph
-        self.n_neighbors = n_neighbors
-        self.graph_gamma = graph_gamma
-        self.neighbors = neighbors
-        self.laplacian = laplacian
-        self.laplacian_degree = laplacian_degree
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.unlabeled = unlabeled
-        self.precision = precision
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
+    def _resolvers(self) -> Mapping[str, Resolver]:
+        return {
+            "kernel": resolve_kernel,
+            "graph": resolve_graph,
+            "smoothness": self._resolve_smoothness,
+        }
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for the first parameter that is out of range."""
+        """Raise ValueError for the first parameter that is out of range; parts check themselves."""
         check_number("gamma_A", self.gamma_A, least=0, strictly=True)
         check_number("gamma_I", self.gamma_I, least=0)
         words = ("spread", "scale", "auto")
         check_number("gamma", self.gamma, least=0, strictly=True, words=words)
-        check_choice("graph", self.graph, ("knn", "precomputed"))
-        check_count("n_neighbors", self.n_neighbors, words=("auto",))
-        if self.graph_gamma is not None:
-            check_number("graph_gamma", self.graph_gamma, least=0, words=("local",))
-        check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
-        check_choice("laplacian", self.laplacian, ("normalized", "unnormalized"))
-        check_count("laplacian_degree", self.laplacian_degree)
+        if not resolve_graph(self.graph).listed:
+            raise ValueError(
+                f"graph={self.graph!r} lists no edges, which a Laplacian needs; pass KNN(), "
+                "Epsilon(radius=...) or 'precomputed'."
+            )
+        self._resolve_smoothness(self.smoothness)
         check_choice("solver", self.solver, ("auto", "newton", "cg"))
         check_number("tol", self.tol, least=0, strictly=True)
         check_count("max_iter", self.max_iter, words=("auto",))
         check_flag("fit_intercept", self.fit_intercept)
         check_choice("precision", self.precision, ("single", "double"))
         check_number("max_memory", self.max_memory, least=0, strictly=True, words=("auto",))
-        self._n_threads()
+        self.n_threads()
+
+    def _resolve_smoothness(self, smoothness: Any) -> IteratedLaplacian:
+        """Return the Laplacian's degree, and whether it is normalised."""
+        if isinstance(smoothness, str) and smoothness == "auto":
+            return IteratedLaplacian(self._usual_degree)
+        if not isinstance(smoothness, IteratedLaplacian):
+            raise ValueError(
+                f"smoothness must be 'auto' or IteratedLaplacian(...), got {smoothness!r}."
+            )
+        if smoothness.degree == "auto":
+            return smoothness.with_params(degree=self._usual_degree)
+        return smoothness
 
     # ------------------------------------------------------------------ fit
 
@@ -126,12 +116,12 @@ class BaseLaplacian(KernelMachine):
         kernel = self._resolve_kernel(X, dtype)
         warn_of_rounding(kernel, X, dtype)
         largest_kernel_value(kernel, X, dtype)
-        threads = self._n_threads()
+        threads = self.n_threads()
         expansion = KernelExpansion(kernel, X, targets.shape[1], dtype=dtype, n_threads=threads)
         objective = LaplacianObjective(
             kernel=KernelMatrix(expansion, X, stored=stored),
             laplacian=self._build_laplacian(X, labeled, kernel, affinity),
-            degree=self.laplacian_degree,
+            degree=int(self._resolve_smoothness(self.smoothness).degree),
             norm_weight=float(self.gamma_A),
             graph_weight=float(self.gamma_I),
             labeled=np.flatnonzero(labeled),
@@ -187,42 +177,35 @@ class BaseLaplacian(KernelMachine):
         free = available_memory() if wanted > _NEGLIGIBLE else None
         return _UNKNOWN if free is None else _SHARE * free
 
-    def _count_neighbors(self, n: int) -> int:
-        """Return the neighbours of n rows: usually those of the default, of few rows fewer."""
-        if self.n_neighbors == "auto":
-            return self._usual_neighbors * default_neighbors(n) // NEIGHBORS
-        return int(self.n_neighbors)
-
     def _build_laplacian(
         self, X: Any, labeled: NDArray[np.bool_], kernel: Kernel, affinity: Any
     ) -> Any:
         """Return L over all rows, labelled pairs included; None where the graph has no weight."""
-        if affinity is not None and self.graph != "precomputed":
+        graph = resolve_graph(self.graph)
+        if affinity is not None and not isinstance(graph, Affinity):
             raise ValueError(
                 f"An affinity was passed, but graph={self.graph!r}; pass graph='precomputed'."
             )
-        if self.gamma_I == 0 or X.shape[0] == 1:
+        n = X.shape[0]
+        if self.gamma_I == 0 or n == 1:
             return None
-        if isinstance(kernel, Precomputed) and self.graph != "precomputed":
+        if not kernel.has_rows and not isinstance(graph, Affinity):
             raise ValueError(
                 "kernel='precomputed' leaves no rows between which neighbours could be searched "
                 "for; pass graph='precomputed' and fit(X, y, affinity=W), or gamma_I=0."
             )
-        gamma = self.graph_gamma
-        if gamma is None:
-            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
+        if isinstance(graph, KNN) and graph.n_neighbors == "auto":
+            usual = self._usual_neighbors * default_neighbors(n) // NEIGHBORS  # of few rows fewer
+            graph = graph.with_params(n_neighbors=usual)
+        if isinstance(graph, KNN | Epsilon):
+            own = kernel.euclidean_gamma
             gamma = resolve_gamma("spread", X) if own is None else own
-        graph = build_graph(
-            self.graph,
-            X,
-            np.zeros(X.shape[0], dtype=bool),  # the library's other graphs leave such pairs out
-            gamma=0.0 if self.graph == "precomputed" else gamma,
-            n_neighbors=self._count_neighbors(X.shape[0]),
-            affinity=affinity,
-            search=self.neighbors,  # type: ignore[arg-type]  # checked
-            n_jobs=self._n_threads(),
-        )
-        if not isinstance(self.graph_gamma, str | None):
-            check_graph_reaches(graph, self.graph_gamma)
-        warn_of_unlabeled_components(graph, labeled)
-        return laplacian_matrix(graph, normalized=self.laplacian == "normalized")
+            graph = graph.weighted(gamma, local=True)
+        nobody = np.zeros(n, dtype=bool)  # the library's other graphs leave labelled pairs out
+        built = graph.build(X, nobody, affinity=affinity, n_jobs=self.n_threads())
+        given = getattr(resolve_graph(self.graph), "weights", "auto")
+        if not isinstance(given, str):
+            check_graph_reaches(built, given)
+        warn_of_unlabeled_components(built, labeled)
+        normalized = self._resolve_smoothness(self.smoothness).normalized
+        return laplacian_matrix(built, normalized=normalized)

@@ -7,7 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..graphs import GraphPart
 from ..kernels import Kernel
+from ..smoothness import IteratedLaplacian
 from .laplacian_base import BaseLaplacian
 from .laplacian_losses import SquaredError
 from .targets import KernelRegressor, spread_of
@@ -26,12 +28,13 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
 
     Parameters
     ----------
-    gamma_A, gamma_I, kernel, gamma, graph, graph_gamma, neighbors
+    gamma_A, gamma_I, kernel, gamma, max_iter, precision, max_memory, n_jobs
         As in `LaplacianSVC`.
-    n_neighbors : int or "auto", default="auto"
-        For graph="knn". "auto" is 10, but at most the root of the number of rows.
-    laplacian, laplacian_degree, max_iter, precision, max_memory, n_jobs
-        As in `LaplacianSVC`.
+    graph : {"knn", "precomputed"} or GraphPart, default="knn"
+        As in `LaplacianSVC`; KNN's "auto" neighbours are 10, but at most the root of the number
+        of rows.
+    smoothness : "auto" or IteratedLaplacian, default="auto"
+        As in `LaplacianSVC`; "auto" is ``IteratedLaplacian(degree=2)``.
     solver : {"auto", "newton", "cg"}, default="auto"
         "newton" is the closed form, from one factorisation; "cg" conjugate gradients, up to
         `tol`; "auto" as in `LaplacianSVC`.
@@ -66,6 +69,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     """
 
     _usual_neighbors = 10
+    _usual_degree = 2
 
     def __init__(
         self,
@@ -74,12 +78,8 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         *,
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "spread",
-        graph: str = "knn",
-        n_neighbors: int | str = "auto",
-        graph_gamma: float | str | None = "local",
-        neighbors: str = "auto",
-        laplacian: str = "normalized",
-        laplacian_degree: int = 2,
+        graph: str | GraphPart = "knn",
+        smoothness: str | IteratedLaplacian = "auto",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int | str = "auto",
@@ -89,26 +89,20 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         max_memory: float | str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            gamma_A,
-            gamma_I,
-            kernel=kernel,
-            gamma=gamma,
-            graph=graph,
-            n_neighbors=n_neighbors,
-            graph_gamma=graph_gamma,
-            neighbors=neighbors,
-            laplacian=laplacian,
-            laplacian_degree=laplacian_degree,
-            solver=solver,
-            tol=tol,
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            unlabeled=unlabeled,
-            precision=precision,
-            max_memory=max_memory,
-            n_jobs=n_jobs,
-        )
+        self.gamma_A = gamma_A
+        self.gamma_I = gamma_I
+        self.kernel = kernel
+        self.gamma = gamma
+        self.graph = graph
+        self.smoothness = smoothness
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.unlabeled = unlabeled
+        self.precision = precision
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
         """Learn from rows with and without a target.

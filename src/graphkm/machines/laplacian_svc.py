@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from .._parameters import check_choice, check_flag
 from ..expansion import KernelExpansion
+from ..graphs import GraphPart
 from ..kernels import Kernel
 from ..losses import Hinge, Loss
+from ..smoothness import IteratedLaplacian
 from .classes import KernelClassifier, winning_class
 from .early_stopping import EarlyStopping
 from .labels import as_label_array
@@ -47,19 +49,14 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         As in `GKMClassifier`; "rbf" by default.
     gamma : {"spread", "scale", "auto"} or float, default="spread"
         Kernel coefficient, as in `GKMClassifier`.
-    graph : {"knn", "precomputed"}, default="knn"
-        k nearest neighbours, labelled pairs included, or the matrix passed to
-        ``fit(X, y, affinity=W)``.
-    n_neighbors : int or "auto", default="auto"
-        For graph="knn". "auto" is 20, but at most twice the root of the number of rows.
-    graph_gamma : float, "local" or None, default="local"
-        Bandwidth of the edge weights, as in `GKMClassifier`; 0 gives every edge weight 1.
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched for, as in `GKMClassifier`.
-    laplacian : {"normalized", "unnormalized"}, default="normalized"
-        I - D^(-1/2) W D^(-1/2), or D - W.
-    laplacian_degree : int, default=4
-        q, how often the Laplacian is iterated.
+    graph : {"knn", "precomputed"} or GraphPart, default="knn"
+        A graph that lists its edges: `graphkm.graphs.KNN`, `Epsilon` or `Affinity`. Labelled
+        pairs take part. KNN's "auto" neighbours are 20, but at most twice the root of the number
+        of rows, and its "auto" weights are "local"; weights=0 gives every edge weight 1.
+        "precomputed" is the matrix passed to ``fit(X, y, affinity=W)``.
+    smoothness : "auto" or IteratedLaplacian, default="auto"
+        The degree q of the Laplacian, and whether it is normalised: I - D^(-1/2) W D^(-1/2), or
+        D - W. "auto" is ``IteratedLaplacian(degree=4)``.
     solver : {"auto", "newton", "cg"}, default="auto"
         "newton" factorises a matrix of all rows once, at a cost of n^3, and finds the minimum.
         "cg" are conjugate gradients preconditioned by K, at a cost of n^2 a step, and stop early.
@@ -124,6 +121,7 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
     """
 
     _usual_neighbors = 20
+    _usual_degree = 4
 
     def __init__(
         self,
@@ -133,12 +131,8 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         loss: str = "squared_hinge",
         kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "spread",
-        graph: str = "knn",
-        n_neighbors: int | str = "auto",
-        graph_gamma: float | str | None = "local",
-        neighbors: str = "auto",
-        laplacian: str = "normalized",
-        laplacian_degree: int = 4,
+        graph: str | GraphPart = "knn",
+        smoothness: str | IteratedLaplacian = "auto",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int | str = "auto",
@@ -150,29 +144,23 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         max_memory: float | str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            gamma_A,
-            gamma_I,
-            kernel=kernel,
-            gamma=gamma,
-            graph=graph,
-            n_neighbors=n_neighbors,
-            graph_gamma=graph_gamma,
-            neighbors=neighbors,
-            laplacian=laplacian,
-            laplacian_degree=laplacian_degree,
-            solver=solver,
-            tol=tol,
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            unlabeled=unlabeled,
-            precision=precision,
-            max_memory=max_memory,
-            n_jobs=n_jobs,
-        )
+        self.gamma_A = gamma_A
+        self.gamma_I = gamma_I
         self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.graph = graph
+        self.smoothness = smoothness
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
         self.early_stopping = early_stopping
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.precision = precision
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
 
     def fit(
         self,

@@ -1,0 +1,52 @@
+"""Parameters by flat names, as parts: tests vary one number, whatever part it belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_GRAPH = {
+    "n_neighbors": "n_neighbors",
+    "weights": "weights",
+    "search": "search",
+    "radius": "radius",
+}
+_SMOOTHNESS = {"p", "normalized", "degree"}
+_NEWTON = {"n_landmarks", "landmarks", "tol", "max_iter"}
+_SGD = {"step", "edge_sampling", "max_iter", "budget"}
+_SGD |= {"steps_per_row", "reservoir_size", "half_life"}
+
+
+def parts(**flat: Any) -> dict[str, Any]:
+    """Return constructor parameters: what belongs to a part is put into it.
+
+    Parameters of another solver or graph than the one named are left out, so that a test can
+    start from a full set of them.
+    """
+    from graphkm import KNN, SGD, Bipartite, Epsilon, Full, Newton, RowNewton
+    from graphkm.smoothness import IteratedLaplacian, Power
+
+    kinds = {"knn": KNN, "epsilon": Epsilon, "full": Full, "bipartite": Bipartite}
+    solvers = {"newton": Newton, "row_newton": RowNewton, "sgd": SGD}
+    own = dict(flat)
+
+    def taken(names: Any) -> dict[str, Any]:
+        return {name: own.pop(name) for name in list(own) if name in names}
+
+    graph, smoothness = taken(_GRAPH), taken(_SMOOTHNESS)
+    newton_or_sgd = taken(_NEWTON | _SGD)
+    if graph:
+        kind = kinds.get(own.get("graph", "knn"))
+        if kind is not None:
+            known = kind.__dataclass_fields__
+            own["graph"] = kind(**{k: v for k, v in graph.items() if k in known})
+    if smoothness:
+        iterated = "degree" in smoothness and smoothness.get("p", 2) == 2
+        smoothness.pop("p" if iterated else "degree", None)
+        own["smoothness"] = (IteratedLaplacian if iterated else Power)(**smoothness)
+    solver = own.get("solver", "auto")
+    if newton_or_sgd and isinstance(solver, str):
+        if solver == "auto":
+            raise ValueError(f"{sorted(newton_or_sgd)} belong to a solver; name it")
+        kept = _SGD if solver == "sgd" else _NEWTON
+        own["solver"] = solvers[solver](**{k: v for k, v in newton_or_sgd.items() if k in kept})
+    return own
