@@ -48,6 +48,7 @@ class Kernel(ABC):
 
     name: ClassVar[str]
     native_code: ClassVar[int | None] = None
+    has_rows: ClassVar[bool] = True
     _bound: ClassVar[float | None] = None
 
     @property
@@ -205,6 +206,7 @@ class Precomputed(Kernel):
     """Values the user brings: X holds rows of them, Y the indices of the columns wanted."""
 
     name: ClassVar[str] = "precomputed"
+    has_rows: ClassVar[bool] = False
 
     def __call__(self, X: Rows, Y: Rows) -> Array:
         """Return the columns Y of X."""

@@ -24,7 +24,7 @@ from ..objective import Objective
 from ..smoothness import Smoothness
 from ..solvers import Progress, Solution, solve
 from ..theory import Guarantee, largest_C_graph
-from .settings import Settings, make_solver, resolve_settings, within_budget
+from .settings import Settings, make_resources, make_solver, resolve_settings
 
 _GUARANTEED = 0.99  # of the limit, which at p = 2 is itself not allowed
 
@@ -154,11 +154,12 @@ class BaseGKM(KernelMachine):
             graph=graph,
             normalized=settings.normalized,
             degree=settings.degree,
+            relative=settings.relative,
+            guarantee=guarantee,
         )
-        solver = make_solver(self, settings, guarantee, dtype, self._n_threads())
-        solver = within_budget(self, solver, kernel)
+        solver = make_solver(self, settings, kernel)
         with blas_threads_for(X.shape[0], settings.n_landmarks):
-            solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
+            solution = solve(solver, objective, make_resources(self), callback=self.callback)
         self._set_attributes(objective, guarantee, solution, dtype)
         return solution
 

@@ -20,8 +20,8 @@ from ..kernels import Kernel, SquaredExponential, resolve_gamma
 from ..objective import Objective
 from ..smoothness import Smoothness
 from ..solvers.features import LandmarkFeatures
-from ..solvers.newton import NewtonSolver
-from ..solvers.rows import RowKernel
+from ..solvers.newton import Newton
+from ..solvers.row_newton import RowKernel
 from ..solvers.smoothed import SmoothedFeatures, graph_form
 from .base import BaseGKM, Neighbours, Problem
 from .criterion import (
@@ -38,7 +38,7 @@ from .criterion import (
     share_divergence,
     split_in_halves,
 )
-from .settings import make_solver, resolve_settings
+from .settings import make_resources, make_solver, resolve_settings
 
 _LAST = 4  # steps down the list at which candidates without a graph stand
 _OTHERS = 2000  # unlabelled rows on which fits are compared
@@ -191,10 +191,9 @@ class ClosedForm:
         self, objective: Objective, gamma: float | None, kinds: Iterable[tuple[int, int]]
     ) -> Iterator[tuple[dict[str, Any], Judgement]]:
         """Judge candidates whose graph smooths the function of the landmarks."""
-        n_threads = self._template._n_threads()
-        solver = make_solver(self._template, self._settings, None, None, n_threads)
-        assert isinstance(solver, NewtonSolver)
-        features = solver.features(objective)
+        solver = make_solver(self._template, self._settings, objective.kernel)
+        assert isinstance(solver, Newton)
+        features = solver.features(objective, make_resources(self._template))
         labeled = features.kernels_at(self._labeled)
         others = features.kernels_at(self._others)
         for step, (k, degree) in enumerate(kinds):

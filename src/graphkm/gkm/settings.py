@@ -10,21 +10,16 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from .._parameters import check_choice, check_count, check_flag, check_number
-from ..kernels import Kernel, Precomputed
-from ..solvers import BudgetedSolver, NewtonSolver, RowSolver, StochasticSolver
-from ..solvers.base import Solver
+from .._parts import Sizes
+from ..kernels import Kernel
+from ..solvers import SGD, Newton, Resources, RowNewton, Solver
 from ..solvers.landmarks import RULES
-from ..solvers.rows import LARGEST
-from ..theory import Guarantee
+from ..solvers.row_newton import LARGEST
 
-_EXACT = 2500  # rows up to which all of them are landmarks
-_LANDMARKS = 1000  # beyond
 _FEW = 1000  # labels
 _MANY = 300  # rows whose graph has small eigenvalues: below, C_graph shrinks
 _SMALL = 500  # rows on which every graph and every p is quick
-_NEWTON_STEPS = 500
 _LISTED = ("knn", "epsilon", "precomputed")
-_PIVOT = {"single": 1e-7, "double": 1e-12}  # landmarks explained up to this are dropped
 
 
 @dataclass(frozen=True)
@@ -83,12 +78,8 @@ def check_parameters(estimator: Any) -> None:
 def resolve_settings(estimator: Any, n: int, n_labeled: int) -> Settings:
     """Return the parameters for n rows, n_labeled of them labelled."""
     e = estimator
-    n_landmarks = default_landmarks(n) if e.n_landmarks == "auto" else int(e.n_landmarks)
-    if n_landmarks > n:
-        raise ValueError(
-            f"n_landmarks={n_landmarks} is more than the {n} rows there are; pass at most {n}, "
-            "which is the exact problem, or 'auto'."
-        )
+    sizes = Sizes(n, n_labeled, is_classifier(e))
+    n_landmarks = int(Newton(n_landmarks=e.n_landmarks).planned(sizes).n_landmarks)
     solver = _choose_solver(e, n, n_labeled, n_landmarks) if e.solver == "auto" else e.solver
     newton = solver == "newton"
     normalized = newton if e.laplacian == "auto" else e.laplacian == "normalized"
@@ -113,7 +104,7 @@ def resolve_settings(estimator: Any, n: int, n_labeled: int) -> Settings:
         graph_gamma = "local" if newton and e.graph == "knn" else None
     max_iter = e.max_iter
     if max_iter == "auto":
-        max_iter = _NEWTON_STEPS if newton else default_iterations(n, is_classifier(e))
+        max_iter = (Newton() if newton else SGD()).planned(sizes).max_iter
     return Settings(
         solver,
         C,
@@ -186,51 +177,29 @@ def _refuse_contradictions(e: Any, solver: str, normalized: bool, degree: int) -
         )
 
 
-def make_solver(
-    estimator: Any, settings: Settings, guarantee: Guarantee | None, dtype: Any, n_threads: int
-) -> Solver:
+def make_solver(estimator: Any, settings: Settings, kernel: Kernel) -> Solver:
     """Return the solver of these settings."""
     e = estimator
-    random = check_random_state(e.random_state)
-    seed = np.random.SeedSequence(random.randint(2**31 - 1, size=4).tolist())
     if settings.solver == "newton":
-        newton = NewtonSolver(
-            n_landmarks=settings.n_landmarks,
-            rule=e.landmarks,
-            seed=seed,
-            max_iter=settings.max_iter,
-            tol=float(e.tol),
-            tolerance=_PIVOT[e.precision],
-            relative=settings.relative,
-            n_threads=n_threads,
-            verbose=e.verbose,
-        )
-        if settings.smoothing == "rows":
-            return RowSolver(newton, decisions=is_classifier(e))
-        return newton
-    assert guarantee is not None
-    return StochasticSolver(
-        max_iter=settings.max_iter,
-        step=e.step,
-        edge_sampling=e.edge_sampling,
-        seed=seed,
-        guarantee=guarantee,
-        dtype=dtype,
-        n_threads=n_threads,
-    )
-
-
-def within_budget(estimator: Any, solver: Solver, kernel: Kernel) -> Solver:
-    """Return the solver, with the estimator's budget if there is one."""
-    if estimator.budget is None:
-        return solver
-    if isinstance(kernel, Precomputed):
+        cls = RowNewton if settings.smoothing == "rows" else Newton
+        return cls(settings.n_landmarks, e.landmarks, float(e.tol), settings.max_iter)
+    if e.budget is not None and not kernel.has_rows:
         raise ValueError(
-            f"budget={estimator.budget} needs the rows themselves, and kernel='precomputed' has "
-            "none; pass budget=None."
+            f"budget={e.budget} needs the rows themselves, and kernel='precomputed' has none; "
+            "pass budget=None."
         )
-    assert isinstance(solver, StochasticSolver)
-    return BudgetedSolver(**vars(solver), budget=int(estimator.budget))
+    return SGD(e.step, e.edge_sampling, settings.max_iter, e.budget)
+
+
+def make_resources(estimator: Any) -> Resources:
+    """Return what the fit of an estimator may use."""
+    random = check_random_state(estimator.random_state)
+    return Resources(
+        seed=np.random.SeedSequence(random.randint(2**31 - 1, size=4).tolist()),
+        dtype=np.dtype(np.float64 if estimator.precision == "double" else np.float32),
+        n_threads=estimator._n_threads(),
+        verbose=estimator.verbose,
+    )
 
 
 def graph_share(n: int) -> float:
@@ -245,29 +214,3 @@ def graph_share(n: int) -> float:
     (1.0, 0.01)
     """
     return min(1.0, n / _MANY) ** 2
-
-
-def default_landmarks(n: int) -> int:
-    """Return the number of landmarks that ``n_landmarks="auto"`` takes for n rows.
-
-    Examples
-    --------
-    >>> default_landmarks(500), default_landmarks(70000)
-    (500, 1000)
-    """
-    return n if n <= _EXACT else _LANDMARKS
-
-
-def default_iterations(n: int, classes: bool) -> int:
-    """Return the number of steps that ``max_iter="auto"`` takes for n rows with solver="sgd".
-
-    Quantities take more of them than signs: each step adds to the precision of f.
-
-    Examples
-    --------
-    >>> [default_iterations(n, classes=True) for n in (100, 5000, 500_000)]
-    [1000, 10000, 100000]
-    >>> [default_iterations(n, classes=False) for n in (100, 5000, 1_000_000)]
-    [100000, 100000, 200000]
-    """
-    return max(1000, min(2 * n, 20_000), n // 5) if classes else max(100_000, n // 5)
