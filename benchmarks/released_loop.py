@@ -30,7 +30,7 @@ from graphkm.kernels import SquaredExponential
 from graphkm.losses import resolve_loss
 from graphkm.objective import Objective
 from graphkm.smoothness import Smoothness
-from graphkm.solvers import Progress, Solution, StochasticSolver, solve
+from graphkm.solvers import SGD, Progress, Resources, Solution, solve
 from graphkm.theory import Guarantee
 
 TARGET = 100.0
@@ -68,20 +68,15 @@ def objective(case: Case) -> Objective:
         C=np.array([case.C]),
         C_graph=np.array([case.C]),
         graph=build_graph("bipartite", case.X, labeled, gamma=case.gamma),
+        guarantee=Guarantee.for_estimator(case.C, case.C, len(rows), 1.0, 1.0, 1.0),
     )
 
 
 def fit(case: Case, sizes: list[Progress] | None = None) -> Solution:
     """Run the library's solver; `sizes` gets the number of centres after every block."""
-    problem = objective(case)
-    solver = StochasticSolver(
-        max_iter=case.steps,
-        step="explicit",
-        edge_sampling="uniform",
-        seed=SEED,
-        guarantee=Guarantee.for_estimator(case.C, case.C, problem.n_labeled, 1.0, 1.0, 1.0),
-    )
-    return solve(solver, problem, callback=None if sizes is None else sizes.append)
+    solver = SGD(step="explicit", max_iter=case.steps)
+    callback = None if sizes is None else sizes.append
+    return solve(solver, objective(case), Resources(SEED), callback=callback)
 
 
 # ----------------------------------------------------------------- the loop

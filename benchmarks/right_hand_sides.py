@@ -2,7 +2,7 @@
 
 Measured: stochastic fits on IJCNN1 (90 % of the labels hidden, hinge, p = 1, labelled-unlabelled
 edges, RBF, explicit steps, T = 0.2 n, C_graph = C, one thread) through `Objective` and
-`StochasticSolver`: one objective with a column per C, and five objectives of one column. CPU time,
+`SGD`: one objective with a column per C, and five objectives of one column. CPU time,
 in turns, minimum of several runs. "One fit" is the mean of the five single ones.
 
 The pass over five carries the union of the five supports, so it also evaluates more kernels than
@@ -22,7 +22,7 @@ from graphkm.kernels import SquaredExponential
 from graphkm.losses import resolve_loss
 from graphkm.objective import Objective
 from graphkm.smoothness import Smoothness
-from graphkm.solvers import Solution, StochasticSolver, solve
+from graphkm.solvers import SGD, Resources, Solution, solve
 from graphkm.theory import Guarantee
 
 TARGET = 2.0
@@ -35,6 +35,7 @@ def problem(C: np.ndarray, X: np.ndarray, known: np.ndarray) -> Objective:
     labeled = known >= 0
     rows = np.flatnonzero(labeled)
     targets = np.where(known[rows] == 1, 1.0, -1.0)
+    largest = float(C.max())
     return Objective(
         X=X,
         labeled=rows,
@@ -47,19 +48,13 @@ def problem(C: np.ndarray, X: np.ndarray, known: np.ndarray) -> Objective:
         C=C,
         C_graph=C,
         graph=build_graph("bipartite", X, labeled, gamma=GAMMA),
+        guarantee=Guarantee.for_estimator(largest, largest, len(rows), 1.0, 1.0, np.sqrt(2.0)),
     )
 
 
 def fit(objective: Objective) -> Solution:
-    C, n = float(objective.C.max()), objective.n_labeled
-    solver = StochasticSolver(
-        max_iter=len(objective.X) // 5,
-        step="explicit",
-        edge_sampling="uniform",
-        seed=np.random.SeedSequence(0),
-        guarantee=Guarantee.for_estimator(C, C, n, 1.0, 1.0, float(np.sqrt(2.0))),
-    )
-    return solve(solver, objective)
+    solver = SGD(step="explicit", max_iter=len(objective.X) // 5)
+    return solve(solver, objective, Resources(np.random.SeedSequence(0)))
 
 
 def check(together: Solution, single: Solution, column: int) -> None:

@@ -9,7 +9,7 @@ and for the library.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -29,7 +29,8 @@ from graphkm.kernels import (
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge
 from graphkm.objective import Objective
 from graphkm.smoothness import Smoothness
-from graphkm.solvers import StochasticSolver, solve
+from graphkm.solvers import SGD, Resources, solve
+from graphkm.solvers.sgd import SGDState
 from graphkm.theory import Guarantee
 
 # ---------------------------------------------------------------- formulas
@@ -373,18 +374,22 @@ class Case:
             max_weight=scale,
         )
 
-    def run(self, seed, T, rule="uniform", step="explicit", dtype=np.float64, **options):
+    def run(
+        self, seed, T, rule="uniform", step="explicit", dtype=np.float64, n_threads=1,
+        block_size=None, callback=None, **options,
+    ):  # fmt: skip
         """Return the library's solution."""
         options.setdefault("guarantee", self.guarantee())
-        solver = StochasticSolver(
-            max_iter=T,
-            step=step,
-            edge_sampling=rule,
-            seed=seed,
-            dtype=np.dtype(dtype),
-            **options,
-        )
-        return solve(solver, self.objective)
+
+        class Blocks(SGD):
+            """The solver in blocks of a size that users cannot choose."""
+
+            def start(self, objective, resources):
+                return SGDState(self, objective, resources, block_size)
+
+        solver = Blocks(step, rule, T)
+        resources = Resources(seed, np.dtype(dtype), n_threads)
+        return solve(solver, replace(self.objective, **options), resources, callback=callback)
 
     def full(self, solution):
         """Return a solution's coefficients over all rows."""

@@ -23,7 +23,7 @@ from graphkm.graphs import ListedGraph
 from graphkm.graphs.laplacian import laplacian_matrix
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge, SmoothTube
 from graphkm.smoothness import Smoothness
-from graphkm.solvers import NewtonSolver, solve
+from graphkm.solvers import Newton, Resources, solve
 from graphkm.solvers import features as features_module
 from graphkm.solvers.damped_newton import safe_cholesky
 from graphkm.solvers.features import LandmarkFeatures
@@ -35,13 +35,9 @@ ONE = {"C": (0.8,), "C_graph": (0.5,)}
 
 def newton(objective, **options):
     """Return the solution on all rows, to many digits, unless options say otherwise."""
-    given = {
-        "n_landmarks": objective.X.shape[0],
-        "rule": "uniform",
-        "seed": np.random.SeedSequence(0),
-        "tol": 1e-9,
-    }
-    return solve(NewtonSolver(**given | options), objective)
+    given = {"n_landmarks": objective.X.shape[0], "tol": 1e-9}
+    resources = Resources(np.random.SeedSequence(0), np.float64)
+    return solve(Newton(**given | options), objective, resources)
 
 
 def scores(objective, solution):
@@ -177,7 +173,7 @@ def test_solutions_are_sorted_and_repeatable():
 def test_relative_costs_are_in_units_of_the_smoothed_kernel():
     """k is the mean of k(x, x) over labelled x, with K (I + 2 factor L K)^(-1) for the kernel."""
     case = make_case("hinge", 2.0, "knn", offset=0.0, **ONE)
-    solution = newton(case.objective, relative=True)
+    solution = newton(replace(case.objective, relative=True))
     L = laplacian_matrix(case.objective.graph).toarray()
     K, factor = case.problem.K, case.objective.graph_factor[0]
     smooth = K @ np.linalg.inv(np.eye(24) + 2 * factor * L @ K)
@@ -433,7 +429,7 @@ def test_landmarks_of_any_kind_of_rows(rule, kernel, storage):
     assert len(set(chosen.tolist())) == 30
     if rule != "greedy":  # its first rows tie, and rounding decides
         np.testing.assert_array_equal(chosen, dense)
-    assert np.isfinite(newton(objective, n_landmarks=30, rule=rule).objective).all()
+    assert np.isfinite(newton(objective, n_landmarks=30, landmarks=rule).objective).all()
 
 
 def test_spreading_rules_cover_the_rows_better():
@@ -458,7 +454,7 @@ def test_more_landmarks_come_closer(rule, p):
     case = make_case("hinge", p, "knn", n=60, **ONE)
     best, _ = minimum(case.problem)
     sizes = (10, 20, 40, 59, 60)
-    runs = [newton(case.objective, n_landmarks=m, rule=rule) for m in sizes]
+    runs = [newton(case.objective, n_landmarks=m, landmarks=rule) for m in sizes]
     values = [J(case.problem, case.full(run))[0] for run in runs]
     assert min(values) >= best * (1 - 1e-7)
     assert values[-1] == pytest.approx(best, rel=1e-6)
@@ -856,7 +852,7 @@ def test_which_solver_is_automatic(n, n_labeled, options, newton):
 
 def test_memory_of_the_landmarks(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 2**25)
-    with pytest.raises(MemoryError, match=r"solver='newton' with 1,000 landmarks.*n_landmarks"):
+    with pytest.raises(MemoryError, match=r"solver=Newton\(\) with 1,000 landmarks.*n_landmarks"):
         GKMClassifier(solver="newton").fit(*rows_of(1000, 20))
     GKMClassifier(solver=Newton(n_landmarks=100)).fit(*rows_of(1000, 20))
 

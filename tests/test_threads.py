@@ -127,7 +127,7 @@ def test_every_user_of_linear_algebra_is_watched():
         "graphkm.solvers.smoothed",
         "graphkm.solvers.features",
         "graphkm.solvers.landmarks",
-        "graphkm.solvers.rows",
+        "graphkm.solvers.row_newton",
         "graphkm.gkm.criterion",
         "graphkm.machines.laplacian_newton",
     }

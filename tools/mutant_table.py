@@ -93,7 +93,7 @@ MUTANTS = [
     # ------------------------------------------------------------ solvers
     *_of(
         "src/graphkm/solvers/sgd.py",
-        "test_solver.py",
+        "test_sgd.py",
         ("self._harmonic - 1.0 / T  # H_{T-1}", "self._harmonic"),
         ("(T * (T + 1.0)) * total", "(T * T) * total"),
     ),
@@ -202,7 +202,7 @@ MUTANTS = [
     ),
     *_of(
         "native/block.hpp",
-        "test_solver.py",
+        "test_sgd.py",
         (
             "delta * (2.0 * s.score[point] + delta * double(row[point]))",
             "delta * (s.score[point] + delta * double(row[point]))",

@@ -48,12 +48,18 @@ class Kernel(ABC):
 
     name: ClassVar[str]
     native_code: ClassVar[int | None] = None
+    has_rows: ClassVar[bool] = True
     _bound: ClassVar[float | None] = None
 
     @property
     def bounded(self) -> float | None:
         """The supremum of k(x, x) over all x, None if there is none or it is unknown."""
         return self._bound
+
+    @property
+    def euclidean_gamma(self) -> float | None:
+        """The gamma of a kernel that falls as exp(-gamma ||x - y||^2), None for all others."""
+        return None
 
     def __call__(self, X: Rows, Y: Rows) -> Array:
         """Return the (n, m) matrix of k between the rows of X and the rows of Y."""
@@ -111,6 +117,11 @@ class SquaredExponential(_GammaKernel):
         """Refuse scales that are not positive."""
         super().__post_init__()
         _check_positive("sigma_f", self.sigma_f)
+
+    @property
+    def euclidean_gamma(self) -> float | None:
+        """The gamma."""
+        return self.gamma
 
     @property
     def bounded(self) -> float:
@@ -205,6 +216,7 @@ class Precomputed(Kernel):
     """Values the user brings: X holds rows of them, Y the indices of the columns wanted."""
 
     name: ClassVar[str] = "precomputed"
+    has_rows: ClassVar[bool] = False
 
     def __call__(self, X: Rows, Y: Rows) -> Array:
         """Return the columns Y of X."""

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._parts import Sizes
 from .expansion import KernelExpansion
 from .graphs import Graph
 from .graphs.laplacian import laplacian_matrix, power_form, vertex_scales
 from .kernels import Kernel
 from .losses import Loss
 from .smoothness import Smoothness
+from .theory import Guarantee
 
 _EDGES = 2**18  # edges looked at together
 
@@ -59,6 +61,12 @@ class Objective:
         Whether the Laplacian is the normalised one.
     degree : int
         How often the Laplacian is iterated; above 1 only for p = 2.
+    relative : bool
+        Whether C counts in units of 1 / k, where k is the mean over the labelled points of
+        the kernel that has the graph inside. Then C = 1 is soft and C = 100 is nearly a hard
+        margin, however strong the graph is. For exact solvers and p = 2 only.
+    guarantee : Guarantee or None
+        What the convergence theorem says, where it applies.
     """
 
     X: Any
@@ -74,6 +82,14 @@ class Objective:
     graph: Graph | None = None
     normalized: bool = False
     degree: int = 1
+    relative: bool = False
+    guarantee: Guarantee | None = None
+
+    @property
+    def sizes(self) -> Sizes:
+        """What a solver may look at to fill in its "auto" values."""
+        classes = self.loss.task == "classification"
+        return Sizes(self.X.shape[0], self.n_labeled, classes)
 
     @property
     def n_labeled(self) -> int:

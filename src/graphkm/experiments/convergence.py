@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..expansion import KernelExpansion
 from ..machines.classes import winning_class as decide
 from ..objective import Objective
-from ..solvers import NewtonSolver, Solution, solve
+from ..solvers import Newton, Resources, Solution, solve
 from .catalog import LOSSES, METHODS, POWERS
 from .cells import Cell
 from .gkm import PaperGKM
@@ -83,14 +83,8 @@ def step_counts(protocol: Protocol) -> list[int]:
 
 def minimum(objective: Objective) -> Solution:
     """Return J's minimum from the batch solver, certified to `TOLERANCE`."""
-    solver = NewtonSolver(
-        n_landmarks=objective.X.shape[0],
-        rule="uniform",
-        seed=np.random.SeedSequence(0),
-        max_iter=2000,
-        tol=TOLERANCE,
-    )
-    return solve(solver, objective)
+    solver = Newton(n_landmarks=objective.X.shape[0], tol=TOLERANCE, max_iter=2000)
+    return solve(solver, objective, Resources(np.random.SeedSequence(0), np.float64))
 
 
 def _expansion(objective: Objective, solution: Solution) -> KernelExpansion:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..losses import resolve_loss
 from ..machines.classes import winning_class as decide
 from ..objective import Objective
 from ..smoothness import Smoothness
-from ..solvers import Solution, StochasticSolver, solve
+from ..solvers import SGD, Resources, Solution, solve
 from ..theory import Guarantee, largest_C_graph
 from .methods import Context, Method, Parameters, Stages, grid
 from .protocol import Protocol
@@ -146,12 +146,7 @@ class PaperGKM(Method):
     ) -> Solution:  # fmt: skip
         """Return the paper's average after T steps, from the draws of the estimator."""
         random = check_random_state(context.seed)
-        solver = StochasticSolver(
-            max_iter=steps or context.steps(objective.X.shape[0]),
-            step="explicit",
-            edge_sampling="uniform",
-            seed=np.random.SeedSequence(random.randint(2**31 - 1, size=4).tolist()),
-            guarantee=self.guarantee(objective, int(np.argmax(objective.C))),
-            dtype=dtype,
-        )
-        return solve(solver, objective)
+        seed = np.random.SeedSequence(random.randint(2**31 - 1, size=4).tolist())
+        guarantee = self.guarantee(objective, int(np.argmax(objective.C)))
+        solver = SGD(step="explicit", max_iter=steps or context.steps(objective.X.shape[0]))
+        return solve(solver, replace(objective, guarantee=guarantee), Resources(seed, dtype))

@@ -2,16 +2,16 @@
 
 =============  ================================================================
 base           `solve`: the one loop that iterates, reports and stops; `Solution`
-sgd            `StochasticSolver`: the paper's Algorithm 1, in exact blocks
+sgd            `SGD`: the paper's Algorithm 1, in exact blocks
 stream         `StreamSolver`: the same steps on rows that come in pieces
 stream_edges   the edges of those steps
 reservoir      which rows of a stream are kept, at every moment of it
 schedule       how many steps a stream takes
 centres        centres that come from anywhere
 budget         at most so many of them: the others are projected
-budgeted       `BudgetedSolver`: the stochastic solver within a budget
-newton         `NewtonSolver`: J to its minimum over the span of landmarks
-rows           `RowSolver`: the rows' own scores smoothed, landmarks fitted to them
+budgeted       the stochastic solver within a budget
+newton         `Newton`: J to its minimum over the span of landmarks
+row_newton     `RowNewton`: the rows' own scores smoothed, landmarks fitted to them
 damped_newton  Newton's method with line search, smoothing and a certified gap
 label_terms    what it minimises: the losses of the labelled points
 edge_terms     and for a p other than 2 the graph's term
@@ -22,19 +22,19 @@ smo            `DualSolver`: dual problems of support vector machines, exactly
 =============  ================================================================
 """
 
-from .base import DivergenceError, Progress, Solution, solve
-from .budgeted import BudgetedSolver
-from .newton import NewtonSolver
-from .rows import RowSolver
-from .sgd import StochasticSolver
+from .base import DivergenceError, Progress, Resources, Solution, Solver, solve
+from .newton import Newton
+from .row_newton import RowNewton
+from .sgd import SGD
 
 __all__ = [
-    "BudgetedSolver",
+    "SGD",
     "DivergenceError",
-    "NewtonSolver",
+    "Newton",
     "Progress",
-    "RowSolver",
+    "Resources",
+    "RowNewton",
     "Solution",
-    "StochasticSolver",
+    "Solver",
     "solve",
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._parts import Combination, Part, Sizes
 from .._progress import progress_bar
 from ..objective import Objective
 
@@ -27,6 +29,28 @@ class Progress(NamedTuple):
 
 Callback = Callable[[Progress], Any]
 """Called between blocks of steps; a true result stops the fit where it stands."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a run may use.
+
+    Parameters
+    ----------
+    seed : numpy.random.SeedSequence
+        Decides all draws. They do not depend on threads or precision.
+    dtype : dtype, default=float32
+        Precision of the kernel values.
+    n_threads : int, default=1
+        Threads. The result is the same, bit for bit, for any number.
+    verbose : int, default=0
+        1 shows progress bars.
+    """
+
+    seed: np.random.SeedSequence
+    dtype: Any = np.float32
+    n_threads: int = 1
+    verbose: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,20 +109,54 @@ class State(Protocol):
         ...
 
 
-class Solver(Protocol):
-    """Parameters of a method; `start` gives the state that iterates."""
+class Solver(Part, ABC):
+    """Parameters of a method; `start` gives the state that iterates.
 
-    def start(self, objective: Objective) -> State:
-        """Return the state before the first step."""
-        ...
+    To add a solver, write a frozen dataclass with a method `start`.
+    """
+
+    exact: ClassVar[bool] = False
+    """Whether it finds J's minimum, with a certificate. Then C may be relative, and the graph
+    normalised."""
+
+    @abstractmethod
+    def start(self, objective: Objective, resources: Resources) -> State:
+        """Return the state before the first step. No parameter is "auto" any more."""
+
+    def planned(self, sizes: Sizes) -> Self:
+        """Return the solver with every "auto" filled in."""
+        return self
+
+    def accepts(self, together: Combination) -> None:
+        """Raise ValueError if the solver cannot work with the other parts."""
 
 
 def solve(
-    solver: Solver, objective: Objective, *, verbose: int = 0, callback: Callback | None = None
+    solver: Solver,
+    objective: Objective,
+    resources: Resources,
+    *,
+    callback: Callback | None = None,
 ) -> Solution:
-    """Run a solver to its end, or until the callback stops it."""
-    state = solver.start(objective)
-    with progress_bar(verbose, total=state.progress.max_iter, unit="step") as bar:
+    """Run a solver to its end, or until the callback stops it.
+
+    Examples
+    --------
+    >>> from graphkm.kernels import Linear
+    >>> from graphkm.losses import Hinge
+    >>> from graphkm.smoothness import Smoothness
+    >>> from graphkm.solvers import Newton
+    >>> two = np.array([0, 1])
+    >>> objective = Objective(
+    ...     X=np.array([[-1.0], [1.0]]), labeled=two, targets=np.array([[-1.0], [1.0]]),
+    ...     weights=np.ones(2), kernel=Linear(), offset=0.0, loss=Hinge(),
+    ...     smoothness=Smoothness(2), C=np.ones(1), C_graph=np.zeros(1))
+    >>> solution = solve(Newton(), objective, Resources(np.random.SeedSequence(0)))
+    >>> solution.objective.round(3)
+    array([0.5])
+    """
+    state = solver.planned(objective.sizes).start(objective, resources)
+    with progress_bar(resources.verbose, total=state.progress.max_iter, unit="step") as bar:
         while not state.done:
             before = state.progress
             state.advance()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,34 +13,17 @@ from ..objective import Objective
 from .base import Solution
 from .budget import Budget
 from .centres import Centres
-from .sgd import StochasticSolver, StochasticState
+from .sgd import SGD, SGDState
 
 
-@dataclass(frozen=True)
-class BudgetedSolver(StochasticSolver):
-    """`StochasticSolver` with at most `budget` centres after every block.
-
-    Parameters
-    ----------
-    budget : int
-        Centres at most.
-    """
-
-    budget: int = 1
-
-    def start(self, objective: Objective) -> BudgetedState:
-        """Return the state before the first step, w_1 = 0."""
-        return BudgetedState(self, objective)
-
-
-class BudgetedState(StochasticState):
+class BudgetedState(SGDState):
     """The learning state with centres that may leave."""
 
     _W: Any
     _queries: Any
 
-    def _open(self, solver: StochasticSolver, objective: Objective) -> None:
-        assert isinstance(solver, BudgetedSolver)
+    def _open(self, solver: SGD, objective: Objective) -> None:
+        assert solver.budget is not None
         self._budget = Budget(solver.budget)
         X, kernel = objective.X, objective.kernel
         self._shift = None if kernel.native_code is None else mean_row(kernel, X)
@@ -51,13 +33,15 @@ class BudgetedState(StochasticState):
             objective.n_outputs,
             offset=objective.offset,
             sparse=not isinstance(X, np.ndarray),
-            dtype=solver.dtype,
-            n_threads=solver.n_threads,
+            dtype=self._resources.dtype,
+            n_threads=self._resources.n_threads,
         )
 
     def _scores(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         problem = self._objective
-        self._queries = query_rows(problem.kernel, problem.X, rows, self._solver.dtype, self._shift)
+        self._queries = query_rows(
+            problem.kernel, problem.X, rows, self._resources.dtype, self._shift
+        )
         # What left has changed ||W||, by how much nobody knows: J is judged without it.
         self._norm[:] = 0.0
         return self._W.scores_and_gram(self._queries)  # type: ignore[no-any-return]

@@ -9,89 +9,123 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._memory import require_memory
+from .._parameters import check_choice, check_count, check_number
+from .._parts import Combination, Sizes
 from ..objective import Objective
-from .base import Progress, Solution
+from .base import Progress, Resources, Solution, Solver, State
 from .damped_newton import DampedNewton, Terms, Vector
 from .edge_terms import EdgeMap, EdgeTerms
 from .features import LandmarkFeatures
 from .label_terms import LabelTerms
-from .landmarks import choose_landmarks
+from .landmarks import RULES, choose_landmarks
 from .smoothed import SmoothedFeatures, graph_form
 
 Coefficients = Callable[[Vector], Vector]
 
+_ALL = 2500  # rows up to which "auto" makes all of them landmarks
+_SOME = 1000  # landmarks beyond
+_PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are dropped
+
 
 @dataclass(frozen=True)
-class NewtonSolver:
-    """Newton's method on landmark features.
+class LandmarkSolver(Solver):
+    """What `Newton` and `RowNewton` share: their parameters, and the choice of landmarks."""
+
+    n_landmarks: int | str = "auto"
+    landmarks: str = "uniform"
+    tol: float = 1e-6
+    max_iter: int = 500
+
+    exact: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        check_count("n_landmarks", self.n_landmarks, words=("auto",))
+        check_choice("landmarks", self.landmarks, RULES)
+        check_number("tol", self.tol, least=0, strictly=True)
+        check_count("max_iter", self.max_iter)
+
+    def planned(self, sizes: Sizes) -> Self:
+        """Return the solver with a number of landmarks, of which there are enough rows."""
+        n = sizes.n_rows
+        if self.n_landmarks == "auto":
+            return replace(self, n_landmarks=n if n <= _ALL else min(n, _SOME))
+        if int(self.n_landmarks) > n:
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks} is more than the {n} rows there are; pass at "
+                f"most {n}, which is the exact problem, or 'auto'."
+            )
+        return self
+
+    def accepts(self, together: Combination) -> None:
+        """Raise ValueError for a stream."""
+        if together.streaming:
+            raise ValueError(
+                f"partial_fit takes stochastic steps, and solver={self!r}; pass solver=SGD() or "
+                "'auto'."
+            )
+
+    def features(self, objective: Objective, resources: Resources) -> LandmarkFeatures:
+        """Return the features on the landmarks, whose number must be known."""
+        random = np.random.default_rng(resources.seed)
+        m, n_threads = int(self.n_landmarks), resources.n_threads
+        require_memory(
+            8 * 6 * m * m,
+            f"solver={type(self).__name__}() with {m:,} landmarks",
+            "Pass a smaller n_landmarks, or solver=SGD().",
+        )
+        rows = choose_landmarks(objective, m, self.landmarks, random, n_threads)
+        tolerance = _PIVOT[np.dtype(resources.dtype).char]
+        return LandmarkFeatures(objective, rows, tolerance, n_threads)
+
+
+@dataclass(frozen=True)
+class Newton(LandmarkSolver):
+    """Find the minimum of J over the span of landmarks, by Newton's method.
+
+    J is certified to lie within `tol` of its minimum. The solver suits few labels: it stores a
+    matrix over the landmarks, and for p = 2 passes over the rows once.
 
     Parameters
     ----------
-    n_landmarks : int
-        Landmarks; all rows if there are no more, which is the exact problem.
-    rule : {"uniform", "kmeans++", "greedy"}
-        How they are chosen.
-    seed : numpy.random.SeedSequence
-        Decides the landmarks.
-    max_iter : int
+    n_landmarks : int or "auto", default="auto"
+        Rows whose kernels span f, at most as many as there are. With all rows the problem is
+        the exact one. "auto" is every row up to 2,500 rows, and 1,000 beyond.
+    landmarks : {"uniform", "kmeans++", "greedy"}, default="uniform"
+        How landmarks are chosen. Labelled rows come first, up to half of the number. The rest
+        are drawn uniformly, or far from those chosen so far, or where the others explain least.
+    tol : float, default=1e-6
+        Stop when the certified gap is at most tol * J.
+    max_iter : int, default=500
         Newton steps per output at most.
-    tol : float
-        Stop when J is certified to lie within this share of its minimum over the landmarks.
-    tolerance : float
-        Landmarks that the others explain up to this share are dropped.
-    relative : bool
-        Whether C counts in units of 1 / k, where k is the mean over the labelled points of
-        the kernel that has the graph inside: 1 is soft, 100 nearly a hard margin, however
-        strong the graph. For p = 2 only.
-    n_threads : int
-        For kernel values; matrix products use the threads of BLAS.
-    verbose : int
-        Whether the pass over the rows shows its progress.
+
+    Examples
+    --------
+    >>> from graphkm._parts import Sizes
+    >>> Newton(tol=1e-8).planned(Sizes(n_rows=70_000, n_labeled=100, classes=True))
+    Newton(n_landmarks=1000, landmarks='uniform', tol=1e-08, max_iter=500)
     """
 
-    n_landmarks: int
-    rule: str
-    seed: np.random.SeedSequence
-    max_iter: int = 200
-    tol: float = 1e-6
-    tolerance: float = 1e-12
-    relative: bool = False
-    n_threads: int = 1
-    verbose: int = 0
-
-    def start(self, objective: Objective) -> NewtonState:
+    def start(self, objective: Objective, resources: Resources) -> State:
         """Return the state before the first step: landmarks chosen, features ready."""
-        return NewtonState(self, objective)
-
-    def features(self, objective: Objective) -> LandmarkFeatures:
-        """Return the features on the landmarks of this solver."""
-        random = np.random.default_rng(self.seed)
-        m = min(self.n_landmarks, objective.X.shape[0])
-        require_memory(
-            8 * 6 * m * m,
-            f"solver='newton' with {m:,} landmarks",
-            "Pass a smaller n_landmarks, or solver='sgd'.",
-        )
-        rows = choose_landmarks(objective, m, self.rule, random, self.n_threads)
-        return LandmarkFeatures(objective, rows, self.tolerance, self.n_threads)
+        return NewtonState(self, objective, resources)
 
 
 class NewtonState:
     """One output after another, each by `DampedNewton`."""
 
-    def __init__(self, solver: NewtonSolver, objective: Objective) -> None:
+    def __init__(self, solver: LandmarkSolver, objective: Objective, resources: Resources) -> None:
         self._solver = solver
         self._objective = objective
-        self._features = solver.features(objective)
-        self._problems = make_problems(
-            objective, self._features, relative=solver.relative, verbose=solver.verbose
-        )
+        self._features = solver.features(objective, resources)
+        self._problems = make_problems(objective, self._features, resources.verbose)
         self._C = objective.C.copy()
         self._coefficients = np.zeros((len(self._features), objective.n_outputs))
         self._found = np.zeros((3, objective.n_outputs))  # J, gap, steps
@@ -166,7 +200,7 @@ def warn_of_distance(iteration: DampedNewton) -> None:
 
 
 def make_problems(
-    objective: Objective, features: LandmarkFeatures, *, relative: bool, verbose: int = 0
+    objective: Objective, features: LandmarkFeatures, verbose: int = 0
 ) -> Callable[[int], tuple[Terms, int, Coefficients, float]]:
     """Return what makes the problem of one output: terms, size, v to coefficients, and C."""
     if objective.has_edges and objective.smoothness.p != 2:
@@ -187,7 +221,7 @@ def make_problems(
             known.clear()  # outputs of one C_graph follow each other; one factor is large
             known[factor] = SmoothedFeatures(features.gram, labeled, form, factor)
         smoothed = known[factor]
-        C = float(objective.C[r]) / (smoothed.scale if relative else 1.0)
+        C = float(objective.C[r]) / (smoothed.scale if objective.relative else 1.0)
         terms = LabelTerms.of(objective, r, smoothed.phi, C)
         return terms, smoothed.phi.shape[1], smoothed.coefficients, C
 

@@ -13,18 +13,19 @@ another on the block's own small kernel matrix, which keeps the scores current.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._parameters import check_choice, check_count, check_number
+from .._parts import Combination, Sizes
 from ..backends import run_block
 from ..graphs import ListedGraph
 from ..graphs.base import generators
 from ..objective import Objective
-from ..theory import Guarantee
-from .base import DivergenceError, Progress, Solution
+from .base import DivergenceError, Progress, Resources, Solution, Solver, State
 
 _BLOCK = 256  # steps: larger blocks spend more on their own kernel matrix
 _SMALL = 1024  # rows: a long block meets each of so few again and again, and its kernel once
@@ -53,63 +54,129 @@ class Draws(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StochasticSolver:
+class SGD(Solver):
     """Stochastic gradient descent on single labelled points and edges.
+
+    It stores neither a kernel matrix nor a full graph, and suits many labels and many rows.
+    ``partial_fit`` takes the same steps on rows that come in chunks.
 
     Parameters
     ----------
-    max_iter : int
-        Steps T.
-    step : {"explicit", "implicit"}
-        The paper's step, or the proximal one: every sampled term is minimised exactly, which
+    step : {"implicit", "explicit"}, default="implicit"
+        "explicit" is the paper's step. "implicit" minimises every sampled term exactly, which
         is stable for every C, C_graph and p.
-    edge_sampling : {"uniform", "weight"}
-        How edges are drawn.
-    seed : numpy.random.SeedSequence
-        Decides all draws; they do not depend on block size, threads or precision.
-    guarantee : Guarantee
-        What the theorem promises, for the divergence check and its message.
-    dtype : dtype
-        Precision of the kernel values.
-    n_threads : int
-        Threads; the result is the same, bit for bit, for any number.
-    block_size : int, optional
-        Steps per block; only rounding depends on it.
+    edge_sampling : {"uniform", "weight"}, default="uniform"
+        Draw edges uniformly, or in proportion to their weight. Both minimise the same J.
+    max_iter : int or "auto", default="auto"
+        Steps. For n rows "auto" is 2n up to 20,000 steps, at least 1,000 and at least n / 5;
+        in regression it is 100,000, and at least n / 5.
+    budget : int or None, default=None
+        Centres at most, after every block of steps. Those with the smallest coefficients are
+        projected onto near ones. In a stream the l of the objective then counts at most 16
+        labels for each centre.
+    steps_per_row : float or "auto", default="auto"
+        For ``partial_fit``: steps per row of the stream, at least one for every labelled row.
+        "auto" is 2n after n rows up to 20,000 steps, and n / 5 later. With a `half_life` h it
+        is a constant rate, that of n = h / log 2.
+    reservoir_size : int, default=2000
+        For ``partial_fit``: rows kept, of those with and of those without a label.
+    half_life : float or None, default=None
+        For ``partial_fit``: None keeps a uniform sample of everything seen. A number keeps a
+        row for that many rows of the stream with probability one half, to follow drift.
+
+    Examples
+    --------
+    >>> from graphkm._parts import Sizes
+    >>> sizes = Sizes(n_rows=5000, n_labeled=2000, classes=True)
+    >>> SGD(step="explicit").planned(sizes).max_iter
+    10000
     """
 
-    max_iter: int
-    step: Literal["explicit", "implicit"]
-    edge_sampling: Literal["uniform", "weight"]
-    seed: np.random.SeedSequence
-    guarantee: Guarantee
-    dtype: Any = np.float32
-    n_threads: int = 1
-    block_size: int | None = None
+    step: Literal["implicit", "explicit"] = "implicit"
+    edge_sampling: Literal["uniform", "weight"] = "uniform"
+    max_iter: int | str = "auto"
+    budget: int | None = None
+    steps_per_row: float | str = "auto"
+    reservoir_size: int = 2000
+    half_life: float | None = None
 
-    def start(self, objective: Objective) -> StochasticState:
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        check_choice("step", self.step, ("explicit", "implicit"))
+        check_choice("edge_sampling", self.edge_sampling, ("uniform", "weight"))
+        check_count("max_iter", self.max_iter, words=("auto",))
+        if self.budget is not None:
+            check_count("budget", self.budget)
+        check_number("steps_per_row", self.steps_per_row, least=0, words=("auto",))
+        check_count("reservoir_size", self.reservoir_size, least=2)
+        if self.half_life is not None:
+            check_number("half_life", self.half_life, least=0, strictly=True)
+
+    def planned(self, sizes: Sizes) -> Self:
+        """Return the solver with a number of steps; a stream's rate may stay "auto".
+
+        Quantities take more steps than signs: each step adds to the precision of f.
+        """
+        if self.max_iter != "auto":
+            return self
+        n = sizes.n_rows
+        few = max(1000, min(2 * n, 20_000)) if sizes.classes else 100_000
+        return replace(self, max_iter=max(few, n // 5))
+
+    def accepts(self, together: Combination) -> None:
+        """Raise ValueError where single edges, or rows that come once, are not enough."""
+        smoothness = together.smoothness
+        if smoothness.normalized is True or smoothness.degree not in ("auto", 1):
+            raise ValueError(
+                "solver=SGD() draws single edges, and cannot use a smoothness with "
+                f"normalized=True or a degree above 1, such as {smoothness!r}; pass "
+                "solver=Newton(), or smoothness=Power(p)."
+            )
+        if self.budget is not None and not together.kernel.has_rows:
+            raise ValueError(
+                f"budget={self.budget} needs the rows themselves, and kernel='precomputed' has "
+                "none; pass budget=None."
+            )
+        if together.streaming and self.edge_sampling != "uniform":
+            raise ValueError(
+                f"partial_fit cannot use edge_sampling={self.edge_sampling!r}, which needs to "
+                "know all edges; pass edge_sampling='uniform'."
+            )
+
+    def start(self, objective: Objective, resources: Resources) -> State:
         """Return the state before the first step, w_1 = 0."""
-        return StochasticState(self, objective)
+        if self.budget is not None:
+            from .budgeted import BudgetedState
+
+            return BudgetedState(self, objective, resources)
+        return SGDState(self, objective, resources)
 
 
-class StochasticState:
+class SGDState:
     """The learning state: W, the sums of its average, and the streams of draws."""
 
-    def __init__(self, solver: StochasticSolver, objective: Objective) -> None:
-        self._solver = solver
-        self._objective = objective
+    def __init__(
+        self,
+        solver: SGD,
+        objective: Objective,
+        resources: Resources,
+        block_size: int | None = None,
+    ) -> None:
+        self._solver, self._objective, self._resources = solver, objective, resources
+        self._max_iter = int(solver.max_iter)
         self._n_iter = 0
         small = objective.X.shape[0] <= _SMALL
-        self._block_size = solver.block_size or (_LONG_BLOCK if small else _BLOCK)
+        self._block_size = block_size or (_LONG_BLOCK if small else _BLOCK)
         self._harmonic = 0.0  # H_{t-1} for the next step t
         self._open(solver, objective)
         self._norm = np.zeros(objective.n_outputs)  # ||W||^2
-        bins = self._bins(np.array([solver.max_iter]))[0] + 1
+        bins = self._bins(np.array([self._max_iter]))[0] + 1
         self._objectives = np.zeros((bins, objective.n_outputs))  # sums of t J_t(w_t)
-        (self._labels,) = generators(solver.seed, 1)
+        (self._labels,) = generators(resources.seed, 1)
         self._edges = None
         if objective.has_edges:
             assert objective.graph is not None
-            self._edges = objective.graph.sampler(solver.edge_sampling, solver.seed)
+            self._edges = objective.graph.sampler(solver.edge_sampling, resources.seed)
         # The largest factor: known where edges are listed, else the largest drawn so far.
         self._heaviest = 0.0
         if isinstance(objective.graph, ListedGraph) and solver.edge_sampling == "uniform":
@@ -119,17 +186,17 @@ class StochasticState:
     @property
     def progress(self) -> Progress:
         """Steps done, steps in all, centres so far."""
-        return Progress(self._n_iter, self._solver.max_iter, len(self._W))
+        return Progress(self._n_iter, self._max_iter, len(self._W))
 
     @property
     def done(self) -> bool:
         """Whether all steps are taken."""
-        return self._n_iter >= self._solver.max_iter
+        return self._n_iter >= self._max_iter
 
     def advance(self) -> None:
         """Take one block of steps."""
         solver, problem = self._solver, self._objective
-        size = min(self._block_size, solver.max_iter - self._n_iter)
+        size = min(self._block_size, self._max_iter - self._n_iter)
         label, u, v, weight = self._draw(size)
         rows, label_at, u_at, v_at = distinct(problem.labeled[label], u, v)
         scores, gram = self._scores(rows)
@@ -155,7 +222,7 @@ class StochasticState:
             loss=problem.loss,
             p=problem.smoothness.p,
             implicit=solver.step == "implicit",
-            n_threads=solver.n_threads,
+            n_threads=self._resources.n_threads,
         )
         if not finite:
             self._fail("the scores overflowed")
@@ -180,9 +247,9 @@ class StochasticState:
             objective=2.0 / (T * (T + 1.0)) * total,
         )
 
-    def _open(self, solver: StochasticSolver, objective: Objective) -> None:
+    def _open(self, solver: SGD, objective: Objective) -> None:
         """Start with W = 0."""
-        self._W = objective.expansion(solver.dtype, solver.n_threads)
+        self._W = objective.expansion(self._resources.dtype, self._resources.n_threads)
         self._B = np.zeros((0, objective.n_outputs))
 
     def _scores(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -214,7 +281,7 @@ class StochasticState:
         # The running maximum does not depend on how draws are cut into calls.
         heaviest = np.maximum.accumulate(np.append(self._heaviest, weight))
         self._heaviest = float(heaviest[-1])
-        shows = weight > np.finfo(self._solver.dtype).eps * heaviest[1:]
+        shows = weight > np.finfo(self._resources.dtype).eps * heaviest[1:]
         return Draws(label, np.where(shows, u, -1), v, weight)
 
     def _keep(self, rows: NDArray[np.int64], change: Any, weighted: Any) -> None:
@@ -236,9 +303,9 @@ class StochasticState:
         That is J(0), plus the theorem's 2 G^2 / T: with the G of this problem where the
         theorem holds, else with that of the same problem without the graph.
         """
-        if self._solver.step == "implicit":
+        T, guarantee = self._n_iter, self._objective.guarantee
+        if self._solver.step == "implicit" or guarantee is None:
             return
-        T, guarantee = self._n_iter, self._solver.guarantee
         steps = np.arange(1, T + 1)
         weight = np.bincount(self._bins(steps), weights=steps)
         late = len(weight) // 2
@@ -254,8 +321,9 @@ class StochasticState:
         if self._solver.step == "implicit":
             raise DivergenceError(f"{failure} Lower C, C_graph or the weights, or scale the data.")
         raise DivergenceError(
-            f"{failure} {self._solver.guarantee} Or pass step='implicit', which is stable for "
-            "large C_graph and p; C_graph='guaranteed' is the largest value the theorem allows."
+            f"{failure} {self._objective.guarantee or 'Lower C_graph.'} Or pass step='implicit', "
+            "which is stable for large C_graph and p; C_graph='guaranteed' is the largest value "
+            "the theorem allows."
         )
 
 

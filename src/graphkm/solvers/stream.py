@@ -66,7 +66,7 @@ class StreamSolver:
     sparse : bool
         Whether rows are CSR.
     step : {"explicit", "implicit"}
-        As in `StochasticSolver`.
+        As in `SGD`.
     graph : {"full", "bipartite", "knn"}
         As in `StreamEdges`.
     graph_gamma : float

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from graphkm.graphs import build_graph
-from graphkm.solvers import DivergenceError, Progress, StochasticSolver, solve
+from graphkm.solvers import DivergenceError, Progress
 from graphkm.theory import Guarantee, largest_C_graph
 from oracles import GRAPHS, KERNELS, LOSSES, algorithm, make_case
 
@@ -272,11 +272,7 @@ def test_a_callback_sees_progress_and_stops():
         seen.append(progress)
         return progress.n_iter >= 50
 
-    solver = StochasticSolver(
-        max_iter=T, step="explicit", edge_sampling="uniform", seed=seed(17),
-        guarantee=case.guarantee(), dtype=np.float64, block_size=20,
-    )  # fmt: skip
-    solution = solve(solver, case.objective, callback=callback)
+    solution = case.run(seed(17), T, block_size=20, callback=callback)
     assert [s.n_iter for s in seen] == [20, 40, 60]
     assert all(type(s) is Progress and s.max_iter == T for s in seen)
     assert 0 < seen[0].n_centres <= seen[-1].n_centres <= 24

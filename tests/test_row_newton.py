@@ -13,18 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from convex import minimum
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, RowNewton
 from graphkm.graphs.laplacian import laplacian_matrix
-from graphkm.solvers import NewtonSolver, solve
-from graphkm.solvers import rows as rows_module
+from graphkm.solvers import Resources, RowNewton, row_newton, solve
 from graphkm.solvers.features import LandmarkFeatures
-from graphkm.solvers.rows import RowKernel, RowSolver, fit_landmarks
+from graphkm.solvers.row_newton import RowKernel, fit_landmarks
 from oracles import make_case
 
 X = np.random.default_rng(0).normal(size=(60, 3))  # no two rows alike
 
 
-def row_solver(n_landmarks, *, decisions=False, **options):
-    given = {"rule": "uniform", "seed": np.random.SeedSequence(0), "tol": 1e-9}
-    return RowSolver(NewtonSolver(n_landmarks=n_landmarks, **given | options), decisions)
+def smooth_rows(objective, n_landmarks):
+    resources = Resources(np.random.SeedSequence(0), np.float64)
+    return solve(RowNewton(n_landmarks, tol=1e-9), objective, resources)
 
 
 @pytest.mark.parametrize("strength", [0.1, 10.0, 1e3])
@@ -53,7 +52,7 @@ def test_unsolved_systems_warn(monkeypatch, moons):
     case = make_case("hinge", 2.0, "knn", n=80, n_labeled=70, seed=3)
     L = laplacian_matrix(case.objective.graph, normalized=True)
     rows = case.objective.labeled
-    monkeypatch.setattr(rows_module, "_MOST", 3)
+    monkeypatch.setattr(row_newton, "_MOST", 3)
     with pytest.warns(ConvergenceWarning, match=r"3 steps.*smaller C_graph") as caught:
         kernel = RowKernel(L, 2, 1e3, rows)
     assert len(caught) == 1
@@ -69,7 +68,7 @@ def test_unsolved_systems_warn(monkeypatch, moons):
 def test_outputs_share_one_strength():
     case = make_case("hinge", 2.0, "knn", X=X, C=(2.0, 1.0), C_graph=(3.0, 4.0))
     with pytest.raises(ValueError, match=r"one C_graph, and theirs are \[3.0, 4.0\]"):
-        solve(row_solver(40), case.objective)
+        smooth_rows(case.objective, 40)
 
 
 @pytest.mark.parametrize("degree", [1, 2])
@@ -80,7 +79,7 @@ def test_scores_minimise_j_of_the_kernel_that_knows_rows_only(loss, degree):
     )
     case.problem.K, case.problem.offset = np.eye(60), 0.0
     best, g = minimum(case.problem)
-    solution = solve(row_solver(60), case.objective)
+    solution = smooth_rows(case.objective, 60)
     np.testing.assert_allclose(solution.row_scores[:, 0], g, atol=2e-3)
     assert solution.objective[0] == pytest.approx(best, rel=1e-3)
     assert 0 <= solution.gap[0] <= 1e-8 * best
@@ -91,9 +90,9 @@ def test_relative_costs():
     L = laplacian_matrix(case.objective.graph, normalized=True).toarray()
     rows = case.objective.labeled
     inverse = np.linalg.inv(np.eye(60) + 2 * case.objective.graph_factor[0] * L)
-    solution = solve(row_solver(30, relative=True), case.objective)
+    solution = smooth_rows(replace(case.objective, relative=True), 30)
     assert solution.C[0] == pytest.approx(5.0 / inverse[rows, rows].mean(), rel=1e-3)
-    plain = solve(row_solver(30), replace(case.objective, C=solution.C))
+    plain = smooth_rows(replace(case.objective, C=solution.C), 30)
     np.testing.assert_allclose(plain.row_scores, solution.row_scores, atol=1e-5)
 
 
@@ -108,12 +107,12 @@ def test_landmarks_are_fitted_by_ridge():
     np.testing.assert_allclose(K @ found, K @ expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("decisions", [False, True])
+@pytest.mark.parametrize(("loss", "decisions"), [("l1", False), ("hinge", True)])
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_what_landmarks_are_fitted_to(outputs, decisions):
+def test_what_landmarks_are_fitted_to(outputs, loss, decisions):
     costs = {"C": (2.0,) * outputs, "C_graph": (3.0,) * outputs}
-    case = make_case("hinge", 2.0, "knn", X=X, normalized=True, **costs)
-    solution = solve(row_solver(40, decisions=decisions), case.objective)
+    case = make_case(loss, 2.0, "knn", X=X, normalized=True, **costs)
+    solution = smooth_rows(case.objective, 40)
     wanted = solution.row_scores.copy()
     if decisions:
         signs = np.where(wanted >= 0, 1.0, -1.0)

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from scipy.linalg import solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
+from .._parts import Combination
 from ..graphs.laplacian import laplacian_matrix
 from ..objective import Objective
-from .base import Progress, Solution
+from .base import Progress, Resources, Solution, State
 from .damped_newton import DampedNewton, safe_cholesky
 from .features import LandmarkFeatures
 from .label_terms import LabelTerms
-from .newton import NewtonSolver, warn_of_distance
+from .newton import LandmarkSolver, NewtonState, warn_of_distance
 
 _COLUMNS = 64  # linear systems solved side by side
 _TOLERANCE = 1e-4  # of their residuals
@@ -125,61 +126,82 @@ def _warn_of_residual(residual: float) -> None:
     warnings.warn(
         f"Smoothing the rows' scores ended after {_MOST:,} steps of conjugate gradients with a "
         f"relative residual of {residual:.2g}, where {_TOLERANCE:g} was wanted: the scores are "
-        "inexact. Pass a smaller C_graph or laplacian_degree, laplacian='normalized', or "
-        "smoothing='landmarks'.",
+        "inexact. Pass a smaller C_graph, a smoothness with normalized=True or a smaller degree, "
+        "or solver=Newton().",
         ConvergenceWarning,
         stacklevel=4,
     )
 
 
 @dataclass(frozen=True)
-class RowSolver:
-    """Newton's method on the labelled rows with the kernel T^(-1), then a fit of landmarks.
+class RowNewton(LandmarkSolver):
+    """Smooth the rows' own scores over the graph, then fit the landmarks' kernels to them.
+
+    It follows a graph of many more rows than landmarks. The rows' scores are found by Newton's
+    method, with a certified gap; new rows are scored by the landmarks. It needs p = 2 and a
+    graph whose edges are listed. Without edges it does what `Newton` does.
 
     Parameters
     ----------
-    newton : NewtonSolver
-        Landmarks, tolerances and limits.
-    decisions : bool
-        Whether landmarks are fitted to g's decisions (+1 for the winning class, -1 for the
-        others), or to g itself.
+    n_landmarks : int or "auto", default="auto"
+        Rows whose kernels span f, at most as many as there are. "auto" is every row up to 2,500
+        rows, and 1,000 beyond.
+    landmarks : {"uniform", "kmeans++", "greedy"}, default="uniform"
+        How landmarks are chosen: see `Newton`.
+    tol : float, default=1e-6
+        Stop when the certified gap is at most tol * J.
+    max_iter : int, default=500
+        Newton steps per output at most.
+
+    Examples
+    --------
+    >>> from graphkm._parts import Sizes
+    >>> RowNewton().planned(Sizes(n_rows=500, n_labeled=10, classes=True)).n_landmarks
+    500
     """
 
-    newton: NewtonSolver
-    decisions: bool
+    def accepts(self, together: Combination) -> None:
+        """Raise ValueError for another p, a graph of all pairs, or a stream."""
+        super().accepts(together)
+        p, graph = together.smoothness.p, together.graph
+        if p != 2 or (graph is not None and not graph.listed):
+            raise ValueError(
+                "solver=RowNewton() needs a smoothness with p=2 and a graph that lists its edges "
+                f"(KNN, Epsilon or Affinity), and p={p}, graph={graph!r}; pass solver=Newton()."
+            )
 
-    def start(self, objective: Objective) -> RowState:
+    def start(self, objective: Objective, resources: Resources) -> State:
         """Return the state before the first Newton step: linear systems solved."""
-        return RowState(self, objective)
+        if not objective.has_edges:
+            return NewtonState(self, objective, resources)
+        return RowState(self, objective, resources)
 
 
 class RowState:
     """One output after another; landmarks at the end."""
 
-    def __init__(self, solver: RowSolver, objective: Objective) -> None:
+    def __init__(self, solver: RowNewton, objective: Objective, resources: Resources) -> None:
         assert objective.graph is not None
         if np.ptp(objective.C_graph):
             raise ValueError(
-                "smoothing='rows' solves its linear systems once for all outputs, which need one "
-                f"C_graph, and theirs are {objective.C_graph.tolist()}; solve them one by one."
+                "solver=RowNewton() solves its linear systems once for all outputs, which need "
+                f"one C_graph, and theirs are {objective.C_graph.tolist()}; solve them one by one."
             )
-        self._solver = solver
-        self._objective = objective
+        self._solver, self._objective, self._resources = solver, objective, resources
         matrix = laplacian_matrix(objective.graph, normalized=objective.normalized)
         strength = 2.0 * float(objective.graph_factor[0])
         self._kernel = RowKernel(matrix, objective.degree, strength, objective.labeled)
-        unit = self._kernel.scale if solver.newton.relative else 1.0
-        self._C = objective.C / unit
+        self._C = objective.C / (self._kernel.scale if objective.relative else 1.0)
         self._iterations = [self._iteration(r) for r in range(objective.n_outputs)]
 
     def _iteration(self, r: int) -> DampedNewton:
         phi, objective = self._kernel.phi, self._objective
         terms = LabelTerms.of(objective, r, phi, float(self._C[r]))
         scale = float(np.abs(objective.targets).mean()) or 1.0
-        return DampedNewton(terms, len(phi), scale, self._solver.newton.tol)
+        return DampedNewton(terms, len(phi), scale, self._solver.tol)
 
     def _open(self) -> list[DampedNewton]:
-        most = self._solver.newton.max_iter
+        most = self._solver.max_iter
         return [each for each in self._iterations if not each.done and each.n_iter < most]
 
     @property
@@ -190,21 +212,21 @@ class RowState:
     @property
     def progress(self) -> Progress:
         """Newton steps done and at most, landmarks."""
-        most = self._solver.newton.max_iter * len(self._iterations)
+        most = self._solver.max_iter * len(self._iterations)
         done = sum(each.n_iter for each in self._iterations)
-        return Progress(done, most, self._solver.newton.n_landmarks)
+        return Progress(done, most, int(self._solver.n_landmarks))
 
     def advance(self) -> None:
         """Take one Newton step on the first output that is not solved."""
         iteration = self._open()[0]
         iteration.step()
-        if iteration.done or iteration.n_iter >= self._solver.newton.max_iter:
+        if iteration.done or iteration.n_iter >= self._solver.max_iter:
             warn_of_distance(iteration)
 
     def solution(self) -> Solution:
         """Return the landmarks' fit to the rows' scores, and these scores."""
         scores = self._kernel.scores(np.column_stack([each.v for each in self._iterations]))
-        features = self._solver.newton.features(self._objective)
+        features = self._solver.features(self._objective, self._resources)
         coefficients = fit_landmarks(features, self._wanted(scores))
         order = np.argsort(features.rows)
         return Solution(
@@ -221,7 +243,7 @@ class RowState:
         """Return what f should say of all rows: the labels where given, else what g says."""
         labeled, targets = self._objective.labeled, self._objective.targets
         wanted = scores
-        if self._solver.decisions:
+        if self._objective.loss.task == "classification":
             best = scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
             wanted = np.where(scores >= 0 if scores.shape[1] == 1 else best, 1.0, -1.0)
         wanted = wanted.copy()
