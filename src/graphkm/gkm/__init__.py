@@ -8,7 +8,6 @@ classes        classes coded as targets, scores as labels
 targets        known targets and scores of regression
 base           `fit` of the GKM estimators
 streaming      `partial_fit` of the GKM estimators
-saving         streaming models as files
 classifier     `GKMClassifier`
 regressor      `GKMRegressor`
 criterion      how good a candidate is, judged from the labelled points alone

@@ -155,7 +155,7 @@ class BaseGKM(KernelMachine):
             normalized=settings.normalized,
             degree=settings.degree,
         )
-        solver = make_solver(self, settings, guarantee, dtype, self._n_threads())
+        solver = make_solver(self, settings, guarantee, dtype, self.n_threads())
         solver = within_budget(self, solver, kernel)
         with blas_threads_for(X.shape[0], settings.n_landmarks):
             solution = solve(solver, objective, verbose=self.verbose, callback=self.callback)
@@ -194,7 +194,7 @@ class BaseGKM(KernelMachine):
                 radius=self.radius,
                 affinity=affinity,
                 search=self.neighbors,  # type: ignore[arg-type]  # checked
-                n_jobs=self._n_threads(),
+                n_jobs=self.n_threads(),
                 verbose=bool(self.verbose),
             )
         if not isinstance(settings.graph_gamma, str | None):

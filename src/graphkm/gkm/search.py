@@ -181,7 +181,7 @@ class ClosedForm:
         return nearest(
             self._problem.X,
             max(k for k, _ in self.kinds()),
-            template._n_threads(),
+            template.n_threads(),
             template.neighbors,  # type: ignore[arg-type]  # checked
             squared=True,
             verbose=bool(template.verbose),
@@ -191,7 +191,7 @@ class ClosedForm:
         self, objective: Objective, gamma: float | None, kinds: Iterable[tuple[int, int]]
     ) -> Iterator[tuple[dict[str, Any], Judgement]]:
         """Judge candidates whose graph smooths the function of the landmarks."""
-        n_threads = self._template._n_threads()
+        n_threads = self._template.n_threads()
         solver = make_solver(self._template, self._settings, None, None, n_threads)
         assert isinstance(solver, NewtonSolver)
         features = solver.features(objective)
@@ -233,7 +233,7 @@ class ClosedForm:
     ) -> Iterator[tuple[dict[str, Any], Judgement]]:
         """Judge candidates without a graph: they need the labelled rows only."""
         objective = self._objective(kernel, gamma)
-        n_threads = self._template._n_threads()
+        n_threads = self._template.n_threads()
         with self._few_threads():
             features = LandmarkFeatures(objective, self._labeled, 1e-12, n_threads)
             labeled = features.kernels_at(self._labeled)
@@ -325,5 +325,5 @@ class ClosedForm:
             gamma=gamma,
             radius=template.radius,
             affinity=self._affinity,
-            n_jobs=template._n_threads(),
+            n_jobs=template.n_threads(),
         )

@@ -14,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_count, check_number
 from .._threads import blas_threads_for
-from ..machines.encoding import Kinds, State
-from ..machines.saving import Saved, kind_of
 from .base import BaseGKM
 from .fold_search import Folds
 from .search import ClosedForm, Grid
@@ -24,7 +22,7 @@ from .settings import resolve_settings
 _SEARCHED = ("Cs", "C_graphs", "gammas", "graphs", "cv")
 
 
-class SearchMixin(Saved):
+class SearchMixin:
     """Search, then one fit with what was found; predictions and scores are that fit's.
 
     It comes before scikit-learn's mixins, whose `score` would count unlabelled rows.
@@ -81,7 +79,7 @@ class SearchMixin(Saved):
         landmarks = resolve_settings(template, n, n_labeled).n_landmarks
         with blas_threads_for(n, landmarks), _progress(search, self.verbose) as candidates:
             judged = list(candidates)
-        self._choose(
+        self.set_results(
             [candidate for candidate, _ in judged],
             np.array([judgement.loss for _, judgement in judged]),
             np.array([judgement.score for _, judgement in judged]),
@@ -91,42 +89,15 @@ class SearchMixin(Saved):
             self.best_score_ = own[self.best_params_["C_graph"] > 0]
             self.unlabeled_gain_ = self.best_score_ - own[False]
         template.set_params(**self.best_params_)
-        self._take(template._solve(problem, affinity=affinity, neighbours=search.neighbours))
+        self.set_model(template._solve(problem, affinity=affinity, neighbours=search.neighbours))
         return self
 
-    def _take(self, model: BaseGKM) -> None:
-        """Set what the chosen model knows."""
+    def set_model(self, model: BaseGKM) -> None:
+        """Set the chosen model, and what it knows."""
         self.best_estimator_ = model
         for name in ("classes_", "n_features_in_", "feature_names_in_", "n_iter_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
-
-    @classmethod
-    def _kinds(cls) -> Kinds:
-        return {c.__name__: kind_of(c) for c in (cls, type(cls()._new_template()))}
-
-    def _saved_state(self) -> State:
-        return {
-            "candidates": self.cv_results_["params"],
-            "losses": self.cv_results_["criterion"],
-            "scores": self.cv_results_["mean_test_score"],
-            "best_score": self.best_score_,
-            "unlabeled_gain": self.unlabeled_gain_,
-            "model": self.best_estimator_,
-        }
-
-    def _restore_state(self, state: State) -> None:
-        model, candidates = state["model"], state["candidates"]
-        if type(model) is not type(self._new_template()):
-            raise ValueError(f"the model chosen is a {type(model).__name__}")
-        if any(state[name].shape != (len(candidates),) for name in ("losses", "scores")):
-            raise ValueError("there are not as many scores as candidates")
-        own = state["best_score"], state["unlabeled_gain"]
-        if any(type(value) is not float for value in own):
-            raise ValueError("its own score is no number")
-        self._choose(candidates, state["losses"], state["scores"])
-        self.best_score_, self.unlabeled_gain_ = own
-        self._take(model)
 
     def _template(self) -> BaseGKM:
         own = {k: v for k, v in self.get_params(deep=False).items() if k not in _SEARCHED}
@@ -134,12 +105,13 @@ class SearchMixin(Saved):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         return self._new_template().set_params(**{**own, "random_state": int(seed)})
 
-    def _choose(
+    def set_results(
         self,
         candidates: list[dict[str, Any]],
         losses: NDArray[np.float64],
         scores: NDArray[np.float64],
     ) -> None:
+        """Set what follows from the candidates and how each of them was judged."""
         self.best_index_ = int(np.argmin(losses))
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(scores[self.best_index_])

@@ -77,7 +77,7 @@ def check_parameters(estimator: Any) -> None:
     check_flag("fit_intercept", e.fit_intercept)
     if e.callback is not None and not callable(e.callback):
         raise ValueError(f"callback must be a function or None, got {e.callback!r}.")
-    e._n_threads()
+    e.n_threads()
 
 
 def resolve_settings(estimator: Any, n: int, n_labeled: int) -> Settings:

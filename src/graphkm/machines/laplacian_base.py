@@ -99,7 +99,7 @@ class BaseLaplacian(KernelMachine):
         check_flag("fit_intercept", self.fit_intercept)
         check_choice("precision", self.precision, ("single", "double"))
         check_number("max_memory", self.max_memory, least=0, strictly=True, words=("auto",))
-        self._n_threads()
+        self.n_threads()
 
     # ------------------------------------------------------------------ fit
 
@@ -126,7 +126,7 @@ class BaseLaplacian(KernelMachine):
         kernel = self._resolve_kernel(X, dtype)
         warn_of_rounding(kernel, X, dtype)
         largest_kernel_value(kernel, X, dtype)
-        threads = self._n_threads()
+        threads = self.n_threads()
         expansion = KernelExpansion(kernel, X, targets.shape[1], dtype=dtype, n_threads=threads)
         objective = LaplacianObjective(
             kernel=KernelMatrix(expansion, X, stored=stored),
@@ -220,7 +220,7 @@ class BaseLaplacian(KernelMachine):
             n_neighbors=self._count_neighbors(X.shape[0]),
             affinity=affinity,
             search=self.neighbors,  # type: ignore[arg-type]  # checked
-            n_jobs=self._n_threads(),
+            n_jobs=self.n_threads(),
         )
         if not isinstance(self.graph_gamma, str | None):
             check_graph_reaches(graph, self.graph_gamma)
