@@ -33,7 +33,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib|joblib)\..*"),
     ("py:obj", r"_matrix|_diagonal|native_code|graphkm\.graphs\.search\..*"),  # not public
-    ("py:class", r"graphkm\._container\..*"),
+    ("py:class", r"graphkm\.exchange\.container\..*"),
 ]
 
 toc_object_entries_show_parents = "hide"

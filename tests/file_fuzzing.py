@@ -179,7 +179,7 @@ def with_other_header(content: bytes, rng: np.random.Generator) -> bytes:
             choices = DTYPES if part[key] in DTYPES else EXTREMES
             part[key] = choices[rng.integers(len(choices))]
     text = json.dumps(header).encode()
-    start = struct.pack("<8sIQ", b"graphkm\n", 1, len(text))
+    start = struct.pack("<8sIQ", b"graphkm\n", 2, len(text))
     return resealed(start + text + content[20 + size :])
 
 
@@ -248,7 +248,7 @@ def try_model(name: str, path: Path) -> str:
             except ValueError as error:  # a scaler may be sound and still make numbers too large
                 assert "overflow" in str(error)
                 return "refused"
-            if hasattr(last, "_stream"):
+            if hasattr(last, "stream_"):
                 y = np.full(4, last.classes_[0]) if hasattr(last, "classes_") else np.zeros(4)
                 try:
                     last.partial_fit(X, y)

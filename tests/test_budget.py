@@ -126,7 +126,7 @@ def test_a_stream_never_has_more_centres(chunk):
     model = classifier(budget=25, reservoir_size=100)
     for i in range(0, 120 if chunk == 1 else 3000, chunk):
         model.partial_fit(X[i : i + chunk], y[i : i + chunk], classes=[0, 1])
-        assert len(model._stream.W) <= 25 and len(model.support_vectors_) <= 25
+        assert len(model.stream_.W) <= 25 and len(model.support_vectors_) <= 25
 
 
 @pytest.mark.parametrize("how", ["fit", "partial_fit"])
@@ -201,7 +201,7 @@ def test_labels_that_count_stop_growing(half_life):
     """With a budget l is the stream's own up to so many labels, and stays there."""
     X, y, _ = moons(100)
     free, bound = (
-        classifier(budget=b, half_life=half_life).partial_fit(X, y, classes=[0, 1])._stream
+        classifier(budget=b, half_life=half_life).partial_fit(X, y, classes=[0, 1]).stream_
         for b in (None, 3)
     )
     limit = 16 * 3

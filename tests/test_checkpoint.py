@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from graphkm import SGD, GKMClassifier, GKMRegressor, _files
-from graphkm._container import CheckpointError, read_container, write_container
+from graphkm.exchange import ModelFileError, load_model, save_model
+from graphkm.exchange.container import read_container, write_container
 from graphkm.kernels import Polynomial, SquaredExponential
 from graphkm.losses import EpsilonInsensitive, SmoothHinge
-from graphkm.online import load
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 3))
@@ -61,8 +61,8 @@ def go_on_alike(model, twin, rows=X, y=Y):
 )
 def test_a_classifier_goes_on_from_its_file(tmp_path, parameters):
     model = started(**parameters)
-    model.save(tmp_path / "a")
-    loaded = GKMClassifier.load(tmp_path / "a")
+    save_model(model, tmp_path / "a")
+    loaded = load_model(tmp_path / "a")
     assert loaded.get_params() == model.get_params()
     go_on_alike(model, loaded)
 
@@ -71,13 +71,13 @@ def test_sparse_rows_texts_and_names(tmp_path):
     rows = csr_array(X * (np.abs(X) > 0.5))
     words = np.array(["no", "yes", None], dtype=object)[Y]
     model = GKMClassifier(random_state=1).partial_fit(rows[HALF[0]], words[HALF[0]])
-    model.save(tmp_path / "a")
-    go_on_alike(model, load(tmp_path / "a"), rows, words)
+    save_model(model, tmp_path / "a")
+    go_on_alike(model, load_model(tmp_path / "a"), rows, words)
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     model = GKMClassifier(random_state=1).partial_fit(frame[:200], Y[:200])
-    model.save(tmp_path / "a")
-    loaded = load(tmp_path / "a")
+    save_model(model, tmp_path / "a")
+    loaded = load_model(tmp_path / "a")
     assert loaded.feature_names_in_.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(model.predict(frame), loaded.predict(frame))
     with pytest.raises(ValueError, match="feature names"):
@@ -87,25 +87,25 @@ def test_sparse_rows_texts_and_names(tmp_path):
 def test_a_regressor_goes_on_about_its_origin(tmp_path):
     y = np.where(np.arange(400) % 3 == 0, 7 + X[:, 0], np.nan)
     model = GKMRegressor(random_state=0, loss=EpsilonInsensitive(0.05))
-    model.partial_fit(X[HALF[0]], y[HALF[0]]).save(tmp_path / "a")
-    go_on_alike(model, GKMRegressor.load(tmp_path / "a"), y=y)
+    save_model(model.partial_fit(X[HALF[0]], y[HALF[0]]), tmp_path / "a")
+    go_on_alike(model, load_model(tmp_path / "a"), y=y)
     late = GKMRegressor(random_state=0).partial_fit(X[:9], np.full(9, np.nan))
-    late.save(tmp_path / "b")
-    go_on_alike(late, load(tmp_path / "b"), y=y)
+    save_model(late, tmp_path / "b")
+    go_on_alike(late, load_model(tmp_path / "b"), y=y)
 
 
 def test_the_same_state_is_the_same_file(tmp_path):
     model = started()
-    model.save(tmp_path / "a")
-    load(tmp_path / "a").save(tmp_path / "b")
+    save_model(model, tmp_path / "a")
+    save_model(load_model(tmp_path / "a"), tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_a_checkpoint_is_the_state_of_its_moment(tmp_path):
     model, twin = started(), started()
-    model.save(tmp_path / "a")
+    save_model(model, tmp_path / "a")
     model.partial_fit(X[HALF[1]], Y[HALF[1]])
-    assert_same(load(tmp_path / "a"), twin)
+    assert_same(load_model(tmp_path / "a"), twin)
 
 
 # ---------------------------------------------------------------- what cannot be saved
@@ -122,19 +122,13 @@ def test_a_checkpoint_is_the_state_of_its_moment(tmp_path):
 def test_functions_and_generators_are_refused(tmp_path, parameters, name):
     model = GKMClassifier(**({"random_state": 0} | parameters)).partial_fit(X, Y)
     with pytest.raises(ValueError, match=f"{name}=.*cannot be saved"):
-        model.save(tmp_path / "a")
+        save_model(model, tmp_path / "a")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_learnt_is_nothing_to_save(tmp_path):
     with pytest.raises(ValueError, match="not fitted; call fit or partial_fit"):
-        GKMClassifier().save(tmp_path / "a")
-
-
-def test_the_wrong_class_is_named(tmp_path):
-    started().save(tmp_path / "a")
-    with pytest.raises(CheckpointError, match="holds a GKMClassifier, not a GKMRegressor"):
-        GKMRegressor.load(tmp_path / "a")
+        save_model(GKMClassifier(), tmp_path / "a")
 
 
 # ---------------------------------------------------------------- damage
@@ -143,7 +137,7 @@ def test_the_wrong_class_is_named(tmp_path):
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     path = tmp_path_factory.mktemp("written") / "a"
-    started().save(path)
+    save_model(started(), path)
     return path.read_bytes()
 
 
@@ -152,8 +146,8 @@ def written(tmp_path_factory):
 def test_no_truncated_file_is_read(tmp_path_factory, written, data):
     path = tmp_path_factory.mktemp("cut") / "a"
     path.write_bytes(written[: data.draw(st.integers(0, len(written) - 1))])
-    with pytest.raises(CheckpointError, match="cannot be used") as error:
-        load(path)
+    with pytest.raises(ModelFileError, match="cannot be used") as error:
+        load_model(path)
     assert str(path) in str(error.value)
 
 
@@ -164,20 +158,20 @@ def test_no_changed_file_is_read(tmp_path_factory, written, data):
     damaged = bytearray(written)
     damaged[data.draw(st.integers(0, len(written) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     path.write_bytes(bytes(damaged))
-    with pytest.raises(CheckpointError):
-        load(path)
+    with pytest.raises(ModelFileError):
+        load_model(path)
 
 
 def test_a_damaged_file_names_the_one_before(tmp_path, written):
     path = tmp_path / "a"
     model = started()
-    model.save(path)
-    model.partial_fit(X[HALF[1]], Y[HALF[1]]).save(path)
+    save_model(model, path)
+    save_model(model.partial_fit(X[HALF[1]], Y[HALF[1]]), path)
     assert (tmp_path / "a.previous").read_bytes() == written
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(CheckpointError, match=r"the one before it is .*a\.previous"):
-        load(path)
-    assert_same(load(tmp_path / "a.previous"), started())
+    with pytest.raises(ModelFileError, match=r"the one before it is .*a\.previous"):
+        load_model(path)
+    assert_same(load_model(tmp_path / "a.previous"), started())
 
 
 def resealed(written, version=None, old=b"", new=b""):
@@ -187,19 +181,26 @@ def resealed(written, version=None, old=b"", new=b""):
     return bytes(body) + hashlib.sha256(body).digest()
 
 
-def test_newer_formats_and_unknown_contents(tmp_path, written):
+def test_other_formats_and_unknown_contents(tmp_path, written):
     path = tmp_path / "a"
-    path.write_bytes(resealed(written, version=2))
-    with pytest.raises(CheckpointError, match="update graphkm"):
-        load(path)
+    path.write_bytes(resealed(written, version=3))
+    with pytest.raises(ModelFileError, match=r"format 3.*update graphkm"):
+        load_model(path)
+    path.write_bytes(resealed(written, version=1))
+    with pytest.raises(ModelFileError) as error:
+        load_model(path)
+    assert str(error.value) == (
+        f"{path} was written by an older version of graphkm (format 1); fit and save the model "
+        "again."
+    )
     for old, new in ((b'"C_graph"', b'"C_grapX"'), (b'"Hinge"', b'"Hingf"')):
         path.write_bytes(resealed(written, old=old, new=new))
-        with pytest.raises(CheckpointError, match="no model that this version"):
-            load(path)
+        with pytest.raises(ModelFileError, match="no model that this version"):
+            load_model(path)
     with pytest.raises(FileNotFoundError):
-        load(tmp_path / "missing")
-    with pytest.raises(CheckpointError, match="could not be read"):
-        load(tmp_path)
+        load_model(tmp_path / "missing")
+    with pytest.raises(ModelFileError, match="could not be read"):
+        load_model(tmp_path)
 
 
 # ---------------------------------------------------------------- disks
@@ -209,7 +210,7 @@ def test_newer_formats_and_unknown_contents(tmp_path, written):
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, call):
     path = tmp_path / "a"
     model = started()
-    model.save(path)
+    save_model(model, path)
     before = path.read_bytes()
 
     def full(*_, **__):
@@ -218,15 +219,15 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, call):
     monkeypatch.setattr(_files.os, call, full)
     monkeypatch.setattr(_files.shutil, "copyfile", full)
     model.partial_fit(X[HALF[1]], Y[HALF[1]])
-    with pytest.raises(CheckpointError, match="No space left") as error:
-        model.save(path)
+    with pytest.raises(ModelFileError, match="No space left") as error:
+        save_model(model, path)
     assert error.value.errno == errno.ENOSPC and error.value.filename == str(path)
     assert "untouched" in str(error.value)
     monkeypatch.undo()
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
-    model.save(path)
-    assert_same(load(path), model)
+    save_model(model, path)
+    assert_same(load_model(path), model)
 
 
 def run_python(text, *arguments, **options):
@@ -243,11 +244,11 @@ def test_a_write_that_the_system_cuts_short(tmp_path):
         """
         import resource, sys
         import numpy as np
-        from graphkm._container import CheckpointError, write_container
+        from graphkm.exchange.container import ModelFileError, write_container
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
         try:
             write_container(sys.argv[1], {}, {"x": np.zeros(10**6)})
-        except CheckpointError as error:
+        except ModelFileError as error:
             print(error)
         """,
         path,
@@ -267,12 +268,12 @@ def test_a_read_only_folder(tmp_path):
     text = """
         import os, sys
         import numpy as np
-        from graphkm._container import CheckpointError, write_container
+        from graphkm.exchange.container import ModelFileError, write_container
         if os.geteuid() == 0:
             os.setuid(65534)
         try:
             write_container(sys.argv[1], {}, {"x": np.zeros(3)})
-        except CheckpointError as error:
+        except ModelFileError as error:
             print(error)
         """
     for parent in (tmp_path, *tmp_path.parents[:2]):  # pytest's own folders are private
@@ -284,8 +285,8 @@ def test_a_read_only_folder(tmp_path):
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(CheckpointError, match="folder that exists"):
-        started().save(tmp_path / "nowhere" / "a")
+    with pytest.raises(ModelFileError, match="folder that exists"):
+        save_model(started(), tmp_path / "nowhere" / "a")
 
 
 def test_arrays_of_objects_are_refused(tmp_path):

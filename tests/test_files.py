@@ -18,9 +18,8 @@ import pytest
 
 from cli_runner import moons, process, run, write_csv
 from graphkm import GKMClassifier, _files
-from graphkm._container import ModelFileError
 from graphkm._files import destination, is_stream, previous_path, replacing, writable_place
-from graphkm.exchange import load_model, save_model, to_libsvm
+from graphkm.exchange import ModelFileError, load_model, save_model, to_libsvm
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, links, permissions of POSIX")
 
@@ -441,7 +440,6 @@ def model():
 
 
 WRITERS = {
-    "save": lambda model, path: model.save(path),
     "save_model": lambda model, path: save_model(model, path),
     "to_libsvm": lambda model, path: to_libsvm(model, path),
     "to_onnx": lambda model, path: pytest.importorskip("onnx") and to_onnx(model, path),
@@ -495,7 +493,7 @@ def test_models_are_read_from_pipes(tmp_path, model):
 def test_links_in_a_circle_are_no_place_for_a_model(tmp_path, model):
     (tmp_path / "a").symlink_to("a")
     with pytest.raises(ModelFileError, match="lead in a circle"):
-        model.save(tmp_path / "a")
+        save_model(model, tmp_path / "a")
 
 
 # ---------------------------------------------------------------- the command line

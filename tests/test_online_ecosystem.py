@@ -122,7 +122,7 @@ def test_regression_in_a_pipeline_of_river():
     spread = np.abs(TARGET - np.median(TARGET)).mean()
     assert error.get() < 0.6 * spread
     model.learn_one(ROWS[0], np.nan)  # a target that is not known
-    assert model["SKL2RiverRegressor"].estimator._stream.n_labels == 300
+    assert model["SKL2RiverRegressor"].estimator.stream_.n_labels == 300
 
 
 def test_a_copy_within_river_learns_on_its_own():
@@ -131,8 +131,8 @@ def test_a_copy_within_river_learns_on_its_own():
         wrapped.learn_one(row, label)
     twin = pickle.loads(pickle.dumps(wrapped))
     twin.learn_one(ROWS[50], 1)
-    assert twin.estimator._stream.n_rows == 51
-    assert wrapped.estimator._stream.n_rows == 50
+    assert twin.estimator.stream_.n_rows == 51
+    assert wrapped.estimator.stream_.n_rows == 50
 
 
 def test_a_word_for_gamma_cannot_be_taken_from_a_single_row():

@@ -15,7 +15,8 @@ from scipy.sparse import csr_array
 
 import streaming_job
 from graphkm import GKMRegressor
-from graphkm.online import CheckpointError, load, train
+from graphkm.exchange import ModelFileError, load_model
+from graphkm.online import CheckpointError, train
 from streaming_job import N_CHUNKS, ROWS, chunks, model
 
 JOB = Path(streaming_job.__file__)
@@ -52,14 +53,14 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, uninterrupted, last, every)
     assert path.exists() == (every <= last * ROWS)
     final = train(chunks(), model(), classes=[0, 1], checkpoint=path, every=every)
     assert path.read_bytes() == uninterrupted.read_bytes()
-    np.testing.assert_array_equal(final.dual_coef_, load(path).dual_coef_)
+    np.testing.assert_array_equal(final.dual_coef_, load_model(path).dual_coef_)
 
 
 def test_a_finished_run_is_read_and_left_alone(uninterrupted):
     before = uninterrupted.stat().st_mtime_ns
     final = train(chunks(), model(), checkpoint=uninterrupted)
     assert uninterrupted.stat().st_mtime_ns == before
-    assert final._stream.n_rows == N_CHUNKS * ROWS
+    assert final.stream_.n_rows == N_CHUNKS * ROWS
 
 
 def test_it_is_partial_fit(uninterrupted):
@@ -67,7 +68,7 @@ def test_it_is_partial_fit(uninterrupted):
     for X, y in chunks():
         by_hand.partial_fit(X, y, classes=[0, 1])
     plain = train(chunks(), model(), classes=[0, 1])
-    for other in (plain, load(uninterrupted)):
+    for other in (plain, load_model(uninterrupted)):
         np.testing.assert_array_equal(by_hand.dual_coef_, other.dual_coef_)
         np.testing.assert_array_equal(by_hand.support_vectors_, other.support_vectors_)
 
@@ -80,8 +81,8 @@ def test_other_chunks_of_the_same_rows_count_once(tmp_path, uninterrupted):
     X, y = (np.concatenate(part) for part in zip(*chunks(), strict=True))
     wide = [(X[i : i + 333], y[i : i + 333]) for i in range(0, len(y), 333)]
     final = train(wide, model(), classes=[0, 1], checkpoint=path)
-    whole = load(uninterrupted)
-    assert final._stream.n_rows == len(y) and final.n_iter_ == whole.n_iter_
+    whole = load_model(uninterrupted)
+    assert final.stream_.n_rows == len(y) and final.n_iter_ == whole.n_iter_
     np.testing.assert_allclose(final.decision_function(X), whole.decision_function(X), atol=1e-3)
 
 
@@ -92,7 +93,7 @@ def test_chunks_without_rows_and_regression(tmp_path):
     parts = [empty, (X[:40], X[:40, 0]), empty, (X[40:], X[40:, 0]), empty]
     path = tmp_path / "a"
     final = train(parts, GKMRegressor(random_state=0), checkpoint=path)
-    np.testing.assert_array_equal(final.predict(X), load(path).predict(X))
+    np.testing.assert_array_equal(final.predict(X), load_model(path).predict(X))
 
 
 # ---------------------------------------------------------------- what cannot go on
@@ -101,9 +102,9 @@ def test_chunks_without_rows_and_regression(tmp_path):
 def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted):
     path = tmp_path / "a"
     path.write_bytes(uninterrupted.read_bytes())
-    with pytest.raises(ValueError, match="belongs to another stream"):
+    with pytest.raises(CheckpointError, match="belongs to another stream"):
         train(list(chunks())[:5], model(), checkpoint=path)
-    with pytest.raises(ValueError, match=r"written with reservoir_size=40.*reservoir_size=41"):
+    with pytest.raises(CheckpointError, match=r"written with reservoir_size=40.*reservoir_size=41"):
         train(chunks(), model(reservoir_size=41), checkpoint=path)
     with pytest.raises(CheckpointError, match="holds a GKMClassifier"):
         train(chunks(), GKMRegressor(), checkpoint=path)
@@ -145,7 +146,7 @@ def test_other_rows_of_as_many_are_refused(tmp_path, other, storage):
     with pytest.raises(StopError):
         train(stored(until(7)), model(), classes=[0, 1], checkpoint=path, every=ROWS)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="belongs to another stream"):
+    with pytest.raises(CheckpointError, match="belongs to another stream"):
         train(stored(other()), model(), checkpoint=path, every=1)
     assert path.read_bytes() == before
     train(stored(chunks()), model(), checkpoint=path)
@@ -158,7 +159,7 @@ def test_rows_learnt_before_the_stream_are_not_looked_for_in_it(tmp_path):
     with pytest.raises(StopError):
         train(until(7), begun, checkpoint=path, every=ROWS)
     final = train(chunks(), model(), checkpoint=path)
-    assert final._stream.n_rows == (N_CHUNKS + 1) * ROWS
+    assert final.stream_.n_rows == (N_CHUNKS + 1) * ROWS
 
 
 def test_targets_are_compared(tmp_path):
@@ -166,24 +167,24 @@ def test_targets_are_compared(tmp_path):
     path = tmp_path / "a"
     train([(X, np.full(90, np.nan))], GKMRegressor(random_state=0), checkpoint=path)
     fresh = GKMRegressor(random_state=0)
-    with pytest.raises(ValueError, match="belongs to another stream"):
+    with pytest.raises(CheckpointError, match="belongs to another stream"):
         train([(X, X[:, 0])], fresh, checkpoint=path)
     assert (fresh.origin_, fresh.spread_) == (0.0, 1.0)  # as before any target
     train([(X, np.full(90, np.nan)), (X, 7 + X[:, 0])], fresh, checkpoint=path)
-    with pytest.raises(ValueError, match="belongs to another stream"):
+    with pytest.raises(CheckpointError, match="belongs to another stream"):
         train([(X, np.full(90, np.nan)), (X, X[:, 0])], fresh, checkpoint=path)
 
 
 def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted):
     path = tmp_path / "a"
     path.write_bytes(uninterrupted.read_bytes()[:-5])
-    with pytest.raises(CheckpointError, match="cannot be used"):
+    with pytest.raises(ModelFileError, match="cannot be used"):
         train(chunks(), model(), checkpoint=path)
     assert path.read_bytes() == uninterrupted.read_bytes()[:-5]
 
 
 def test_a_checkpoint_that_cannot_be_written_stops_the_run(tmp_path):
-    with pytest.raises(CheckpointError, match="folder that exists"):
+    with pytest.raises(ModelFileError, match="folder that exists"):
         train(chunks(), model(), classes=[0, 1], checkpoint=tmp_path / "nowhere" / "a", every=1)
 
 
@@ -192,7 +193,8 @@ def test_a_checkpoint_that_cannot_be_written_stops_the_run(tmp_path):
 FULL_DISK = """
     import errno, sys
     from pathlib import Path
-    from graphkm.online import CheckpointError, train
+    from graphkm.exchange import ModelFileError
+    from graphkm.online import train
     from streaming_job import ROWS, chunks, model
 
     disk = Path(sys.argv[1])
@@ -208,7 +210,7 @@ FULL_DISK = """
             assert error.errno == errno.ENOSPC
     try:
         train(chunks(), model(), classes=[0, 1], checkpoint=path, every=ROWS)
-    except CheckpointError as error:
+    except ModelFileError as error:
         assert error.errno == errno.ENOSPC
         print(error)
     assert path.read_bytes() == before

@@ -11,9 +11,10 @@ from sklearn.base import clone
 import graphkm
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, _native
 from graphkm.datasets import hide_labels, make_two_moons
+from graphkm.exchange import load_model
 from graphkm.io import read_libsvm
 from graphkm.machines import TransductiveSVC
-from graphkm.online import load, train
+from graphkm.online import train
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def test_a_stream_and_its_checkpoint(tmp_path, moons):
     model = train(
         chunks, GKMClassifier(random_state=0), classes=[0, 1], checkpoint=tmp_path / "model"
     )
-    np.testing.assert_array_equal(load(tmp_path / "model").predict(X), model.predict(X))
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
     assert model.score(X, truth) > 0.8
 
 

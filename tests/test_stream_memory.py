@@ -57,7 +57,7 @@ def test_python_and_numpy_keep_nothing_of_a_chunk(half_life):
             held.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert len(model._stream.W) == 40
+    assert len(model.stream_.W) == 40
     # What every chunk leaves behind shows every time; in a long test run some hundred bytes once
     # came up in a single stretch, from a source that was not found.
     assert min(np.diff(held)) < 8 * CHUNKS  # less than one number of every chunk

@@ -166,7 +166,7 @@ MUTANTS = [
         ("- leverage * y) / (1.0 - leverage)", "- leverage * y) / (1.0 + leverage)"),
     ),
     *_of(
-        "src/graphkm/_container.py",
+        "src/graphkm/exchange/container.py",
         "test_model_files.py test_checkpoint.py",
         ("if first != len(content):", "if first > len(content):"),
         ("0 <= length < 2**48", "-1 <= length < 2**48"),

@@ -52,6 +52,8 @@ class KernelExpansion:
         Precision of kernel values; sums over centres are in float64.
     n_threads : int, default=1
         Threads used; the result is the same, bit for bit, for any number.
+    shift : ndarray of shape (n_features,), optional
+        Subtracted from all rows; None is the mean row where that keeps digits (`mean_row`).
 
     Examples
     --------
@@ -73,6 +75,7 @@ class KernelExpansion:
         constant: NDArray[np.float64] | None = None,
         dtype: Any = np.float32,
         n_threads: int = 1,
+        shift: NDArray[Any] | None = None,
     ) -> None:
         self.kernel = kernel
         self.offset = offset
@@ -82,7 +85,7 @@ class KernelExpansion:
         self.constant = np.zeros(n_outputs) if constant is None else constant
         self._X = X
         self._sparse = issparse(X)
-        self._shift = mean_row(kernel, X)
+        self._shift = mean_row(kernel, X) if shift is None else shift
         self._store = self._new_store()
         self._slot = np.full(X.shape[0], -1, np.int64)
         self._rows = np.empty(64, np.int64)
@@ -210,20 +213,45 @@ class KernelExpansion:
             n_threads=self.n_threads,
         )
 
+    def state(self) -> dict[str, Any]:
+        """Return all that f is made of; `from_state` makes the same f of it, bit for bit."""
+        return {
+            "kernel": self.kernel,
+            "X": self._X,
+            "offset": self.offset,
+            "constant": self.constant,
+            "dtype": self.dtype,
+            "shift": self._shift,
+            "rows": self.rows.copy(),
+            "coefficients": self.coefficients.copy(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_threads: int = 1) -> KernelExpansion:
+        """Return the f that `state` described.
+
+        Examples
+        --------
+        >>> f = KernelExpansion(SquaredExponential(gamma=1.0), np.array([[0.0], [1.0]]))
+        >>> f.set(np.array([1]), np.array([[2.0]]))
+        >>> KernelExpansion.from_state(f.state()).coefficients
+        array([[2.]])
+        """
+        parts = dict(state)
+        rows, coefficients = parts.pop("rows"), parts.pop("coefficients")
+        f = cls(**parts, n_outputs=coefficients.shape[1], n_threads=n_threads)
+        f.set(rows, coefficients)
+        return f
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is rebuilt: the compiled store and the slots."""
-        state = self.__dict__.copy()
-        del state["_store"], state["_slot"]
-        return state | {"_rows": self.rows.copy(), "_coefficients": self.coefficients.copy()}
+        return self.state() | {"n_threads": self.n_threads}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Rebuild the store from the centres."""
-        self.__dict__.update(state)
-        # Arrays loaded from a memory map cannot be written to.
-        self._rows, self._coefficients = np.array(self._rows), np.array(self._coefficients)
-        self._store = self._new_store()
-        self._slot = np.full(self._X.shape[0], -1, np.int64)
-        self.set(self._rows, self._coefficients)
+        parts = dict(state)
+        n_threads = parts.pop("n_threads")
+        self.__dict__.update(vars(self.from_state(parts, n_threads)))
 
 
 def mean_row(kernel: Kernel, X: Any) -> NDArray[Any] | None:

@@ -14,7 +14,7 @@ from .._files import is_stream
 from ..io import DataFileError
 from ..io.files import STDIN
 from ..machines.labels import missing_mask
-from ..online import Chunk, train
+from ..online import CheckpointError, Chunk, train
 from ..online.chunks import cut_into_chunks
 from .errors import UsageError
 from .memory import Memory
@@ -129,7 +129,7 @@ def _tested(
         for X, y, first_row in chunks:
             X = X if scaler is None else scaler.transform(X)
             # By then `train` has put the checkpoint's state into the model.
-            learnt = model._stream.n_rows if hasattr(model, "_stream") else 0
+            learnt = model.stream_.n_rows if hasattr(model, "stream_") else 0
             if first_row == 0:
                 record.resumed = learnt
             record.count(y)
@@ -150,7 +150,5 @@ def _train(
             f"interrupted at row {record.n_rows:,}; the same command goes on from the last "
             "checkpoint."
         ) from None
-    except ValueError as error:
-        if "checkpoint" in str(error):
-            raise UsageError(f"{error} Or pass --restart to begin anew.") from error
-        raise
+    except CheckpointError as error:
+        raise UsageError(f"{error} Or pass --restart to begin anew.") from error

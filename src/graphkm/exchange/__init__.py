@@ -1,20 +1,24 @@
-"""Models that travel: safe files of the library's own, and the formats of other programs.
+"""Models as files, and in the formats of other programs.
 
 ==============  ============================================================================
 files           `save_model`, `load_model`, `read_note`: every estimator here, scaled or not
+models          one table: what each kind of model consists of, and how it is restored
+machines        the state of a kernel machine or a stream, checked
+codec           values as JSON and arrays
+container       JSON and arrays as bytes
 libsvm_writing  `to_libsvm`: for `svm-predict`
 libsvm_reading  `from_libsvm`: what `svm-train` wrote
-onnx_graph      `to_onnx`: for runtimes of ONNX (``pip install "graphkm[onnx]"``)
-pairwise        `PairwiseClassifier`: LIBSVM's way with several classes
+onnx            `to_onnx`: for ONNX runtimes (``pip install "graphkm[onnx]"``)
+pairwise        `PairwiseClassifier`: several classes as LIBSVM decides them
 plain           what other programs need of a model
 ==============  ============================================================================
 """
 
-from .._container import ModelFileError
+from .container import ModelFileError
 from .files import load_model, read_note, save_model
 from .libsvm_reading import from_libsvm
 from .libsvm_writing import to_libsvm
-from .onnx_graph import to_onnx
+from .onnx import to_onnx
 from .pairwise import PairwiseClassifier
 
 __all__ = [

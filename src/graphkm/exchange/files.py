@@ -1,4 +1,4 @@
-"""Every fitted estimator of the library as one file, with the scaling that comes before it."""
+"""A fitted model as one file, with the scaling that comes before it."""
 
 from __future__ import annotations
 
@@ -6,33 +6,14 @@ import json
 import os
 from typing import Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
-from .._container import ModelFileError, read_container
-from ..gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from ..machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC, saving
-from ..machines.encoding import Kind, State
-from ..machines.saving import Saved, kind_of
-from .pairwise import PairwiseClassifier
+from .codec import Decoder, Encoder
+from .container import ModelFileError, read_container, write_container
+from .models import KINDS, MODELS, check_steps
 
-MODELS: tuple[type[Saved], ...] = (
-    GKMClassifier,
-    GKMRegressor,
-    GKMClassifierCV,
-    GKMRegressorCV,
-    LaplacianSVC,
-    LaplacianRegressor,
-    TransductiveSVC,
-    PairwiseClassifier,
-)
-SCALERS: dict[type, tuple[str, ...]] = {
-    StandardScaler: ("mean_", "var_", "scale_"),
-    MinMaxScaler: ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
-    MaxAbsScaler: ("max_abs_", "scale_"),
-}
-_SEEN = ("n_features_in_", "feature_names_in_", "n_samples_seen_")
+_DEFECTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def save_model(
@@ -40,8 +21,8 @@ def save_model(
 ) -> None:
     """Write a fitted model to one file that holds numbers and texts, and no code.
 
-    The file is written whole or not at all, and what it replaces stays as PATH.previous. A model
-    that learns by `partial_fit` goes on from it where it stopped.
+    The file is written whole or not at all. The file that it replaces stays as PATH.previous. A
+    model that learns by `partial_fit` can be loaded and go on where it stopped.
 
     Parameters
     ----------
@@ -49,16 +30,17 @@ def save_model(
         A fitted estimator of this library, or a `sklearn.pipeline.Pipeline` of StandardScaler,
         MinMaxScaler or MaxAbsScaler with one at its end.
     path : path
-        Where to; a ModelFileError says why it could not be written.
+        The file; a ModelFileError says why it could not be written.
     note : dict, optional
         Anything that JSON can hold, for `read_note`.
 
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> from graphkm import GKMClassifier
     >>> X, y = np.array([[0.0], [0.1], [0.9], [1.0]]), np.array(["a", "", "", "b"])
-    >>> model = GKMClassifier(unlabeled="", n_neighbors=2).fit(X, y)
+    >>> model = GKMClassifier(unlabeled="").fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(model, f"{folder}/model.gkm", note={"trained on": "four rows"})
     ...     load_model(f"{folder}/model.gkm").predict(X).tolist()
@@ -74,7 +56,10 @@ def save_model(
             f"A {type(model).__name__} cannot be saved: files hold {known}, and pipelines of a "
             "scaler and one of them. joblib.dump keeps any estimator, for readers who trust you."
         )
-    saving.save_model(model, path, _checked_note(note), _KINDS)
+    check_is_fitted(model, msg="%(name)s is not fitted; call fit or partial_fit before saving it.")
+    note = _checked_note(note)
+    encoder = Encoder(KINDS)
+    write_container(path, {"model": encoder.encode("model", model), "note": note}, encoder.arrays)
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -85,8 +70,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : path
-        What `save_model`, a model's `save` or `graphkm.online.train` wrote; a ModelFileError says
-        what is wrong with it.
+        A file that `save_model` or `graphkm.online.train` wrote; a ModelFileError says what is
+        wrong with it.
 
     Returns
     -------
@@ -96,9 +81,20 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def load_with_note(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Return the model and the note of a file that is read once: it may be a pipe."""
-    model, note = saving.load_model(path, _KINDS)
-    return model, _as_note(path, note)
+    """Return the model and the note of a file, which is read only once: it may be a pipe."""
+    header, arrays = read_container(path)
+    try:
+        decoder = Decoder(KINDS, arrays)
+        model = decoder.decode(header["model"])
+        decoder.finish()
+        if type(model) not in (Pipeline, *MODELS):
+            raise ValueError(f"it is a {type(model).__name__}")
+    except _DEFECTS as error:
+        raise ModelFileError(
+            f"{os.fspath(path)} is whole, but holds no model that this version of graphkm knows "
+            f"({error}); load it with the version that wrote it."
+        ) from error
+    return model, _note(path, header)
 
 
 def read_note(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -113,12 +109,13 @@ def read_note(path: str | os.PathLike[str]) -> dict[str, Any]:
     -------
     dict
     """
-    return _as_note(path, read_container(path)[0].get("note"))
+    return _note(path, read_container(path)[0])
 
 
-def _as_note(path: str | os.PathLike[str], note: Any) -> dict[str, Any]:
+def _note(path: str | os.PathLike[str], header: dict[str, Any]) -> dict[str, Any]:
+    note = header.get("note")
     if not isinstance(note, dict):
-        raise ModelFileError(f"{os.fspath(path)} holds no model of graphkm: it has no note.")
+        raise ModelFileError(f"{os.fspath(path)} is not a model of graphkm: it has no note.")
     return note
 
 
@@ -130,65 +127,3 @@ def _checked_note(note: dict[str, Any] | None) -> dict[str, Any]:
     if not isinstance(kept, dict):
         raise ValueError(f"note must be a dict or None, got {note!r}.")
     return kept
-
-
-def check_steps(pipeline: Pipeline) -> None:
-    """Raise unless these are scalers and a model, which `memory` has nothing to do with."""
-    *before, (_, last) = pipeline.steps
-    for name, step in before:
-        if type(step) not in SCALERS and not (step is None or step == "passthrough"):
-            known = ", ".join(cls.__name__ for cls in SCALERS)
-            raise ValueError(
-                f"The pipeline's step {name!r}, a {type(step).__name__}, cannot be saved: there "
-                f"can be {known} and 'passthrough' before a model. Apply other steps to the data "
-                "yourself, and save the last step."
-            )
-    if type(last) not in MODELS:
-        raise ValueError(
-            f"The pipeline ends with {last!r}; only one with a model of this library at its end "
-            "can be saved."
-        )
-    if pipeline.memory is not None:
-        raise ValueError(
-            "A pipeline's memory is a folder of this machine and cannot be saved; "
-            "set_params(memory=None) before."
-        )
-
-
-def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
-    """Check a pipeline that was read: its steps, and that each takes what the last one gives."""
-    for step in pipeline.steps:
-        if type(step) is not tuple or len(step) != 2 or type(step[0]) is not str:
-            raise ValueError("a pipeline has a step without a name")
-    check_steps(pipeline)
-    widths = {step.n_features_in_ for _, step in pipeline.steps if hasattr(step, "n_features_in_")}
-    if len(widths) != 1 or state:
-        raise ValueError("a pipeline's steps do not fit together")
-
-
-def _scaler(cls: type, names: tuple[str, ...]) -> Kind:
-    """Return how a scaler is stored."""
-
-    def state(scaler: Any) -> State:
-        return {name: vars(scaler)[name] for name in (*names, *_SEEN) if name in vars(scaler)}
-
-    def restore(scaler: Any, state: State) -> None:
-        width = state["n_features_in_"]
-        for name, value in state.items():
-            plain = type(value) in (int, float) or (name in names and value is None)
-            array = isinstance(value, np.ndarray) and value.shape == (width,)
-            text = name == "feature_names_in_"
-            if not (plain or array) or (array and (value.dtype.kind in "if") is text):
-                raise ValueError(f"{name} of a {cls.__name__} does not fit")
-            setattr(scaler, name, value)
-        if not set(names) <= set(state) or type(width) is not int:
-            raise ValueError(f"a {cls.__name__} is not complete")
-
-    return Kind(cls, state, restore)
-
-
-_KINDS = {
-    **{cls.__name__: kind_of(cls) for cls in MODELS},
-    **{cls.__name__: _scaler(cls, names) for cls, names in SCALERS.items()},
-    "Pipeline": Kind(Pipeline, lambda pipeline: {}, _restore_pipeline),
-}

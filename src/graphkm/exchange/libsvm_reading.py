@@ -1,4 +1,4 @@
-"""LIBSVM's models as models of this library."""
+"""Models of LIBSVM as models of this library."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .._container import ModelFileError
 from .._memory import require_memory
 from ..expansion import KernelExpansion
 from ..gkm import GKMClassifier, GKMRegressor
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
-from ..machines.encoding import checked_csr
+from .codec import checked_csr
+from .container import ModelFileError
 from .pairwise import PairwiseClassifier
 
 _CLASSIFIERS, _REGRESSORS = ("c_svc", "nu_svc"), ("epsilon_svr", "nu_svr")
@@ -41,7 +41,7 @@ class _Model(NamedTuple):
 def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
     r"""Return the model that LIBSVM's `svm-train` wrote.
 
-    Predictions are those of `svm-predict` without ``-b 1``: probabilities are not read.
+    It predicts what `svm-predict` without ``-b 1`` does. Probabilities are not read.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
         A model of type c_svc, nu_svc, epsilon_svr or nu_svr with a linear, polynomial or RBF
         kernel; a ModelFileError says what is wrong with it.
     n_features : int, optional
-        Columns of the data to come; None is the largest index of the support vectors.
+        Columns of the data to predict; None is the largest index of the support vectors.
 
     Returns
     -------
     GKMClassifier, GKMRegressor or PairwiseClassifier
-        The last one for more than two classes, on which LIBSVM decides by votes of pairs.
+        A PairwiseClassifier if there are more than two classes: LIBSVM lets pairs of them vote.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
 
 
 def _lines(file: Any) -> Iterator[str]:
-    """Yield the lines of a file, none of them endless."""
+    """Yield the lines of a file, each of a bounded length."""
     while line := file.readline(_LINE):
         if len(line) == _LINE:
             raise ValueError(f"a line has more than {_LINE:,} bytes.")
@@ -96,7 +96,7 @@ def _parse(lines: Iterator[str], n_features: int | None) -> _Model:
             raise ValueError(f"line {len(fields) + 1} begins with {name[:40]!r}.")
         fields[name] = values
     else:
-        raise ValueError("there is no line 'SV', after which the support vectors would follow.")
+        raise ValueError("there is no line 'SV', which the support vectors follow.")
     kind = _one(fields, "svm_type", str)
     if kind not in _CLASSIFIERS + _REGRESSORS:
         raise ValueError(f"its type is {kind}, not {', '.join(_CLASSIFIERS + _REGRESSORS)}.")
@@ -143,7 +143,7 @@ def _vectors(
 
 
 def _build(model: _Model) -> Any:
-    """Return the estimator, with LIBSVM's functions for its own."""
+    """Return the estimator whose f is LIBSVM's."""
     fields, own = model.fields, model.coefficients
     kernel = _kernel(fields)
     rho = np.array([_number(word) for word in fields.get("rho", ())])
@@ -158,9 +158,9 @@ def _build(model: _Model) -> Any:
         _require_count(name, values, count)
     _require_count("rho", rho, k * (k - 1) // 2)
     if len(np.unique(labels)) < k or min(counts) < 0 or sum(counts) != len(own):
-        raise ValueError("a label occurs twice, or nr_sv does not count its support vectors.")
+        raise ValueError("a label occurs twice, or nr_sv does not add up to its support vectors.")
     if k == 2:
-        # LIBSVM's function > 0 says the first label, and ours >= 0 the larger one.
+        # LIBSVM takes the first label where its f > 0; we take the larger label where f >= 0.
         sign = 1.0 if labels[0] > labels[1] else -1.0
         classifier = GKMClassifier(kernel=kernel, precision="double")
         classifier.classes_ = np.sort(labels)
@@ -171,7 +171,7 @@ def _build(model: _Model) -> Any:
 
 
 def _pairs(own: NDArray[np.float64], counts: list[int]) -> NDArray[np.float64]:
-    """Return the coefficients of every pair's function, 0 for vectors of other classes."""
+    """Return the coefficients of the pairs' functions; vectors of other classes have 0."""
     pairs = list(combinations(range(len(counts)), 2))
     require_memory(
         8 * len(own) * len(pairs),
@@ -194,19 +194,19 @@ def _fitted(
     coefficients: NDArray[np.float64],
     constant: NDArray[np.float64],
 ) -> Any:
-    """Return an estimator as if these had been found by its fit."""
-    m, threads = len(coefficients), model._n_threads()
+    """Return an estimator as if its fit had found these."""
+    m = len(coefficients)
     f = KernelExpansion(
         kernel,
         vectors,
         coefficients.shape[1],
         constant=constant,
         dtype=np.float64,
-        n_threads=threads,
+        n_threads=model.n_threads(),
     )
     f.set(np.arange(m), coefficients)
     model.n_features_in_, model.support_ = vectors.shape[1], np.arange(m)
-    model._take(f)
+    model.set_expansion(f)
     return model
 
 

@@ -1,9 +1,9 @@
 """Models in LIBSVM's format, for `svm-predict` and whatever else reads it.
 
-LIBSVM knows one function for every pair of classes, made of the support vectors listed under the
-two. Two classes are one pair. With more, all centres with a coefficient in f_i are listed under
-class i, so that the function of a pair is f_i - f_j, and the class that wins all its votes is the
-one with the largest f.
+LIBSVM has one function for every pair of classes. It is made of the support vectors that are
+listed under the two. Two classes are one pair. With more classes, all centres with a coefficient
+in f_i are listed under class i. The function of a pair is then f_i - f_j, and the class with the
+largest f wins all its votes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .._container import write_parts
 from ..kernels import Polynomial, SquaredExponential
+from .container import write_parts
 from .plain import PlainModel, plain_model
 
 _LARGEST = 2**31 - 1  # LIBSVM's labels are C's ints
@@ -33,8 +33,7 @@ def to_libsvm(
 ) -> dict[int, Any]:
     """Write a fitted model in LIBSVM's format.
 
-    `svm-predict` then gives the labels, or the targets, of `predict`, for data whose features are
-    counted from 1.
+    `svm-predict` then gives the labels, or the targets, of `predict`. It counts features from 1.
 
     Parameters
     ----------
@@ -42,13 +41,13 @@ def to_libsvm(
         A fitted estimator of this library with kernel "rbf", "linear" or "poly", or a pipeline of
         scalers and one.
     path : path
-        Written whole or not at all.
+        The file, which is written whole or not at all.
     labels : {"same", "codes"}, default="same"
         LIBSVM's labels are whole numbers. "same" writes such labels as they are and refuses
         others; "codes" writes 0, 1, ... for the classes in their order.
     ranges : path, optional
-        For a pipeline: where its scaling is written for ``svm-scale -r``, which must be applied to
-        data before `svm-predict`. It prints six digits of what it scales.
+        For a pipeline: the file for its scaling. Apply it to data with ``svm-scale -r`` before
+        `svm-predict`. (`svm-scale` prints six digits.)
 
     Returns
     -------
@@ -61,7 +60,7 @@ def to_libsvm(
     >>> from pathlib import Path
     >>> from graphkm import GKMClassifier
     >>> X, y = np.array([[0.0], [0.1], [0.9], [1.0]]), np.array(["a", "", "", "b"])
-    >>> model = GKMClassifier(unlabeled="", n_neighbors=2).fit(X, y)
+    >>> model = GKMClassifier(unlabeled="").fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     to_libsvm(model, f"{folder}/model", labels="codes")
     ...     Path(f"{folder}/model").read_text().split()[:4]
@@ -109,7 +108,7 @@ def _regressor(plain: PlainModel) -> Iterator[str]:
 def _classifier(plain: PlainModel, labels: list[int]) -> Iterator[str]:
     a, b, k = plain.coefficients, plain.intercept, len(labels)
     if k == 2:
-        # f >= 0 says the second class, and LIBSVM's function > 0 the first: it is -f.
+        # We take the second class where f >= 0, LIBSVM the first where its function > 0: it is -f.
         yield from _header(plain, "c_svc", [b[0]], labels, [len(a), 0])
         yield from _vectors(plain, np.arange(len(a)), -a)
         return
@@ -150,7 +149,7 @@ def _header(
 def _vectors(
     plain: PlainModel, rows: NDArray[np.int64], coefficients: NDArray[np.float64]
 ) -> Iterator[str]:
-    """Yield one line for every row: its coefficients and its features, counted from 1."""
+    """Yield one line per row: its coefficients, and its features counted from 1."""
     centres = csr_array(plain.centres)
     for row, own in zip(rows, coefficients, strict=True):
         part = slice(centres.indptr[row], centres.indptr[row + 1])

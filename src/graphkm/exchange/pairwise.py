@@ -1,4 +1,4 @@
-"""Several classes by votes of every pair, as LIBSVM decides."""
+"""Several classes by votes of all pairs, as LIBSVM decides."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from numpy.typing import NDArray
 
 from ..kernels import Kernel
 from ..machines.classes import KernelClassifier
-from ..machines.encoding import State
 
 
 class PairwiseClassifier(KernelClassifier):
     """A classifier read from another program's file: one function for every pair of classes.
 
-    It predicts and is saved like the library's own, and cannot be fitted. A pair's function says
-    its first class where it is positive, and the class with the most votes wins; of several, the
-    one that the file lists first.
+    It predicts and is saved like the library's own models, but cannot be fitted. The function of
+    a pair votes for its first class where it is positive, else for its second. The class with the
+    most votes wins; of several, the one that the file lists first.
 
     Parameters
     ----------
     kernel : str or Kernel, default="rbf"
-        The kernel.
+        Kernel of the functions.
     precision : {"single", "double"}, default="double"
-        Of the kernel values.
+        Precision of the kernel values.
     n_jobs : int or None, default=None
         Threads; None is every core of the process.
 
@@ -34,7 +33,7 @@ class PairwiseClassifier(KernelClassifier):
     classes_ : ndarray of shape (n_classes,)
         The labels, in order.
     votes_order_ : ndarray of shape (n_classes,)
-        Numbers of the classes as the file lists them, which is how pairs are counted.
+        Numbers of the classes in the order of the file. Pairs are counted in this order.
     """
 
     votes_order_: NDArray[np.int64]
@@ -54,7 +53,7 @@ class PairwiseClassifier(KernelClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Refuse: what is read from a file is fitted already."""
+        """Refuse: a model that was read from a file is fitted already."""
         raise TypeError(
             "A PairwiseClassifier comes from from_libsvm and cannot be fitted; fit a GKMClassifier."
         )
@@ -65,24 +64,10 @@ class PairwiseClassifier(KernelClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label with the most votes for every row of X."""
-        pairs = list(combinations(range(len(self.classes_)), 2))
         scores = self._scores(X)
         votes = np.zeros((len(scores), len(self.classes_)), np.int64)
-        for column, (first, second) in enumerate(pairs):
+        for column, (first, second) in enumerate(combinations(range(len(self.classes_)), 2)):
             positive = scores[:, column] > 0
             votes[:, first] += positive
             votes[:, second] += ~positive
         return np.asarray(self.classes_[self.votes_order_[votes.argmax(axis=1)]])
-
-    def _restore_state(self, state: State) -> None:
-        order = state.pop("votes_order_")
-        super()._restore_state(state)
-        if not np.array_equal(np.sort(order), np.arange(len(self.classes_))):
-            raise ValueError("votes_order_ is no order of the classes")
-        self.votes_order_ = order
-
-    def _saved_state(self) -> State:
-        return super()._saved_state() | {"votes_order_": self.votes_order_}
-
-    def _n_outputs(self) -> int:
-        return len(self.classes_) * (len(self.classes_) - 1) // 2

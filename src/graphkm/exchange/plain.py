@@ -1,4 +1,4 @@
-"""What other programs need of a model: centres, coefficients, a kernel, and scaling before it."""
+"""What other programs need of a model: kernel, centres, coefficients, scaling."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
-from .files import MODELS, check_steps
+from .models import MODELS, check_steps
 from .pairwise import PairwiseClassifier
 
 
@@ -28,7 +28,7 @@ class PlainModel(NamedTuple):
 
 
 def plain_model(model: Any, program: str) -> PlainModel:
-    """Return a fitted model's parts for another program, or say why that cannot use them."""
+    """Return the parts of a fitted model for another program, or say why it cannot use them."""
     check_is_fitted(model, msg="%(name)s is not fitted; call fit or partial_fit before writing it.")
     scale, shift = None, None
     if isinstance(model, Pipeline):
@@ -45,7 +45,7 @@ def plain_model(model: Any, program: str) -> PlainModel:
             "or use graphkm.exchange.save_model."
         )
     coefficients = model.dual_coef_.T * float(getattr(kernel, "sigma_f", 1.0)) ** 2
-    if len(coefficients) == 0:  # f is a constant, and other programs want something to read
+    if len(coefficients) == 0:  # f is a constant, but other programs need a centre
         centres = np.zeros((1, model.n_features_in_))
         coefficients = np.zeros((1, coefficients.shape[1]))
     classes = getattr(model, "classes_", None)
@@ -53,7 +53,7 @@ def plain_model(model: Any, program: str) -> PlainModel:
 
 
 def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:
-    """Return all scalers of a pipeline as one product and one sum."""
+    """Return a and b such that all scalers of a pipeline together compute x a + b."""
     scale, shift = None, None
     for name, step in pipeline.steps[:-1]:
         if step is None or step == "passthrough":
@@ -69,7 +69,7 @@ def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:
 
 
 def _scaled_by(scaler: StandardScaler | MinMaxScaler | MaxAbsScaler) -> tuple[Any, Any]:
-    """Return a and b of a scaler that makes x a + b of x."""
+    """Return a and b of a scaler, which computes x a + b."""
     d = scaler.n_features_in_
     if isinstance(scaler, MinMaxScaler):
         return scaler.scale_, scaler.min_

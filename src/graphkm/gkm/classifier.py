@@ -288,7 +288,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         """Return how many labelled rows of a positive weight f puts into another class."""
         labeled = problem.labeled
         scores = self._row_scores
-        scores = self._f.scores(problem.X[labeled]) if scores is None else scores[labeled]
+        scores = self.expansion_.scores(problem.X[labeled]) if scores is None else scores[labeled]
         wrong = winning_class(scores) != problem.known
         return int(np.count_nonzero(wrong & (problem.weights > 0)))
 

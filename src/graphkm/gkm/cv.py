@@ -87,7 +87,7 @@ class SearchMixin:
             for family in candidates:
                 found += zip(family.candidates(), judge.judge(family), strict=True)
                 bar.update(len(family.Cs))
-        self.choose(
+        self.set_results(
             [candidate for candidate, _ in found],
             np.array([judgement.loss for _, judgement in found]),
             np.array([judgement.score for _, judgement in found]),
@@ -97,17 +97,17 @@ class SearchMixin:
             self.best_score_ = own[self.best_params_["C_graph"] > 0]
             self.unlabeled_gain_ = self.best_score_ - own[False]
         template.set_params(**self.best_params_)
-        self.take(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
+        self.set_model(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
         return self
 
-    def take(self, model: BaseGKM) -> None:
+    def set_model(self, model: BaseGKM) -> None:
         """Set what the chosen model knows."""
         self.best_estimator_ = model
         for name in ("classes_", "n_features_in_", "feature_names_in_", "n_iter_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
 
-    def choose(
+    def set_results(
         self,
         candidates: list[dict[str, Any]],
         losses: NDArray[np.float64],

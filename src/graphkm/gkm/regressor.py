@@ -159,23 +159,23 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
 
     def _measure_stream(self, known: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Take the units from a stream's first targets."""
-        if not hasattr(self, "_stream"):
+        if not hasattr(self, "stream_"):
             self.origin_, self.spread_ = 0.0, 1.0
-        seen = self._stream.n_labels if hasattr(self, "_stream") else 0
+        seen = self.stream_.n_labels if hasattr(self, "stream_") else 0
         if seen >= _ENOUGH or not len(known):
             return
         if not seen:
             self._measure(known, weights)
             return
         # What has been learnt so far is the same function in the new units.
-        numbers, arrays = self._stream.state()
-        kept, before = self._stream.kept, self.spread_
+        numbers, arrays = self.stream_.state()
+        kept, before = self.stream_.kept, self.spread_
         deviations = [before * kept.targets[kept.labeled, 0], known - self.origin_]
         all_weights = [kept.weights[kept.labeled], weights]
         self.spread_ = spread_of(np.concatenate(deviations), np.concatenate(all_weights))
         factor = before / self.spread_
         scaled = {name: factor * arrays[name] for name in ("sums", "kept_targets")}
-        self._stream.restore(numbers, arrays | scaled)
+        self.stream_.restore(numbers, arrays | scaled)
 
     def _measure(self, known: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Set the units in which these targets are learnt."""

@@ -18,8 +18,6 @@ from ..graphs import KNN, NEIGHBORS, Bipartite, Full
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
 from ..machines.checks import check_kernel_reaches, check_range
-from ..machines.encoding import State
-from ..machines.fitted_state import restore_stream, stream_state
 from ..solvers import SGD, Solution
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from .base import BaseGKM
@@ -62,22 +60,14 @@ class StreamingGKM(BaseGKM):
     the next of ``partial_fit`` begins another.
     """
 
-    _stream: StreamState
-    _stream_shift: NDArray[Any] | None = None
+    stream_: StreamState
+    stream_shift_: NDArray[Any] | None  # subtracted from all rows
+    stream_parameters_: dict[str, str]  # with which the stream began
     _encode_more: Callable[..., tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]]
 
-    def _saved_state(self) -> State:
-        return stream_state(self) if hasattr(self, "_stream") else super()._saved_state()
-
-    def _restore_state(self, state: State) -> None:
-        if "solver" in state:
-            self._resume(restore_stream(self, state))
-        else:
-            super()._restore_state(state)
-
-    def _resume(self, stream: StreamState) -> None:
-        """Go on from a stream's state."""
-        self._stream = stream
+    def set_stream(self, stream: StreamState) -> None:
+        """Go on from a stream's state; its shift and its parameters are set already."""
+        self.stream_ = stream
         self.kernel_ = stream.solver.kernel
         self._set_stream_attributes(np.dtype(stream.solver.dtype))
 
@@ -85,30 +75,31 @@ class StreamingGKM(BaseGKM):
     def _all_or_nothing(self) -> Iterator[None]:
         """Undo everything that is done within if it ends in an exception, Ctrl-C included."""
         attributes = self.__dict__.copy()
-        stream = self._stream.state() if hasattr(self, "_stream") else None
+        stream = self.stream_.state() if hasattr(self, "stream_") else None
         try:
             yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(attributes)
             if stream is not None:
-                self._stream.restore(*stream)
+                self.stream_.restore(*stream)
             raise
 
     def _fit(self, *given: Any, **options: Any) -> Solution:
-        self.__dict__.pop("_stream", None)  # a fit is the end of a stream
+        for name in ("stream_", "stream_shift_", "stream_parameters_"):
+            self.__dict__.pop(name, None)  # a fit ends the stream
         return super()._fit(*given, **options)
 
     def _next_rows(self, X: Any) -> Any:
         """Check a chunk's rows; those of the first decide what rows look like."""
-        first = not hasattr(self, "_stream")
+        first = not hasattr(self, "stream_")
         if first:
             check_parameters(self)
         else:
             self._refuse_changes()
         X = self._validate_rows(X, reset=first)
-        if not first and issparse(X) != self._stream_sparse:
-            X = csr_array(X) if self._stream_sparse else X.toarray()
+        if not first and issparse(X) != self.stream_.solver.sparse:
+            X = csr_array(X) if self.stream_.solver.sparse else X.toarray()
         return X
 
     def _learn_more(
@@ -121,12 +112,12 @@ class StreamingGKM(BaseGKM):
     ) -> Self:
         """Take a chunk's steps and set the fitted attributes."""
         dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
-        if not hasattr(self, "_stream"):
+        if not hasattr(self, "stream_"):
             self._start_stream(X, targets.shape[1], loss, dtype)
         if self.kernel_.native_code is not None:
             check_range(X, dtype)
         chunk = self._stream_rows(X, labeled, targets, weights)
-        self._stream.learn(chunk)
+        self.stream_.learn(chunk)
         self._set_stream_attributes(dtype)
         return self
 
@@ -139,33 +130,29 @@ class StreamingGKM(BaseGKM):
     ) -> StreamRows:
         """Return checked rows as the stream takes and keeps them."""
         return StreamRows(
-            query_rows(self.kernel_, X, slice(None), self._stream.solver.dtype, self._stream_shift),
+            query_rows(self.kernel_, X, slice(None), self.stream_.solver.dtype, self.stream_shift_),
             labeled,
             _spread_out(targets, labeled),
             _spread_out(weights, labeled),
         )
 
-    def _refuse_other_rows(self, X: Any, y: Any, first: int) -> None:
-        """Raise unless rows that are kept of the stream, from `first` on, are those of (X, y)."""
-        kept, ids = self._stream.kept, self._stream.kept_ids
+    def first_other_row(self, X: Any, y: Any, first: int) -> int | None:
+        """Return the first row at which (X, y) differs from what was learnt; None if all agree.
+
+        (X, y) are the stream's rows from `first` on. Only rows that are kept can be compared.
+        """
+        kept, ids = self.stream_.kept, self.stream_.kept_ids
         here = np.flatnonzero((ids >= first) & (ids < first + len(y)))
         if not len(here):
-            return
-        with self._all_or_nothing():
-            rows = self._next_rows(X)
-            again = self._stream_rows(rows, *self._encode_more(rows, y))
-            place = ids[here] - first
-            same = again.labeled[place] == kept.labeled[here]
-            # A change of units has rounded the targets kept.
-            same &= np.isclose(again.targets[place], kept.targets[here], 1e-12, 1e-12).all(axis=1)
-            same &= _equal_rows(again.rows[place], kept.rows[here])
-            if not same.all():
-                row = int(place[~same].min()) + first
-                raise ValueError(
-                    f"What this model has learnt as its row {row:,} (counted from 0) is another "
-                    "row, or has another label, in this stream: the checkpoint belongs to another "
-                    "stream. Pass that one, or another path to begin anew."
-                )
+            return None
+        rows = self._next_rows(X)
+        again = self._stream_rows(rows, *self._encode_more(rows, y))
+        place = ids[here] - first
+        same = again.labeled[place] == kept.labeled[here]
+        # A change of units has rounded the targets kept.
+        same &= np.isclose(again.targets[place], kept.targets[here], 1e-12, 1e-12).all(axis=1)
+        same &= _equal_rows(again.rows[place], kept.rows[here])
+        return None if same.all() else int(place[~same].min()) + first
 
     def _start_stream(self, X: Any, n_outputs: int, loss: Loss, dtype: np.dtype[Any]) -> None:
         kernel = self._stream_kernel(X, dtype)
@@ -197,11 +184,9 @@ class StreamingGKM(BaseGKM):
             n_threads=resources.n_threads,
         )
         self.kernel_, self.plan_ = kernel, plan
-        self._stream_sparse = issparse(X)
-        shift = None if kernel.native_code is None else mean_row(kernel, X)
-        self._stream_shift = shift
-        self._stream_params = self._learning_parameters()
-        self._stream = solver.start()
+        self.stream_shift_ = None if kernel.native_code is None else mean_row(kernel, X)
+        self.stream_parameters_ = self.learning_parameters()
+        self.stream_ = solver.start()
 
     def _stream_kernel(self, X: Any, dtype: np.dtype[Any]) -> Kernel:
         """Return the kernel, with a gamma from the first chunk unless it is a number."""
@@ -219,13 +204,13 @@ class StreamingGKM(BaseGKM):
         return kernel
 
     def _set_stream_attributes(self, dtype: np.dtype[Any]) -> None:
-        stream, W = self._stream, self._stream.W
+        stream, W = self.stream_, self.stream_.W
         coefficients = stream.average()
         used = np.flatnonzero(coefficients.any(axis=1))
         rows = W.rows[used]
-        if self._stream_shift is not None:
+        if self.stream_shift_ is not None:
             # In double precision: far from the origin the sum has more digits than its parts.
-            rows = rows.astype(np.float64) + self._stream_shift
+            rows = rows.astype(np.float64) + self.stream_shift_
         self._set_machine(
             self.kernel_,
             rows,
@@ -239,17 +224,19 @@ class StreamingGKM(BaseGKM):
         self.guarantee_ = None
         self.n_iter_ = stream.n_iter
 
-    def _learning_parameters(self) -> dict[str, str]:
+    def learning_parameters(self) -> dict[str, str]:
+        """Return the parameters that a stream must keep, as texts that can be compared."""
         parameters = self.get_params(deep=False)
         return {name: _text(value) for name, value in parameters.items() if name not in _FREE}
 
     def _refuse_changes(self) -> None:
         """Raise if a parameter that the stream began with has another value now."""
-        for name, value in self._learning_parameters().items():
-            if value != self._stream_params[name]:
+        for name, value in self.learning_parameters().items():
+            was = self.stream_parameters_[name]
+            if value != was:
                 raise ValueError(
-                    f"{name} was {self._stream_params[name]} when this stream began and is {value} "
-                    "now, which would have no effect; set it back, or begin with a new model."
+                    f"{name} was {was} when this stream began and is {value} now, which would have "
+                    "no effect; set it back, or begin with a new model."
                 )
 
 

@@ -75,7 +75,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _set_stream_classes(self, values: NDArray[Any], known: NDArray[Any], classes: Any) -> None:
         """Fix the classes with the first chunk; later ones may repeat them."""
         given = None if classes is None else np.unique(plain_labels(as_label_array(classes)))
-        if hasattr(self, "_stream"):
+        if hasattr(self, "stream_"):
             if given is not None and not np.array_equal(given, self.classes_):
                 raise ValueError(
                     f"classes={given.tolist()} differ from those of the first call of "
@@ -110,9 +110,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 "all labels that the stream may hold."
             )
         return np.searchsorted(self.classes_, known)
-
-    def _n_outputs(self) -> int:
-        return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return f(x): of shape (n,) for two classes, (n, n_classes) for more."""

@@ -15,14 +15,11 @@ from .._parameters import count_threads
 from ..expansion import KernelExpansion, default_threads
 from ..kernels import Kernel, Precomputed, resolve_gamma, resolve_kernel
 from .checks import canonical_csr, check_kernel_reaches, check_range, largest_kernel_value
-from .encoding import State
-from .fitted_state import machine_state, restore_machine
-from .saving import Saved
 
 _VISIBLE = 1e-4  # change of a score that rounding must not reach
 
 
-class KernelMachine(Saved, BaseEstimator):
+class KernelMachine(BaseEstimator):
     """An estimator whose f is a sum of kernels over rows of its training data.
 
     Subclasses have the parameters `kernel`, `gamma`, `unlabeled` and `n_jobs`.
@@ -54,7 +51,8 @@ class KernelMachine(Saved, BaseEstimator):
         check_kernel_reaches(kernel, X)
         return kernel
 
-    def _n_threads(self) -> int:
+    def n_threads(self) -> int:
+        """Return the threads that `n_jobs` asks for."""
         return count_threads(self.n_jobs, default_threads())
 
     def _set_machine(
@@ -82,30 +80,20 @@ class KernelMachine(Saved, BaseEstimator):
             offset=offset,
             constant=constant,
             dtype=dtype,
-            n_threads=self._n_threads(),
+            n_threads=self.n_threads(),
         )
         f.set(support if precomputed else np.arange(len(support)), coefficients)
-        self._take(f, X)
+        self.set_expansion(f, X)
 
-    def _take(self, f: KernelExpansion, training_rows: Any = None) -> None:
-        """Set all attributes that are parts of f."""
-        self._f = f
+    def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
+        """Set the fitted f and all attributes that are parts of it."""
+        self.expansion_ = f
         self.kernel_ = f.kernel
         self.support_vectors_ = f.centres
         self.dual_coef_ = np.ascontiguousarray(f.coefficients.T)
         self.intercept_: NDArray[np.float64] = f.intercept
         self._training_rows = training_rows
         self._row_scores: NDArray[np.float64] | None = None
-
-    def _n_outputs(self) -> int:
-        """Return how many functions a fitted machine has."""
-        return 1
-
-    def _saved_state(self) -> State:
-        return machine_state(self)
-
-    def _restore_state(self, state: State) -> None:
-        restore_machine(self, state)
 
     # ------------------------------------------------------------------ input
 
@@ -136,13 +124,13 @@ class KernelMachine(Saved, BaseEstimator):
         check_is_fitted(self)
         X = self._validate_rows(X, reset=False)
         if self.kernel_.native_code is not None:
-            check_range(X, self._f.dtype)
-        return self._f.scores(X)
+            check_range(X, self.expansion_.dtype)
+        return self.expansion_.scores(X)
 
     def _training_scores(self) -> NDArray[np.float64]:
         """Return f at the training rows, or their own scores where there are any."""
         X = self._kept_rows()
-        return self._f.scores(X) if self._row_scores is None else self._row_scores.copy()
+        return self.expansion_.scores(X) if self._row_scores is None else self._row_scores.copy()
 
     def _weights_to_score(
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any

@@ -40,8 +40,9 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """Return scores in the units of y."""
         return self.origin_ + self.spread_ * scores
 
-    def _take(self, f: KernelExpansion, training_rows: Any = None) -> None:
-        super()._take(f, training_rows)
+    def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
+        """Set the fitted f and all attributes that are parts of it, in the units of y."""
+        super().set_expansion(f, training_rows)
         self.dual_coef_ = self.spread_ * self.dual_coef_
         self.intercept_ = self._decoded(self.intercept_)
 

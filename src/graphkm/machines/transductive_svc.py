@@ -205,7 +205,7 @@ class TransductiveSVC(KernelClassifier):
             balanced=balanced,
             dtype=dtype,
             cache_size=float(self.cache_size),
-            n_threads=self._n_threads(),
+            n_threads=self.n_threads(),
         )
         most = self.max_iter
         if isinstance(most, str):
@@ -250,4 +250,4 @@ class TransductiveSVC(KernelClassifier):
         check_flag("shrinking", self.shrinking)
         check_number("cache_size", self.cache_size, least=0, strictly=True)
         check_choice("precision", self.precision, ("single", "double"))
-        self._n_threads()
+        self.n_threads()

@@ -1,25 +1,23 @@
-"""Learning from streams, which may be interrupted.
+"""Learning from streams, also from interrupted ones.
 
 ===========  ================================================================================
 streams      `read_stream`: files and standard input as chunks, from any row on
 chunks       `Chunk`, and pieces of any size cut into chunks of one size
-training     `train`: a stream from its beginning to its end, with checkpoints
+training     `train`: a whole stream for one model, with checkpoints
 prequential  `prequential`: test on every chunk, then train on it
 ===========  ================================================================================
 """
 
-from .._container import CheckpointError
 from .chunks import Chunk
 from .prequential import PrequentialResult, prequential
 from .streams import FileStream, read_stream
-from .training import load, train
+from .training import CheckpointError, train
 
 __all__ = [
     "CheckpointError",
     "Chunk",
     "FileStream",
     "PrequentialResult",
-    "load",
     "prequential",
     "read_stream",
     "train",

@@ -1,4 +1,4 @@
-"""A stream from its beginning to its end, whatever happens in between."""
+"""A whole stream for one model, with checkpoints. A checkpoint is an ordinary model file."""
 
 from __future__ import annotations
 
@@ -8,27 +8,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .._parameters import check_count
+from ..exchange.files import load_with_note, save_model
 from ..gkm import GKMClassifier, GKMRegressor
-from ..machines.saving import kind_of, load_model, save_model
 
 Model = TypeVar("Model", GKMClassifier, GKMRegressor)
-_KINDS = {cls.__name__: kind_of(cls) for cls in (GKMClassifier, GKMRegressor)}
 _EVERY = 100_000
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Return the model of a checkpoint, whichever estimator it is.
-
-    Parameters
-    ----------
-    path : path
-        What `train` or the model's `save` wrote.
-
-    Returns
-    -------
-    GKMClassifier or GKMRegressor
-    """
-    return load_model(path, _KINDS)[0]
+class CheckpointError(ValueError):
+    """The checkpoint belongs to another stream or another model; the message says what to do."""
 
 
 def train(
@@ -41,21 +29,22 @@ def train(
 ) -> Model:
     """Feed a stream to a model, and go on from the checkpoint if there is one.
 
-    A run that was killed at any moment and is started again with the same stream ends with the
-    same model, bit for bit, as one that was not: every row counts once.
+    A run can be killed at any moment. Started again with the same stream, it ends with the same
+    model, bit for bit, as a run that was not killed: every row counts once.
 
     Parameters
     ----------
     stream : iterable of (X, y)
-        Chunks for `partial_fit`, from the stream's beginning each time: those that the checkpoint
-        has seen are read and passed over. Rows that the model keeps of them are compared, and a
-        ValueError says if they are others. Chunks without rows are skipped.
+        Chunks for `partial_fit`, from the stream's beginning each time. Rows that the checkpoint
+        has seen are not learnt again. They are compared with those that the model keeps, and a
+        `CheckpointError` says if they differ. Chunks without rows are skipped.
     model : GKMClassifier or GKMRegressor
         Learns in place. With a checkpoint it takes its state; its parameters must be the same.
     classes : array-like, optional
         For a classifier: all labels there will be.
     checkpoint : path, optional
-        Where the state is written, every so often and at the end.
+        The file for the model, written every so often and at the end. It is an ordinary model
+        file: `graphkm.exchange.load_model` reads it.
     every : int, default=100000
         Rows between two checkpoints, at least: they are written between chunks.
 
@@ -81,48 +70,64 @@ def train(
     for X, y, *_ in stream:  # chunks of `read_stream` also know where they begin
         first, position = position, position + len(y)
         if first < seen:
-            model._refuse_other_rows(X, y, first + earlier)
+            _check_same_rows(model, X, y, first + earlier)
         if position <= seen or len(y) == 0:
             continue
         new = max(0, seen - first)  # a chunk may hold rows on both sides of the checkpoint
         model.partial_fit(X[new:], y[new:], **options)
         seen = position
         if checkpoint is not None and seen - saved >= every:
-            save_model(model, checkpoint, {"rows": seen}, type(model)._kinds())
+            save_model(model, checkpoint, {"rows": seen})
             saved = seen
     if position < seen:
-        raise ValueError(
-            f"The stream has {position:,} rows, but the checkpoint {os.fspath(checkpoint or '')} "  # type: ignore[arg-type]
-            f"has seen {seen:,}: it belongs to another stream. Pass that one, or another path."
+        raise CheckpointError(
+            f"The stream has {position:,} rows, but the checkpoint {checkpoint} has seen {seen:,}: "
+            "it belongs to another stream. Pass that one, or another path."
         )
     if checkpoint is not None and seen > saved:
-        save_model(model, checkpoint, {"rows": seen}, type(model)._kinds())
+        save_model(model, checkpoint, {"rows": seen})
     return model
 
 
 def _rows_learnt(model: Any) -> int:
-    return model._stream.n_rows if hasattr(model, "_stream") else 0
+    return model.stream_.n_rows if hasattr(model, "stream_") else 0
+
+
+def _check_same_rows(model: Any, X: Any, y: Any, first: int) -> None:
+    """Raise if the model, which has learnt these rows, knows other ones in their place."""
+    row = model.first_other_row(X, y, first)
+    if row is not None:
+        raise CheckpointError(
+            f"Row {row:,} (counted from 0) of this stream, or its label, is not the one that this "
+            "model has learnt: the checkpoint belongs to another stream. Pass that one, or another "
+            "path to begin anew."
+        )
 
 
 def _resume(model: Any, checkpoint: str | os.PathLike[str] | None) -> int:
     """Put a checkpoint's state into the model, and return how many rows it has seen."""
     if checkpoint is None or not Path(checkpoint).exists():
         return 0
-    loaded, note = load_model(checkpoint, type(model)._kinds(), type(model))
-    if not hasattr(loaded, "_stream"):
-        raise ValueError(
-            f"{os.fspath(checkpoint)} holds a model made by fit, which has no stream to go on "
+    loaded, note = load_with_note(checkpoint)
+    if type(loaded) is not type(model):
+        raise CheckpointError(
+            f"The checkpoint {checkpoint} holds a {type(loaded).__name__}, not a "
+            f"{type(model).__name__}; pass a model of that class, or another path."
+        )
+    if not hasattr(loaded, "stream_"):
+        raise CheckpointError(
+            f"The checkpoint {checkpoint} holds a model made by fit, which has no stream to go on "
             "with; pass another path."
         )
-    for name, value in model._learning_parameters().items():
-        was = loaded._learning_parameters()[name]
+    for name, value in model.learning_parameters().items():
+        was = loaded.learning_parameters()[name]
         if value != was:
-            raise ValueError(
-                f"The checkpoint {os.fspath(checkpoint)} was written with {name}={was}, and the "
-                f"model has {name}={value}; pass the same, or another path."
+            raise CheckpointError(
+                f"The checkpoint {checkpoint} was written with {name}={was}, and the model has "
+                f"{name}={value}; pass the same, or another path."
             )
     free = {name: getattr(model, name) for name in ("n_jobs", "verbose", "callback")}
     vars(model).clear()
     vars(model).update(vars(loaded))
     model.set_params(**free)
-    return int(note.get("rows", loaded._stream.n_rows))
+    return int(note.get("rows", loaded.stream_.n_rows))

@@ -1,11 +1,11 @@
-"""Files of numbers that are there whole or not at all: a header, arrays, a checksum.
+"""The bytes of a model file: a header, arrays, a checksum.
 
 Layout: 8 bytes of magic, the format's version and the header's length (little-endian, 4 and 8
 bytes), the header as JSON, the arrays one after another in C order, and the SHA-256 of all that.
 Nothing in it is ever executed. The checksum finds damage, not malice, since anybody can compute
-it: every size is held against the file's length before anything is allocated.
+it. So every size is compared with the file's length before anything is allocated.
 
-The file that is replaced stays as PATH.previous.
+A file is written whole or not at all. The file that it replaces stays as PATH.previous.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._files import previous_path, replacing
+from .._files import previous_path, replacing
 
 _MAGIC = b"graphkm\n"
-_VERSION = 1
+_VERSION = 2
 _START = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
 # Truth values, whole and floating-point numbers of fixed sizes, and text.
@@ -37,10 +37,7 @@ _LAST_CHARACTER = 0x10FFFF
 
 
 class ModelFileError(OSError):
-    """A model's file that cannot be written or read; the message says which, why, what to do."""
-
-
-CheckpointError = ModelFileError  # the file of a model that is still learning is no other
+    """A model file cannot be written or read; the message says which, why, and what to do."""
 
 
 def write_container(
@@ -66,7 +63,7 @@ def write_container(
 def write_parts(
     path: str | os.PathLike[str], parts: Iterable[bytes], *, keep_previous: bool = False
 ) -> None:
-    """Write a model's file whole or not at all; ModelFileError if it cannot be written.
+    """Write a file whole or not at all; ModelFileError if it cannot be written.
 
     Examples
     --------
@@ -92,7 +89,7 @@ def write_parts(
 def read_container(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return a file's header and arrays; ModelFileError if it is not what was written."""
+    """Return a file's header and arrays; ModelFileError unless it is just as it was written."""
     place = Path(path)
     try:
         content = place.read_bytes()
@@ -103,23 +100,27 @@ def read_container(
             error.errno, f"The file could not be read ({error.strerror})", str(place)
         ) from error
     if len(content) < _START.size + _DIGEST or not content.startswith(_MAGIC):
-        raise _damaged(place, "it is no model of graphkm, or only the beginning of one")
+        raise _damaged(place, "it is not a model of graphkm, or only the beginning of one")
     _, version, size = _START.unpack_from(content)
     if version > _VERSION:
         raise ModelFileError(
-            f"{place} was written in format {version}, and this version of graphkm reads up to "
-            f"{_VERSION}; update graphkm."
+            f"{place} was written by a newer version of graphkm (format {version}); update graphkm."
+        )
+    if version == 1:
+        raise ModelFileError(
+            f"{place} was written by an older version of graphkm (format 1); fit and save the "
+            "model again."
         )
     body, digest = memoryview(content)[:-_DIGEST], content[-_DIGEST:]
     if hashlib.sha256(body).digest() != digest:
-        raise _damaged(place, "its checksum does not fit: it is truncated or was changed")
+        raise _damaged(place, "its checksum is wrong: the file was cut short or changed")
     try:
-        if version < 1:
+        if version < _VERSION:
             raise ValueError(f"there is no format {version}")
         header, described = _header(body[_START.size :], size)
         return header, _arrays(described, body[_START.size + size :])
     except (ValueError, TypeError, RecursionError) as error:
-        raise _damaged(place, f"its checksum fits, but not its contents: {error}") from error
+        raise _damaged(place, f"its checksum is right, its contents are not: {error}") from error
 
 
 def _encode(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> list[bytes]:
@@ -160,7 +161,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _arrays(described: list[Any], content: memoryview) -> dict[str, NDArray[Any]]:
-    """Return the arrays, which follow each other and leave nothing over."""
+    """Return the arrays; they must follow each other and leave no bytes over."""
     out: dict[str, NDArray[Any]] = {}
     first = 0
     for name, code, shape in described:
@@ -172,7 +173,7 @@ def _arrays(described: list[Any], content: memoryview) -> dict[str, NDArray[Any]
             raise ValueError(f"array {name!r} has {size:,} bytes, more than there are")
         flat = np.frombuffer(content, dtype, count, first)
         _check_values(name, flat)
-        # A copy: arrays of a buffer can neither be written to nor are they in native order.
+        # A copy: an array over a buffer is read-only and may have the wrong byte order.
         out[name] = flat.reshape(shape).astype(dtype.newbyteorder("="))
         first += size
     if first != len(content):
@@ -181,7 +182,7 @@ def _arrays(described: list[Any], content: memoryview) -> dict[str, NDArray[Any]
 
 
 def _described(name: str, code: Any, shape: Any) -> tuple[np.dtype[Any], int]:
-    """Return the type of an array and how many numbers it holds."""
+    """Return the type of an array and how many values it holds."""
     if not isinstance(code, str) or not _DTYPE.fullmatch(code):
         raise ValueError(f"array {name!r} is of the unknown type {code!r}")
     if not isinstance(shape, list) or len(shape) > _DIMENSIONS:
@@ -193,7 +194,7 @@ def _described(name: str, code: Any, shape: Any) -> tuple[np.dtype[Any], int]:
 
 
 def _check_values(name: str, flat: NDArray[Any]) -> None:
-    """Refuse bytes that are no value of their type."""
+    """Refuse bytes that stand for no value of their type."""
     if flat.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
         raise ValueError(f"array {name!r} holds other bytes than true and false")
     if flat.dtype.kind == "U" and (flat.view("<u4") > _LAST_CHARACTER).any():

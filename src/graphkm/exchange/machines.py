@@ -1,7 +1,8 @@
-"""What a fitted kernel machine is made of, as its file holds it, and whether it fits together."""
+"""What a fitted kernel machine consists of, and whether what a file says of it fits together."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -10,16 +11,17 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
+from .._parameters import check_choice, check_count, check_number
 from ..expansion import KernelExpansion
 from ..kernels import Kernel, Precomputed
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
-from ..solvers.stream import StreamSolver, StreamState
+from ..solvers.stream import StreamSolver
 from ..theory import Guarantee
-from .encoding import State
+from .codec import State
 
-# What fits and streams set beside the function itself; no model has all of them.
-_ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
+# What fits and streams set beside f itself, and its type; no model has all of them.
+ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
     "n_features_in_": int,
     "feature_names_in_": np.ndarray,
     "classes_": np.ndarray,
@@ -33,61 +35,65 @@ _ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
     "n_rounds_": int,
     "origin_": float,
     "spread_": float,
+    "stream_parameters_": dict,
+    "stream_shift_": (np.ndarray, type(None)),
 }
-_STREAM = {
-    "_stream_sparse": bool,
-    "_stream_params": dict,
-    "_stream_shift": (np.ndarray, type(None)),
-}
-_CHOSEN = ["p", "C", "C_graph", "graph", "graph_gamma", "n_neighbors", "step", "budget"]
-_CHOSEN += ["reservoir_size", "half_life", "steps_per_row"]
-_EXPANSION = ("kernel", "offset", "constant", "dtype", "_X", "_shift", "_rows", "_coefficients")
-_COLUMNS = 2**22  # of a precomputed kernel, whose matrix is square: no memory holds as many
+_OF_STREAMS = ["n_features_in_", "feature_names_in_", "classes_", "origin_", "spread_"]
+_OF_STREAMS += ["stream_parameters_", "stream_shift_"]
+_F = {"kernel", "X", "offset", "constant", "dtype", "shift", "rows", "coefficients"}
+_NOT_STORED = ("seed", "n_threads")  # of a StreamSolver: used up; that of the reader
+_COLUMNS = 2**22  # of a precomputed kernel: no memory holds a square matrix of as many
 _THREADS = 2**12
 
 
 def machine_state(model: Any) -> State:
-    """Return all that predictions of a model made by `fit` need."""
-    attributes = _present(model, _ATTRIBUTES)
-    f = model._f.__getstate__()
-    return attributes | {"f": {name: f[name] for name in _EXPANSION}}
+    """Return all that a fitted model needs to predict."""
+    return _present(model, ATTRIBUTES) | {"f": model.expansion_.state()}
 
 
-def restore_machine(model: Any, state: State) -> None:
+def n_functions(model: Any) -> int:
+    """Return how many functions f a model must have: one against the rest for each class."""
+    k = len(model.classes_) if is_classifier(model) else 1
+    return 1 if k == 2 else k
+
+
+def restore_machine(model: Any, state: State, count: Callable[[Any], int] = n_functions) -> None:
     """Make a new model the one that `machine_state` described; ValueError if it cannot be."""
-    parts = state.pop("f")
-    _set_attributes(model, state, _ATTRIBUTES)
-    _require(isinstance(parts, dict) and set(parts) == set(_EXPANSION), "it has no function f")
-    _check_expansion(model, **parts)
-    f = object.__new__(KernelExpansion)
-    sizes = {"n_outputs": parts["_coefficients"].shape[1], "_sparse": issparse(parts["_X"])}
-    f.__setstate__(parts | sizes | {"n_threads": model._n_threads()})
-    model._take(f)
+    f = state.pop("f")
+    _set_attributes(model, state)
+    _require(isinstance(f, dict) and set(f) == _F, "it has no function f")
+    _check_expansion(model, count(model), **f)
+    model.set_expansion(KernelExpansion.from_state(f, model.n_threads()))
 
 
-def stream_state(model: Any) -> State:
-    """Return all that a model needs to go on learning by `partial_fit`."""
-    numbers, arrays = model._stream.state()
-    solver = {f.name: getattr(model._stream.solver, f.name) for f in _solver_fields()}
+def gkm_state(model: Any) -> State:
+    """Return the state of a model that may have learnt from a stream, and may go on."""
+    if not hasattr(model, "stream_"):
+        return machine_state(model)
+    numbers, arrays = model.stream_.state()
+    solver = {
+        field.name: getattr(model.stream_.solver, field.name)
+        for field in fields(StreamSolver)
+        if field.name not in _NOT_STORED
+    }
     solver["dtype"] = np.dtype(solver["dtype"])
-    names = ("n_features_in_", "feature_names_in_", "classes_", "origin_", "spread_")
-    attributes = _present(model, [*names, *_STREAM])
-    return attributes | {"solver": solver, "numbers": numbers, "arrays": arrays}
+    stream = {"solver": solver, "numbers": numbers, "arrays": arrays}
+    return _present(model, _OF_STREAMS) | {"stream": stream}
 
 
-def restore_stream(model: Any, state: State) -> StreamState:
-    """Return the stream that `stream_state` described, and set what else there was."""
-    solver, numbers, arrays = (state.pop(name) for name in ("solver", "numbers", "arrays"))
-    _set_attributes(model, state, _ATTRIBUTES | _STREAM)
+def restore_gkm(model: Any, state: State) -> None:
+    """Make a new model the one that `gkm_state` described; ValueError if it cannot be."""
+    if "stream" not in state:
+        restore_machine(model, state)
+        return
+    stream = state.pop("stream")
+    solver, numbers, arrays = (stream[name] for name in ("solver", "numbers", "arrays"))
+    _set_attributes(model, state)
     _check_stream(model, solver, numbers, arrays)
-    seed = np.random.SeedSequence(0)  # the generators' states follow
-    stream = StreamSolver(**solver, seed=seed, n_threads=model._n_threads()).start()
-    stream.restore(numbers, arrays)
-    return stream
-
-
-def _solver_fields() -> list[Any]:
-    return [f for f in fields(StreamSolver) if f.name not in ("seed", "n_threads")]
+    seed = np.random.SeedSequence(0)  # unused: the generators' states follow
+    restored = StreamSolver(**solver, seed=seed, n_threads=model.n_threads()).start()
+    restored.restore(numbers, arrays)
+    model.set_stream(restored)
 
 
 def _present(model: Any, names: Any) -> State:
@@ -99,13 +105,11 @@ def _require(holds: Any, what: str) -> None:
         raise ValueError(what)
 
 
-def _set_attributes(model: Any, state: State, allowed: dict[str, Any]) -> None:
-    """Set the attributes beside the function, each of its type."""
+def _set_attributes(model: Any, state: State) -> None:
+    """Set the attributes beside f, each of its type."""
     for name, value in state.items():
-        _require(name in allowed, f"{type(model).__name__} has no {name}")
-        fits = isinstance(value, allowed[name]) and not (
-            isinstance(value, bool) and allowed[name] is not bool
-        )
+        _require(name in ATTRIBUTES, f"{type(model).__name__} has no {name}")
+        fits = isinstance(value, ATTRIBUTES[name]) and not isinstance(value, bool)
         _require(fits, f"{name} is {str(value)[:40]}")
         setattr(model, name, value)
     d = state["n_features_in_"]
@@ -113,9 +117,9 @@ def _set_attributes(model: Any, state: State, allowed: dict[str, Any]) -> None:
     names = state.get("feature_names_in_")
     named = names is None or (names.dtype == object and names.shape == (d,))
     _require(named, "there are not as many names as features")
-    _require(np.isfinite(state.get("origin_", 0.0)), "the targets' origin is no number")
-    _require(0 < state.get("spread_", 1.0) < np.inf, "the targets' spread is not above 0")
-    _require(model._n_threads() <= _THREADS, f"n_jobs is {model.n_jobs}")
+    _require(np.isfinite(state.get("origin_", 0.0)), "the origin of its targets is not finite")
+    _require(0 < state.get("spread_", 1.0) < np.inf, "the spread of its targets is not above 0")
+    _require(model.n_threads() <= _THREADS, f"n_jobs is {model.n_jobs}")
     if is_classifier(model):
         _check_classes(state["classes_"])
 
@@ -128,8 +132,8 @@ def _check_classes(classes: NDArray[Any]) -> None:
 
 
 def _check_matrix(name: str, value: Any, shape: tuple[int, ...]) -> None:
-    """Raise unless these are finite numbers in double precision and of this shape."""
-    _require(type(value) is np.ndarray and value.dtype == np.float64, f"{name} are no numbers")
+    """Raise unless this is a matrix of finite double-precision numbers, of this shape."""
+    _require(type(value) is np.ndarray and value.dtype == np.float64, f"{name} are not numbers")
     _require(value.shape == shape, f"{name} have the shape {value.shape}, not {shape}")
     _require(np.isfinite(value).all(), f"{name} are not all finite")
 
@@ -157,39 +161,44 @@ def _check_shift(shift: Any, rows: Any) -> None:
 
 def _check_expansion(
     model: Any,
+    n_outputs: int,
+    *,
     kernel: Any,
+    X: Any,
     offset: Any,
     constant: Any,
     dtype: Any,
-    _X: Any,
-    _shift: Any,
-    _rows: Any,
-    _coefficients: Any,
+    shift: Any,
+    rows: Any,
+    coefficients: Any,
 ) -> None:
     """Raise unless centres, coefficients, classes and features fit together."""
     _check_kernel(kernel)
     _require(type(offset) is float and np.isfinite(offset), f"its offset is {offset}")
     _require(isinstance(dtype, np.dtype), "its precision is missing")
-    _require(type(_rows) is np.ndarray and _rows.dtype == np.int64, "its centres have no numbers")
-    m, outputs, d = len(_rows), model._n_outputs(), model.n_features_in_
-    _check_matrix("its coefficients", _coefficients, (m, outputs))
-    _check_matrix("its constants", constant, (outputs,))
-    if isinstance(kernel, Precomputed):
+    _require(type(rows) is np.ndarray and rows.dtype == np.int64, "its centres have no numbers")
+    m, d = len(rows), model.n_features_in_
+    _check_matrix("its coefficients", coefficients, (m, n_outputs))
+    _check_matrix("its constants", constant, (n_outputs,))
+    if not kernel.has_rows:
         _require(d <= _COLUMNS, f"a precomputed kernel of {d:,} columns")
-        _check_rows("its centres", _X, d, 0)
-        _require(len(np.unique(_rows)) == m, "a centre occurs twice")
-        _require(m == 0 or 0 <= _rows.min() <= _rows.max() < d, "a centre is no column")
+        _check_rows("its centres", X, d, 0)
+        _require(len(np.unique(rows)) == m, "a centre occurs twice")
+        _require(m == 0 or 0 <= rows.min() <= rows.max() < d, "a centre is not a column")
     else:
-        _check_rows("its centres", _X, m, d)
-        _require(np.array_equal(_rows, np.arange(m)), "its centres are out of order")
-    _check_shift(_shift, _X)
+        _check_rows("its centres", X, m, d)
+        _require(np.array_equal(rows, np.arange(m)), "its centres are out of order")
+    _check_shift(shift, X)
     support = model.support_
     _require(support.shape == (m,) and support.dtype.kind == "i", "support_ does not fit")
 
 
 def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
     """Raise unless a stream's solver, counters, centres and kept rows fit together."""
-    _check_solver(model, solver)
+    own, began = model.learning_parameters(), model.stream_parameters_
+    fits = set(began) == set(own) and all(isinstance(text, str) for text in began.values())
+    _require(fits, "its stream began with other parameters")
+    _check_solver(model, **solver)
     dtype, sparse, ids, kept = solver["dtype"], solver["sparse"], arrays["ids"], arrays["kept_ids"]
     for value in (ids, kept):
         _require(value.ndim == 1 and value.dtype == np.int64, "its rows have no numbers")
@@ -202,33 +211,53 @@ def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
         _check_rows("its rows", arrays[name], n, d)
         right = issparse(arrays[name]) == sparse and arrays[name].dtype == dtype
         _require(right, "its rows are of the wrong kind")
-    _check_shift(model._stream_shift, arrays["rows"])
+    _check_shift(model.stream_shift_, arrays["rows"])
     labels, others = numbers["filled"]
     known = np.repeat([False, True], [others, labels])
     _require(np.array_equal(arrays["kept_labeled"], known), "its reservoirs are out of order")
     _require(arrays["kept_labeled"].dtype == bool, "its reservoirs are out of order")
 
 
-def _check_solver(model: Any, solver: Any) -> None:
-    names = {f.name for f in _solver_fields()}
-    _require(isinstance(solver, dict) and set(solver) == names, "its solver has other settings")
-    own = model._learning_parameters()
-    params = model._stream_params
-    fits = set(params) == set(own) and all(isinstance(text, str) for text in params.values())
-    _require(fits, "its stream began with other parameters")
-    found = tuple(solver[name] for name in ("n_features", "n_outputs", "sparse"))
-    expected = (model.n_features_in_, model._n_outputs(), model._stream_sparse)
-    _require(found == expected, "its solver is for other rows")
-    _check_kernel(solver["kernel"])
-    _require(not isinstance(solver["kernel"], Precomputed), "its kernel has no rows")
-    resolve_loss(solver["loss"], "classification" if is_classifier(model) else "regression")
-    numbers = [solver[name] for name in ("offset", "p", "C", "C_graph", "graph_gamma")]
-    for value in numbers:
-        _require(type(value) is float and np.isfinite(value), f"its solver has {value}")
-    from ..gkm.settings import check_parameters
-
-    check_parameters(type(model)(**{name: solver[name] for name in _CHOSEN}))
-    _require(isinstance(solver["dtype"], np.dtype), "its precision is missing")
+def _check_solver(
+    model: Any,
+    *,
+    kernel: Any,
+    loss: Any,
+    n_features: Any,
+    n_outputs: Any,
+    sparse: Any,
+    step: Any,
+    graph: Any,
+    n_neighbors: Any,
+    reservoir_size: Any,
+    half_life: Any,
+    steps_per_row: Any,
+    budget: Any,
+    dtype: Any,
+    **numbers: Any,
+) -> None:
+    """Raise unless these are the fields of a StreamSolver for this model."""
+    _check_kernel(kernel)
+    _require(not not kernel.has_rows, "its kernel has no rows")
+    resolve_loss(loss, "classification" if is_classifier(model) else "regression")
+    sizes = (model.n_features_in_, n_functions(model))
+    _require((n_features, n_outputs) == sizes and type(sparse) is bool, "its rows are others")
+    least = {"offset": 0, "p": 1, "C": 0, "C_graph": 0, "graph_gamma": 0}
+    _require(set(numbers) == set(least), "its solver has other settings")
+    for name, value in numbers.items():
+        _require(type(value) is float, f"its solver has {name}={value}")
+        check_number(name, value, least=least[name], strictly=name == "C")
+    check_choice("step", step, ("explicit", "implicit"))
+    if numbers["C_graph"] > 0:
+        check_choice("graph", graph, ("knn", "full", "bipartite"))
+    check_count("n_neighbors", n_neighbors)
+    check_count("reservoir_size", reservoir_size, least=2)
+    check_number("steps_per_row", steps_per_row, least=0, words=("auto",))
+    if half_life is not None:
+        check_number("half_life", half_life, least=0, strictly=True)
+    if budget is not None:
+        check_count("budget", budget)
+    _require(isinstance(dtype, np.dtype), "its precision is missing")
 
 
 def _check_counters(solver: State, numbers: Any) -> None:

@@ -1,7 +1,7 @@
 """Models as ONNX graphs.
 
-f comes from one SVMRegressor per function, and the label from f, as in the library. The operator
-SVMClassifier is not used: with several classes its scores are votes of pairs, not f, and it wants a
+Each function f is one SVMRegressor, and the label comes from f, as in the library. The operator
+SVMClassifier is not used: with several classes its scores are votes of pairs, not f, and it needs a
 copy of the centres for every class.
 """
 
@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from .._container import write_parts
 from ..kernels import Polynomial, SquaredExponential
+from .container import write_parts
 from .plain import PlainModel, plain_model
 
 _ML = "ai.onnx.ml"
-_OPSET, _ML_OPSET, _IR = 16, 1, 8  # of 2022: what runtimes of today all know
+_OPSET, _ML_OPSET, _IR = 16, 1, 8  # of 2022: which all present runtimes know
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
@@ -35,7 +35,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
         A fitted estimator of this library with kernel "rbf", "linear" or "poly", or a pipeline of
         scalers and one.
     path : path, optional
-        Where to write it, whole or not at all.
+        The file to write, whole or not at all.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     --------
     >>> from graphkm import GKMClassifier
     >>> X, y = np.array([[0.0], [0.1], [0.9], [1.0]]), np.array(["a", "", "", "b"])
-    >>> graph = to_onnx(GKMClassifier(unlabeled="", n_neighbors=2).fit(X, y)).graph
+    >>> graph = to_onnx(GKMClassifier(unlabeled="").fit(X, y)).graph
     >>> [node.name for node in graph.output]
     ['label', 'scores']
     """
@@ -77,7 +77,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
 
 
 def _functions(plain: PlainModel, helper: Any) -> tuple[list[Any], list[Any]]:
-    """Return the nodes that make f, of shape (n, n_outputs), of X."""
+    """Return the nodes that compute f, of shape (n, n_outputs), from X."""
     nodes, rows = [], "X"
     if plain.scale is not None and plain.shift is not None:
         offset = (-plain.shift / plain.scale).tolist()
@@ -109,7 +109,7 @@ def _functions(plain: PlainModel, helper: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _decision(plain: PlainModel, helper: Any, types: Any) -> tuple[list[Any], list[Any], int]:
-    """Return the nodes that make label and scores of f, their constants, and the labels' type."""
+    """Return the nodes that compute label and scores from f, constants, and the labels' type."""
     assert plain.classes is not None
     kind, labels = _labels(plain.classes, types)
     constants = [helper.make_tensor("classes", kind, [len(labels)], labels)]
@@ -131,7 +131,7 @@ def _decision(plain: PlainModel, helper: Any, types: Any) -> tuple[list[Any], li
 
 
 def _labels(classes: NDArray[Any], types: Any) -> tuple[int, list[Any]]:
-    """Return the labels as ONNX holds them, and of which type they are."""
+    """Return the labels' type in ONNX, and the labels."""
     kinds = {"b": types.BOOL, "i": types.INT64, "u": types.UINT64, "f": types.DOUBLE}
     if classes.dtype.kind in kinds:
         return kinds[classes.dtype.kind], classes.tolist()

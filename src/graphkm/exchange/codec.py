@@ -1,6 +1,6 @@
-"""Values as JSON beside arrays, by a closed table of types: what a model's file can hold.
+"""The values in a model file: JSON beside arrays, by a closed table of types.
 
-None, truth values, numbers, texts and lists are JSON's own. Whatever else there is has a name:
+None, booleans, numbers, texts and lists are JSON's own. Every other type has a tag:
 
 =====================================  ==================================================
 ``{"dict": [[key, value], ...]}``      a dictionary, keys of any type
@@ -9,8 +9,8 @@ None, truth values, numbers, texts and lists are JSON's own. Whatever else there
 ``{"array": name}``                    the array of that name
 ``{"texts": [...]}``                   an array of texts as objects, as scikit-learn's names
 ``{"csr": name, "shape": [n, d]}``     the CSR matrix of three arrays
-``{"object": name, "fields": {...}}``  a kernel, a loss or a `Guarantee` of this library
-``{"model": name, ...}``               an estimator of the reader's table
+``{"object": name, "fields": {...}}``  a part of this library: a kernel, a graph, a solver, ...
+``{"model": name, ...}``               an estimator of the caller's table
 =====================================  ==================================================
 """
 
@@ -18,29 +18,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from inspect import isabstract
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from .. import kernels, losses
-from ..kernels import Kernel
+from .. import graphs, kernels, losses, smoothness, solvers
+from .._parts import Part
+from ..kernels import FunctionKernel, Kernel, Polynomial
 from ..losses import Loss
 from ..theory import Guarantee
 
-_PARTS = ("data", "indices", "indptr")  # of a CSR matrix
+_CSR = ("data", "indices", "indptr")  # the arrays of a CSR matrix
 _PRECISIONS = ("<f4", "<f8")
 _DEPTH = 16
-_DEGREE = 1000  # of a polynomial: it is multiplied out
-_PLAIN = (bool, int, float, str)
+_DEGREE = 1000  # of a polynomial, at most: its powers are multiplied out
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def _parts_of(module: Any) -> dict[str, type]:
+    """Return the kernels, losses and other parts that a module of this library offers, by name."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, Part | Kernel | Loss)
+        and value.__module__.startswith(module.__name__)
+        and not (name.startswith("_") or isabstract(value) or value is FunctionKernel)
+    }
+
+
+# The dataclasses that a file can hold; each is made of plain values and of other such objects.
+OBJECTS: dict[str, type] = {"Guarantee": Guarantee}
+for _module in (kernels, losses, smoothness, graphs, solvers):
+    OBJECTS |= _parts_of(_module)
 
 State = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How a class of models is stored: its parameters, and what `fit` has set."""
+    """How a class of models is stored beside its constructor's parameters.
+
+    `state` returns what `fit` has set. `restore` gives it to a new model, or raises.
+    """
 
     cls: Any  # a type, called with parameters
     state: Callable[[Any], State]
@@ -67,7 +90,7 @@ class Encoder:
         """Return a value as JSON holds it; `name` is for its arrays, and for complaints."""
         if isinstance(value, np.generic):
             value = value.item()
-        if value is None or type(value) in _PLAIN or isinstance(value, str):
+        if type(value) in _PLAIN or isinstance(value, str):
             return value
         if depth < _DEPTH:
             for encode in (self._container, self._array, self._object, self._model):
@@ -77,8 +100,8 @@ class Encoder:
         last = name.rsplit("/", 1)[-1]
         raise ValueError(
             f"{last}={value!r} cannot be saved: a file holds numbers, texts and the library's own "
-            "kernels and losses, and no code. Pass one of those. What only a fit needs can be "
-            f"taken away before: set_params({last}=None)."
+            "kernels, losses, graphs and solvers, and no code. Pass one of those. If only fit "
+            f"needs it, remove it before saving: set_params({last}=None)."
         )
 
     def _container(self, name: str, value: Any, depth: int) -> Any:
@@ -100,7 +123,7 @@ class Encoder:
             return {"dtype": value.newbyteorder("<").str}
         if issparse(value):
             matrix = csr_array(value)
-            self.arrays |= {f"{name}.{part}": getattr(matrix, part) for part in _PARTS}
+            self.arrays |= {f"{name}.{part}": getattr(matrix, part) for part in _CSR}
             return {"csr": name, "shape": list(matrix.shape)}
         if type(value) is not np.ndarray:
             return None
@@ -112,10 +135,10 @@ class Encoder:
 
     def _object(self, name: str, value: Any, depth: int) -> Any:
         kind = type(value)
-        if _known_object(kind.__name__) is not kind:
+        if OBJECTS.get(kind.__name__) is not kind:
             return None
-        parts = {f.name: self.encode(name, getattr(value, f.name), depth) for f in fields(value)}
-        return {"object": kind.__name__, "fields": parts}
+        coded = {f.name: self.encode(name, getattr(value, f.name), depth) for f in fields(value)}
+        return {"object": kind.__name__, "fields": coded}
 
     def _model(self, name: str, value: Any, depth: int) -> Any:
         kind = self._kinds.get(type(value).__name__)
@@ -129,14 +152,14 @@ class Encoder:
 
 
 class Decoder:
-    """Turns JSON and arrays into values again; whatever does not fit is a ValueError.
+    """Turns JSON and arrays into values again; anything out of order is a ValueError.
 
     Parameters
     ----------
     kinds : dict of Kind
         The estimators that may occur, by name.
     arrays : dict of ndarray
-        Those of the file; each is used once.
+        The arrays of the file; each is used once.
     """
 
     def __init__(self, kinds: Kinds, arrays: dict[str, NDArray[Any]]) -> None:
@@ -171,7 +194,7 @@ class Decoder:
 
     def _dtype(self, value: Any, depth: int) -> np.dtype[Any]:
         if value["dtype"] not in _PRECISIONS:
-            raise ValueError(f"{value['dtype']!r} is no precision")
+            raise ValueError(f"{value['dtype']!r} is not a precision")
         return np.dtype(value["dtype"]).newbyteorder("=")
 
     def _array(self, value: Any, depth: int) -> NDArray[Any]:
@@ -182,20 +205,21 @@ class Decoder:
         return np.array(texts, dtype=object)
 
     def _csr(self, value: Any, depth: int) -> csr_array:
-        parts = [self._take(f"{value['csr']}.{part}") for part in _PARTS]
+        parts = [self._take(f"{value['csr']}.{part}") for part in _CSR]
         return checked_csr(*parts, shape=value["shape"])
 
     def _object(self, value: Any, depth: int) -> Any:
-        known = _known_object(value["object"])
+        known = OBJECTS.get(_a(str, value["object"]))
         if known is None:
-            raise ValueError(f"{value['object']!r} is no kernel or loss that is known")
-        parts = {k: self.decode(v, depth) for k, v in _a(dict, value["fields"]).items()}
-        for part in parts.values():
-            if type(part) not in (int, float, type(None)):
-                raise ValueError(f"{value['object']} of {parts} is not made of numbers")
-        if parts.get("degree", 1) > _DEGREE:
-            raise ValueError(f"a polynomial of degree {parts['degree']}: at most {_DEGREE}")
-        return known(**parts)
+            raise ValueError(f"{value['object']!r} is no kernel or loss or other part of graphkm")
+        given = {k: self.decode(v, depth) for k, v in _a(dict, value["fields"]).items()}
+        for field in given.values():
+            if type(field) not in (*_PLAIN, *OBJECTS.values()):
+                raise ValueError(f"{value['object']} cannot hold {str(field)[:80]}")
+        made = known(**given)
+        if isinstance(made, Polynomial) and made.degree > _DEGREE:
+            raise ValueError(f"a polynomial of degree {made.degree}: at most {_DEGREE}")
+        return made
 
     def _model(self, value: Any, depth: int) -> Any:
         kind = self._kinds.get(_a(str, value["model"]))
@@ -230,7 +254,7 @@ _TAGS = {
 def checked_csr(
     data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], *, shape: Any
 ) -> csr_array:
-    """Return a CSR matrix in canonical format, in which compiled code can trust every number.
+    """Return a CSR matrix whose every index was checked: compiled code relies on them.
 
     Examples
     --------
@@ -244,7 +268,7 @@ def checked_csr(
     if not (data.ndim == indices.ndim == indptr.ndim == 1 and data.dtype.kind in "if"):
         raise ValueError("a CSR matrix has parts of the wrong shape or type")
     if {indices.dtype, indptr.dtype} - {np.dtype(np.int32), np.dtype(np.int64)}:
-        raise ValueError("a CSR matrix has indices that are no whole numbers")
+        raise ValueError("a CSR matrix has indices that are not whole numbers")
     if not 0 <= columns < 2**48 or len(indptr) != rows + 1 or len(indices) != len(data):
         raise ValueError(f"a CSR matrix of shape {shape} has parts of other lengths")
     if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
@@ -255,15 +279,6 @@ def checked_csr(
     if not matrix.has_canonical_format:
         raise ValueError("a CSR matrix has columns out of order, or twice")
     return matrix
-
-
-def _known_object(name: Any) -> Any:
-    """Return what has this name in the library and is nothing but its numbers."""
-    if name == "Guarantee":
-        return Guarantee
-    found = getattr(kernels, name, None) or getattr(losses, name, None)
-    plain = isinstance(found, type) and issubclass(found, Kernel | Loss)
-    return found if plain and found is not kernels.FunctionKernel else None
 
 
 def _a(kind: type, value: Any) -> Any:
