@@ -58,12 +58,29 @@ class Sizes(NamedTuple):
 class Combination(Protocol):
     """The parts of one model, as each part sees the others when it says what it cannot go with."""
 
-    kernel: Any
-    graph: Any  # None without a graph
-    smoothness: Any
-    solver: Any
-    C_graph: float | str  # 0 leaves the graph out
-    streaming: bool  # whether rows come in chunks
+    @property
+    def kernel(self) -> Any:
+        """The kernel."""
+
+    @property
+    def graph(self) -> Any:
+        """The graph; None without one."""
+
+    @property
+    def smoothness(self) -> Any:
+        """What the graph term is made of."""
+
+    @property
+    def solver(self) -> Any:
+        """The solver."""
+
+    @property
+    def C_graph(self) -> float | str:  # noqa: N802
+        """The weight of the graph term; 0 leaves the graph out."""
+
+    @property
+    def streaming(self) -> bool:
+        """Whether rows come in chunks."""
 
 
 def part_by_name(name: str, value: Any, kind: type, known: Mapping[str, Any]) -> Any:

@@ -31,6 +31,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 
+from ._parts import Part
+
 Array: TypeAlias = NDArray[Any]
 Rows: TypeAlias = Any  # two-dimensional: an ndarray, a csr_matrix or a csr_array
 
@@ -39,7 +41,7 @@ _BLOCK = 1 << 20  # entries converted to float64 at once
 
 
 @dataclass(frozen=True)
-class Kernel(ABC):
+class Kernel(Part, ABC):
     """A kernel k(x, y); calling it gives the matrix between two sets of rows.
 
     To add a kernel, subclass it, name it and write `_matrix` and `_diagonal` for rows in

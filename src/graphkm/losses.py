@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from ._parts import Part
+
 Array: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Loss(ABC):
+class Loss(Part, ABC):
     """A convex loss of a target y and a score f, Lipschitz in f.
 
     To add a loss, subclass it, name its task and write `value` and `gradient`; for the Newton

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 
 from .._parameters import check_choice, check_count, check_number
 from ..expansion import KernelExpansion
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
 from ..solvers.stream import StreamSolver
@@ -238,7 +238,7 @@ def _check_solver(
 ) -> None:
     """Raise unless these are the fields of a StreamSolver for this model."""
     _check_kernel(kernel)
-    _require(not not kernel.has_rows, "its kernel has no rows")
+    _require(bool(kernel.has_rows), "its kernel has no rows")
     resolve_loss(loss, "classification" if is_classifier(model) else "regression")
     sizes = (model.n_features_in_, n_functions(model))
     _require((n_features, n_outputs) == sizes and type(sparse) is bool, "its rows are others")

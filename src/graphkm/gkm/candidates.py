@@ -23,7 +23,8 @@ from ..smoothness import IteratedLaplacian, Smoothness
 from ..solvers import Newton, RowNewton
 from ..solvers.features import LandmarkFeatures
 from ..solvers.row_newton import RowKernel
-from ..solvers.smoothed import SmoothedFeatures as GraphKernel, graph_form
+from ..solvers.smoothed import SmoothedFeatures as GraphKernel
+from ..solvers.smoothed import graph_form
 from .base import BaseGKM, Neighbours, Problem
 from .plan import Plan, bandwidth
 
@@ -300,7 +301,7 @@ class Candidates:
         X, part = self._problem.X, self._graph_part
         nobody = np.zeros(X.shape[0], dtype=bool)
         part = part.weighted(bandwidth(kernel, X), local=True)
-        if self.neighbours is not None:
+        if isinstance(part, KNN) and self.neighbours is not None:
             return part.with_params(n_neighbors=k).of_neighbours(*self.neighbours, nobody)
         return part.build(
             X,

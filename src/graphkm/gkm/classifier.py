@@ -12,9 +12,12 @@ from scipy.special import log_expit, logsumexp
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
+from ..graphs import GraphPart
 from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
+from ..machines.checks import GraphWarning
 from ..machines.classes import KernelClassifier, winning_class
+from ..smoothness import SmoothnessPart
 from ..solvers import Newton, Progress, Solver
 from .base import Problem
 from .plan import check_parameters

@@ -179,8 +179,11 @@ def make_plan(
         streaming=streaming,
         reasons=reasons,
     )
+    # Every row labelled leaves a graph nothing to do: it may be any.
+    unused = not streaming and sizes.n_labeled == sizes.n_rows
+    together = replace(plan, graph=graph, C_graph=0.0 if unused else e.C_graph)
     for part in (graph, smoothness, solver):
-        part.accepts(replace(plan, graph=graph))
+        part.accepts(together)
     return _fill_costs(plan, e.C)
 
 
@@ -206,7 +209,7 @@ def choose_solver(
     if smoothness is not None and (smoothness.degree != 1 or smoothness.normalized is True):
         return choose_exact(graph, smoothness, C_graph, sizes)
     squares = smoothness is None or smoothness.p == 2
-    m = Newton().planned(sizes).n_landmarks
+    m = int(Newton().planned(sizes).n_landmarks)
     if n_labeled > (_FEW if n == m else m // 2):
         return SGD(), f"{n_labeled:,} labels are many"
     if not (squares and graph.listed) and n > _SMALL:
@@ -223,7 +226,7 @@ def choose_exact(
     score is still right: classes can live with that, and quantities cannot.
     """
     n, n_labeled, classes = sizes
-    m = Newton().planned(sizes).n_landmarks
+    m = int(Newton().planned(sizes).n_landmarks)
     possible = graph.listed and (smoothness is None or smoothness.p == 2)
     smooths = C_graph != 0 and n_labeled < n
     if possible and smooths and classes and n > m and n * n_labeled <= LARGEST:

@@ -100,7 +100,7 @@ class _Weighted(GraphPart):
         check_number("weights", self.weights, least=0, words=self._words)
 
     def weighted(self, gamma: float, *, local: bool) -> Self:
-        return replace(self, weights=gamma) if self.weights in ("auto", "kernel") else self
+        return self.with_params(weights=gamma) if self.weights in ("auto", "kernel") else self
 
     def _gamma(self, X: Any) -> Any:
         """Return the weights as a number, or "local": without a kernel, the data's own gamma."""
