@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, StandardScaler
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm._container import write_container
-from graphkm.baselines import LaplacianRegressor, LaplacianSVC, SelfTrainingKNN, TransductiveSVC
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.exchange import ModelFileError, load_model, read_note, save_model
 from graphkm.kernels import Polynomial, SquaredExponential
 from graphkm.losses import SmoothHinge
@@ -191,7 +192,7 @@ def test_notes(tmp_path):
         (make_pipeline(StandardScaler(), GKMClassifier()), "not fitted; call fit"),
         (GKMClassifier(kernel=lambda a, b: a @ b.T), "kernel=.*cannot be saved"),
         (GKMClassifier(callback=print), r"set_params\(callback=None\)"),
-        (SelfTrainingKNN(), "SelfTrainingKNN cannot be saved.*joblib"),
+        (KNeighborsClassifier(), "KNeighborsClassifier cannot be saved.*joblib"),
         (make_pipeline(PolynomialFeatures(), GKMClassifier()), "'polynomialfeatures'"),
         (make_pipeline(StandardScaler(), MinMaxScaler()), "only one with a model"),
     ],

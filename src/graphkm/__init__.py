@@ -15,7 +15,6 @@ baselines                                the methods they are measured against
 model_selection                          folds of partly labelled data
 exchange                                 models as files, for others and from others
 datasets                                 public data sets, made ones, hiding of labels
-experiments                              the paper's tables and figures, run and reported
 cli                                      the command `graphkm`
 =======================================  =====================================================
 """
