@@ -1,7 +1,8 @@
-"""What is run and kept as one row: a choice of parameters, a fit, a figure's numbers."""
+"""A cell is one piece of work with one row of results: a choice, a fit, or a figure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,10 +13,10 @@ from .sets import SETS
 OVER = "over the limit"
 NO_FIT = "did not fit"
 LIMITED = (OVER, NO_FIT)
-"""The ends of a cell that ran into a limit."""
+"""Statuses of a cell that hit a limit."""
 
 SMALL = 5000
-"""Rows up to which every run of a fast method chooses its own parameters, in seconds."""
+"""Sets of up to so many rows: every run of a fast method chooses its own parameters."""
 
 
 @dataclass(frozen=True, order=True)
@@ -63,7 +64,7 @@ class Cell:
         return Cell("choice", self.dataset, self.method, self.hidden, run)
 
     def follows(self) -> Cell | None:
-        """Return the same cell's run before this one."""
+        """Return the run before this one, if there is one."""
         if self.run == 0 or self.kind == "choice":
             return None
         return Cell(self.kind, self.dataset, self.method, self.hidden, self.run - 1)
@@ -91,4 +92,16 @@ def fits(
                 for run in range(protocol.runs)
             }
     found |= {need for cell in found if (need := cell.needs(protocol)) is not None}
-    return sorted(found, key=lambda cell: cell.place)
+    return in_order(found)
+
+
+def in_order(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells without repetition, small sets first.
+
+    Examples
+    --------
+    >>> a, b = (Cell("fit", name, "lapsvm", 90, 0) for name in ("covtype", "g50c"))
+    >>> [cell.dataset for cell in in_order([a, b, a])]
+    ['g50c', 'covtype']
+    """
+    return sorted(set(cells), key=lambda cell: cell.place)

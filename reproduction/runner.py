@@ -8,87 +8,98 @@ from collections.abc import Callable
 from dataclasses import asdict
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
 
 import joblib
 
 from graphkm.datasets import DatasetError
 from graphkm.datasets.locking import exclusive
 
-from .cells import OVER, Cell
+from .cells import OVER, Cell, in_order
 from .environment import environment
 from .isolation import Job
 from .ledger import Ledger, Row
 from .protocol import Protocol
-from .schedule import Drop, Known, Ready, Schedule, Wait, in_order
+from .schedule import Drop, Known, Schedule, Wait
 from .sets import SETS
 
-_PATIENCE = 4.0  # wall seconds per CPU second allowed, before a process that hangs is ended
+_PATIENCE = 4.0  # wall seconds per CPU second allowed; a process that hangs is ended then
 _GRACE = 60.0
 
 Tell = Callable[[Row, int, int], None]
-"""Called with every new row, the number of cells that have ended, and of all."""
+"""Called with a new row, the number of cells that have ended, and the number of all."""
 
 
-class Runner:
-    """Runs the cells of a folder that have no result yet.
+def run_cells(
+    cells: list[Cell],
+    protocol: Protocol,
+    folder: str | Path,
+    *,
+    jobs: int = 1,
+    tell: Tell | None = None,
+) -> dict[str, str]:
+    """Run cells into a folder; return the sets that could not be read, and why.
+
+    Cells with a result are not run again, unless it is an error.
 
     Parameters
     ----------
-    ledger : Ledger
-        Where results are kept.
+    cells : list of Cell
+        What is to be done.
     protocol : Protocol
         How cells are run.
+    folder : path
+        Where results are kept.
     jobs : int
         Processes side by side.
     tell : callable, optional
-        Hears of every new row.
+        Called with every new row.
     """
+    ledger = Ledger(folder)
+    ledger.keep_protocol(protocol.as_dict())
+    with exclusive(ledger.folder / "running.lock"), tempfile.TemporaryDirectory() as temporary:
+        runner = _Runner(in_order(cells), protocol, ledger, Path(temporary), tell)
+        runner.run(jobs)
+    return runner.missing
+
+
+class _Runner:
+    """The cells of one call: those that wait, those that run, and the files of their sets."""
 
     def __init__(
-        self, ledger: Ledger, protocol: Protocol, *, jobs: int = 1, tell: Tell | None = None
+        self, cells: list[Cell], protocol: Protocol, ledger: Ledger, folder: Path, tell: Tell | None
     ) -> None:
-        self._ledger = ledger
+        done = {row["key"]: row for row in ledger.rows() if row["status"] != "error"}
+        self._pending = [cell for cell in cells if cell.key not in done]
+        self._running: dict[Job, float] = {}  # with the time at which each is ended
+        self._total = len(cells)
         self._protocol = protocol
-        self._jobs = jobs
+        self._ledger = ledger
+        self._schedule = Schedule(protocol, done, {cell.key for cell in self._pending})
+        self._folder = folder
+        self._data: dict[str, Path] = {}
         self._tell = tell
+        self._environment = environment()
         self.missing: dict[str, str] = {}
         """Sets that could not be read, and why."""
 
-    def run(self, cells: list[Cell]) -> None:
-        """Run what has no result yet; errors of an earlier call are tried again."""
-        self._ledger.keep_protocol(self._protocol.as_dict())
-        with exclusive(self._ledger.folder / "running.lock"), tempfile.TemporaryDirectory() as name:
-            self._prepare(cells, Path(name))
-            try:
-                while self._pending or self._running:
-                    waiting = len(self._pending)
-                    self._start_jobs()
-                    if not self._running and len(self._pending) == waiting:
-                        first = self._pending[0].key
-                        raise RuntimeError(f"{first} waits for a cell that never runs.")
-                    self._collect()
-            finally:
-                for job in self._running:
-                    job.stop()
-
-    def _prepare(self, cells: list[Cell], folder: Path) -> None:
-        rows = {row["key"]: row for row in self._ledger.rows()}
-        done = {key: row for key, row in rows.items() if row["status"] != "error"}
-        cells = in_order(cells)
-        self._pending = [cell for cell in cells if cell.key not in done]
-        self._total = len(cells)
-        self._running: dict[Job, float] = {}
-        self._schedule = Schedule(self._protocol, done, {cell.key for cell in self._pending})
-        self._data: dict[str, Path] = {}
-        self._folder = folder
-        self._environment = environment()
+    def run(self, jobs: int) -> None:
+        """Run all cells, so many side by side."""
+        try:
+            while self._pending or self._running:
+                waiting = len(self._pending)
+                self._start(jobs)
+                if not self._running and len(self._pending) == waiting:
+                    raise RuntimeError(f"{self._pending[0].key} waits for a cell that never runs.")
+                self._collect()
+        finally:
+            for job in self._running:
+                job.stop()
 
     # ------------------------------------------------------------------ start
 
-    def _start_jobs(self) -> None:
+    def _start(self, jobs: int) -> None:
         for cell in list(self._pending):
-            if len(self._running) >= self._jobs:
+            if len(self._running) >= jobs:
                 return
             decision = self._schedule.decide(cell)
             if isinstance(decision, Wait):
@@ -101,14 +112,12 @@ class Runner:
             elif (data := self._file_of(cell.dataset)) is None:
                 self._schedule.open.discard(cell.key)
             else:
-                self._launch(cell, data, decision)
-
-    def _launch(self, cell: Cell, data: Path, ready: Ready) -> None:
-        job = Job(cell, self._protocol, data, ready.parameters)
-        self._running[job] = time.monotonic() + _PATIENCE * self._protocol.cpu_limit + _GRACE
+                job = Job(cell, self._protocol, data, decision.parameters)
+                deadline = _PATIENCE * self._protocol.cpu_limit + _GRACE
+                self._running[job] = time.monotonic() + deadline
 
     def _file_of(self, name: str) -> Path | None:
-        """Return the set as a file that processes can share; None if it cannot be had."""
+        """Return the set as a file that processes can share; None if it cannot be read."""
         if name in self.missing:
             return None
         if name not in self._data:
@@ -160,12 +169,3 @@ class Runner:
         waiting += [job.cell.dataset for job in self._running]
         if name in self._data and name not in waiting:
             self._data.pop(name).unlink()
-
-
-def run_cells(
-    cells: list[Cell], protocol: Protocol, folder: str | Path, **options: Any
-) -> dict[str, str]:
-    """Run cells into a folder; return the sets that could not be read, and why."""
-    runner = Runner(Ledger(folder), protocol, **options)
-    runner.run(cells)
-    return runner.missing

@@ -1,4 +1,4 @@
-"""Which cell can run now, which one need not run at all."""
+"""Which cells can run now, and which ones need not run at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from .cells import LIMITED, Cell
 from .ledger import Row
 from .protocol import Protocol
-from .sets import SETS
 
 _SHARES = (90, 80, 70, 60, 50)
 _SLOW = 0.1  # of the CPU limit
@@ -25,11 +24,11 @@ class Wait(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """The cell is not run, and leaves no row: an earlier one says why, or has none itself."""
+    """The cell is not run and leaves no row."""
 
 
 class Known(NamedTuple):
-    """What came of the cell is known without running it."""
+    """The cell's result is known without running it."""
 
     row: Row
 
@@ -51,7 +50,7 @@ class Schedule:
     done : dict
         Rows by key, of cells that need not run again.
     open : set of str
-        Keys of cells that are still to come to an end.
+        Keys of cells that have not ended yet.
     """
 
     protocol: Protocol
@@ -99,16 +98,3 @@ class Schedule:
             if share > cell.hidden and other.key in self.open | set(self.done):
                 return other
         return None
-
-
-def in_order(cells: list[Cell]) -> list[Cell]:
-    """Return the cells without repetition, small sets first.
-
-    Examples
-    --------
-    >>> a, b = (Cell("fit", name, "lapsvm", 90, 0) for name in ("covtype", "g50c"))
-    >>> [cell.dataset for cell in in_order([a, b, a])]
-    ['g50c', 'covtype']
-    """
-    assert all(cell.dataset in SETS for cell in cells)
-    return sorted(set(cells), key=lambda cell: cell.place)

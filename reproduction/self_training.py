@@ -19,9 +19,10 @@ from graphkm.estimators.labels import as_label_array, labeled_mask, plain_labels
 class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
     """scikit-learn's `SelfTrainingClassifier` around its `KNeighborsClassifier`.
 
-    The Self-KNN of the GKM paper, which cites Zhu and Goldberg (2009) and names no settings:
-    the defaults are scikit-learn's, but labels are added until no more can be. What this class
-    adds are the library's marks of unlabelled rows and labels of any kind.
+    This is the Self-KNN of the GKM paper, which cites Zhu and Goldberg (2009) and names no
+    settings. The defaults are scikit-learn's, but labels are added until no row is confident
+    enough. This class adds the marks of unlabelled rows and the labels of any kind that `graphkm`
+    has.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
             max_iter=self.max_iter,
         )
         with warnings.catch_warnings():
-            # That nothing is unlabelled is no mistake: this is a classifier like any other then.
+            # All rows may be labelled: this is then an ordinary classifier.
             warnings.filterwarnings("ignore", "y contains no unlabeled samples")
             self.estimator_.fit(X, codes)
         self.n_iter_ = self.estimator_.n_iter_

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from reproduction.cells import NO_FIT, OVER, Cell, fits
+from reproduction.cells import NO_FIT, OVER, Cell, fits, in_order
 from reproduction.experiments import EXPERIMENTS, plan
 from reproduction.protocol import Protocol
-from reproduction.schedule import Drop, Known, Ready, Schedule, Wait, in_order
+from reproduction.schedule import Drop, Known, Ready, Schedule, Wait
 from reproduction.sets import PAPER_12, PAPER_13
 
 DEFAULT = Protocol.named("economical")
