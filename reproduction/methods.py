@@ -101,7 +101,7 @@ class Method:
         return float(np.mean(model.predict(test[0]) == test[1]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperSettings(Method):
     """GKM with the paper's solver, kernel widths and number of steps.
 
@@ -113,10 +113,10 @@ class PaperSettings(Method):
         Loss, p, and whether there is a graph.
     """
 
-    gkm: PaperGKM = PaperGKM()  # noqa: RUF009
+    gkm: PaperGKM
 
     def stages(self, protocol: Protocol) -> Stages:
-        """Return the paper's grid; among equals in all respects the smallest gamma is first."""
+        """Return the paper's grid, smallest gamma first: ties go to the first candidate."""
         return [grid(gamma=protocol.widths, C=protocol.costs)]
 
     def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:

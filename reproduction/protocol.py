@@ -19,19 +19,18 @@ class Protocol:
     runs : int
         Repetitions, with other rows held out and other labels hidden.
     folds : int
-        Of the cross-validation that chooses parameters, over the labelled training rows.
+        Folds of the cross-validation over the labelled training rows, which chooses parameters.
     costs, widths : tuple of float
         The grids of C and of gamma.
     most_rows : int or None
-        Training rows at most on which parameters are chosen, in the shares of the classes and
-        of labelled rows; None for all. Slower methods take a tenth or a fortieth.
+        Parameters are chosen on at most so many training rows, drawn in the shares of the classes
+        and of labelled rows; None for all. Slower methods take a tenth or a fortieth of them.
     choose_once : bool
-        Whether all runs use the parameters chosen on the first one's training rows, except where
-        a choice takes seconds.
+        Whether all runs use the parameters of the first run, except where a choice takes seconds.
     as_printed : bool
-        Whether losses and edges are averaged, edges are drawn from the full graph and the kernel is
-        K + 1, as the paper prints it, instead of the constants, the labelled-unlabelled edges and
-        the kernel of its authors' code.
+        True for the paper as printed: losses and edges are averaged, edges are drawn from the full
+        graph, the kernel is K + 1. False for the constants, the labelled-unlabelled edges and the
+        kernel of its authors' code.
     cpu_limit : float
         CPU seconds of one cell.
     memory_limit : float

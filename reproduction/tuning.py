@@ -42,7 +42,7 @@ def choose(method: Method, X: Any, y: NDArray[np.int64], context: Context) -> di
 def subsample(
     X: Any, y: NDArray[np.int64], method: Method, context: Context
 ) -> tuple[Any, NDArray[np.int64]]:
-    """Return the rows on which parameters are chosen: hidden labels count as a class."""
+    """Return the rows on which parameters are chosen, drawn in the shares of classes and labels."""
     if context.protocol.most_rows is None:
         return X, y
     size = context.protocol.most_rows // method.divisor
@@ -58,7 +58,7 @@ def subsample(
 def _enough_labels(
     y: NDArray[np.int64], kept: NDArray[np.intp], context: Context
 ) -> NDArray[np.intp]:
-    """Return more rows of classes that have too few labels among those kept for every fold."""
+    """Return more labelled rows of the classes that have fewer kept labels than there are folds."""
     rng = np.random.default_rng(context.seed)
     more = [np.empty(0, np.intp)]
     for label in np.unique(y[y >= 0]):
