@@ -13,7 +13,11 @@ NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py solver.py implici
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-n auto --maxprocesses 8 --dist loadgroup
 
-.PHONY: demo test test-slow test-isa mutants lint bench docs sanitize release-check clean
+# Where `make reproduce` keeps its results, and what `make report` reports on.
+RESULTS ?= out/quick
+
+.PHONY: demo test test-slow test-isa mutants lint bench reproduce report docs sanitize \
+	release-check clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
@@ -46,6 +50,19 @@ lint: $(VENV)/test.stamp
 bench: $(VENV)/demo.stamp
 	$(BIN)/python benchmarks/run_all.py
 
+# The paper's experiments in their quick form. Run it again to continue where it stopped;
+# `python -m reproduction run --help` has the other forms.
+reproduce: $(VENV)/reproduction.stamp
+	$(BIN)/python -m reproduction run all --quick --out $(RESULTS)
+
+# Tables and plots of what was run: report.md, and the same as a page.
+report: $(VENV)/reproduction.stamp
+	$(BIN)/python -m reproduction report $(RESULTS)
+	$(BIN)/sphinx-build -b html -E -W -q -C -D extensions=myst_parser -D root_doc=report \
+		-D include_patterns=report.md -D project=graphkm -D html_theme=pydata_sphinx_theme \
+		$(RESULTS) $(RESULTS)/html
+	@echo "$(RESULTS)/html/report.html"
+
 # Any warning is an error: a broken link, a docstring that numpydoc cannot read, a failing example.
 docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -b html -E -n -W --keep-going -q docs build/docs
@@ -77,6 +94,10 @@ $(VENV)/demo.stamp: $(VENV)/bin/python $(SOURCES)
 $(VENV)/docs.stamp: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@ $(VENV)/demo.stamp
+
+$(VENV)/reproduction.stamp: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable ".[ann,data,docs]"
+	touch $@ $(VENV)/docs.stamp $(VENV)/demo.stamp
 
 $(VENV)/test.stamp: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[test]"

@@ -12,8 +12,6 @@ import json
 import os
 import platform
 import resource
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +22,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))  # for the package `reproduction`, which is not installed
 
 
 @dataclass(frozen=True)
@@ -132,25 +131,15 @@ def peak_memory() -> int:
 def environment() -> str:
     """Return one line on the machine: processor, instruction set, NumPy and its BLAS."""
     from graphkm.backends import instruction_set
+    from reproduction.environment import processor
 
     config = np.show_config(mode="dicts") or {}
     blas = config.get("Build Dependencies", {}).get("blas", {})
     return (
-        f"{_processor()}, {os.cpu_count()} cores, {instruction_set()}; "
+        f"{processor()}, {os.cpu_count()} cores, {instruction_set()}; "
         f"Python {platform.python_version()}, NumPy {np.__version__}, "
         f"{blas.get('name', 'BLAS')} {blas.get('version', '')}"
     )
-
-
-def _processor() -> str:
-    texts = [Path("/proc/cpuinfo").read_text()] if Path("/proc/cpuinfo").exists() else []
-    if shutil.which("lscpu"):
-        texts.append(subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout)
-    for line in "\n".join(texts).splitlines():
-        key, _, value = line.partition(":")
-        if key.strip().lower() == "model name":
-            return value.strip()
-    return platform.processor() or platform.machine()
 
 
 # ------------------------------------------------------------------- reports

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from graphkm import GKMClassifier, GKMRegressor
+from flat import parts
 from pairwise import pairwise
 
 # Defaults follow measurements and may change; tests name what they depend on.
@@ -75,13 +76,13 @@ class Problem(NamedTuple):
 @pytest.fixture(scope="session")
 def classifier():
     """Return a factory of classifiers."""
-    return lambda **changes: GKMClassifier(**(_EXPLICIT | changes))
+    return lambda **changes: GKMClassifier(**parts(**(_EXPLICIT | changes)))
 
 
 @pytest.fixture(scope="session")
 def regressor():
     """Return a factory of regressors."""
-    return lambda **changes: GKMRegressor(**(_EXPLICIT | changes))
+    return lambda **changes: GKMRegressor(**parts(**(_EXPLICIT | changes)))
 
 
 @pytest.fixture

@@ -50,3 +50,16 @@ def parts(**flat: Any) -> dict[str, Any]:
         kept = _SGD if solver == "sgd" else _NEWTON
         own["solver"] = solvers[solver](**{k: v for k, v in newton_or_sgd.items() if k in kept})
     return own
+
+
+def build_graph(
+    kind: str, X: Any, labeled: Any, *, gamma: Any, affinity: Any = None, verbose: bool = False,
+    n_jobs: int | None = None, **options: Any,
+) -> Any:  # fmt: skip
+    """Return the graph of this name with the weights' bandwidth `gamma`."""
+    from graphkm.graphs import resolve_graph
+
+    part = resolve_graph("knn" if kind == "epsilon" else kind)
+    part = parts(graph=kind, weights=gamma, **options).get("graph", part)
+    part = resolve_graph(part) if isinstance(part, str) else part
+    return part.build(X, labeled, affinity=affinity, n_jobs=n_jobs, verbose=verbose)

@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
@@ -23,7 +24,7 @@ from graphkm.exchange import (
     to_libsvm,
 )
 from graphkm.kernels import Polynomial, SquaredExponential
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, SelfTrainingKNN, TransductiveSVC
+from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 
 needs_libsvm = pytest.mark.skipif(
     any(shutil.which(f"svm-{name}") is None for name in ("train", "predict", "scale")),
@@ -150,7 +151,7 @@ def test_scaling_is_written_for_svm_scale(tmp_path, scaler):
         (GKMClassifier(), {}, "not fitted; call fit"),
         (GKMClassifier(kernel="laplacian"), {}, "no kernel 'laplacian'"),
         (GKMClassifier(kernel="cosine"), {}, "no kernel 'cosine'"),
-        (SelfTrainingKNN(), {}, "SelfTrainingKNN cannot be written for LIBSVM"),
+        (KNeighborsClassifier(), {}, "KNeighborsClassifier cannot be written for LIBSVM"),
         (GKMClassifier(), {"ranges": "x"}, "this model has none"),
         (
             make_pipeline(MinMaxScaler(clip=True), GKMClassifier()),

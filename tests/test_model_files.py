@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, StandardScaler
 
@@ -18,7 +19,7 @@ from graphkm.exchange import ModelFileError, load_model, read_note, save_model
 from graphkm.exchange.container import write_container
 from graphkm.kernels import Polynomial, SquaredExponential
 from graphkm.losses import SmoothHinge
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, SelfTrainingKNN, TransductiveSVC
+from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.online import CheckpointError, train
 
 rng = np.random.default_rng(0)
@@ -190,7 +191,7 @@ def test_notes(tmp_path):
         (make_pipeline(StandardScaler(), GKMClassifier()), "not fitted; call fit"),
         (GKMClassifier(kernel=lambda a, b: a @ b.T), "kernel=.*cannot be saved"),
         (GKMClassifier(callback=print), r"set_params\(callback=None\)"),
-        (SelfTrainingKNN(), "SelfTrainingKNN cannot be saved.*joblib"),
+        (KNeighborsClassifier(), "KNeighborsClassifier cannot be saved.*joblib"),
         (make_pipeline(PolynomialFeatures(), GKMClassifier()), "'polynomialfeatures'"),
         (make_pipeline(StandardScaler(), MinMaxScaler()), "only one with a model"),
     ],

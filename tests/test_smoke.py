@@ -33,7 +33,6 @@ def test_compiled_loops_for_this_machine():
 
 def test_files_that_come_with_the_package():
     assert files("graphkm").joinpath("py.typed").is_file()
-    assert files("graphkm.experiments").joinpath("paper_tables/table5_comparison.csv").is_file()
 
 
 @pytest.mark.parametrize(

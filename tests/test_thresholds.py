@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from graphkm.gkm.settings import resolve_settings
 from scipy.sparse import csr_array
 from sklearn.datasets import make_friedman1, make_swiss_roll
 
@@ -16,7 +17,6 @@ from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
 from graphkm.cli import methods
 from graphkm.cli.options import FitOptions, Method
 from graphkm.gkm import settings
-from graphkm.gkm.settings import resolve_settings
 
 TEST = 2000  # rows of a score: its standard error is below a hundredth
 MARGIN = 0.03  # of accuracy or R^2

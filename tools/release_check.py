@@ -22,9 +22,9 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
-SUFFIXES = {".py", ".pyi", ".typed", ".csv", ".md", ".js", ".css"}
+SUFFIXES = {".py", ".pyi", ".typed"}
 NEEDED = ("LICENSE", "README.md", "CMakeLists.txt", "pyproject.toml", "native/bindings.cpp",
-          "src/graphkm/__init__.py", "tests/test_smoke.py")  # fmt: skip
+          "src/graphkm/__init__.py", "reproduction/__main__.py", "tests/test_smoke.py")  # fmt: skip
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> None:

@@ -15,7 +15,6 @@ gkm                                      `GKMClassifier`, `GKMRegressor`, and th
 online                                   streams of chunks, progressive evaluation, checkpoints
 exchange                                 models as files, for others and from others
 datasets                                 public data sets, made ones, hiding of labels
-experiments                              the paper's tables and figures, run and reported
 cli                                      the command `graphkm`
 =======================================  =====================================================
 """

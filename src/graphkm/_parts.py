@@ -75,7 +75,7 @@ class Combination(Protocol):
         """The solver."""
 
     @property
-    def C_graph(self) -> float | str:  # noqa: N802
+    def C_graph(self) -> float | str:
         """The weight of the graph term; 0 leaves the graph out."""
 
     @property

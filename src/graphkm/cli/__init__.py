@@ -4,8 +4,8 @@
 app                    the command, its sub-commands, `main`
 options, grouping      what several sub-commands can be told, each said once
 errors                 exit codes, and errors as one sentence in the words of the command line
-train, ...             `train`; likewise predict, evaluate, search, stream, info, export, demo
-paper                  `graphkm reproduce`, `report` and `datasets`
+train, ...             `train`; likewise predict, evaluate, search, stream, info, export, demo,
+                       datasets
 tables                 files that have been looked into, as pieces of rows
 *_table                what that means for CSV, LIBSVM and Parquet
 layout, dropping       which columns are features and which is the label; CSV without some columns

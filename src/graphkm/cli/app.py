@@ -15,7 +15,7 @@ except ImportError as error:
         f'The command graphkm needs {error.name}: run pip install "graphkm[cli]".'
     ) from error
 
-from . import demo, evaluate, export, info, paper, predict, search, stream, train
+from . import datasets, demo, evaluate, export, info, predict, search, stream, train
 from .errors import EXIT_CODES, leave, notes_instead_of_warnings
 
 app = typer.Typer(
@@ -50,7 +50,7 @@ def _options(
     _state["debug"] = debug
 
 
-def _register(work: Callable[..., None], *examples: str, panel: str) -> None:
+def _register(work: Callable[..., None], *examples: str) -> None:
     """Make a sub-command of a function; its examples are run by the tests."""
 
     @functools.wraps(work)
@@ -61,18 +61,12 @@ def _register(work: Callable[..., None], *examples: str, panel: str) -> None:
             leave(interruption)
 
     epilog = "\n\n".join(f"Example: {example}" for example in examples)
-    app.command(epilog=epilog, rich_help_panel=panel)(run)
+    app.command(epilog=epilog)(run)
 
 
-for _module in (train, predict, evaluate, search, stream, info, export, demo):
+for _module in (train, predict, evaluate, search, stream, info, export, demo, datasets):
     _name = _module.__name__.rsplit(".", 1)[1]
-    _register(getattr(_module, _name), _module.EXAMPLE, *_module.MORE_EXAMPLES, panel="Models")
-for _work, _example in (
-    (paper.reproduce, paper.REPRODUCE_EXAMPLE),
-    (paper.report, paper.REPORT_EXAMPLE),
-    (paper.datasets, paper.DATASETS_EXAMPLE),
-):
-    _register(_work, _example, panel="The paper")
+    _register(getattr(_module, _name), _module.EXAMPLE, *_module.MORE_EXAMPLES)
 
 
 def main(arguments: list[str] | None = None) -> Any:

@@ -10,7 +10,6 @@ laplacian_newton     the minimum, from one factorisation and the labelled rows
 laplacian_cg         preconditioned conjugate gradients
 early_stopping       when decisions have settled
 monotone             the zero of a growing function
-self_training        `SelfTrainingKNN`
 transductive_svc     `TransductiveSVC`
 ramp                 its concave-convex procedure
 ===================  ==============================================================
@@ -18,7 +17,6 @@ ramp                 its concave-convex procedure
 
 from .laplacian_regressor import LaplacianRegressor
 from .laplacian_svc import LaplacianSVC
-from .self_training import SelfTrainingKNN
 from .transductive_svc import TransductiveSVC
 
-__all__ = ["LaplacianRegressor", "LaplacianSVC", "SelfTrainingKNN", "TransductiveSVC"]
+__all__ = ["LaplacianRegressor", "LaplacianSVC", "TransductiveSVC"]

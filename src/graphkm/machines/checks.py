@@ -70,6 +70,10 @@ def largest_kernel_value(kernel: Kernel, X: Any, dtype: Any) -> float:
     return max(largest, 0.0)
 
 
+class UnderflowError(ValueError):
+    """A gamma is so large that all kernel values or edge weights between rows are 0."""
+
+
 def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
     """Raise if no row has a kernel value above underflow with any different row."""
     if not isinstance(kernel, SquaredExponential | Laplacian) or X.shape[0] < 2:
@@ -85,7 +89,7 @@ def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
     farthest = np.argsort(values[u, v])[:_PAIRS]
     # Rounding puts rows at some distance from themselves; here they are at none.
     if not squared_distances(X, chosen[u[farthest]], chosen[v[farthest]]).any():
-        raise ValueError(
+        raise UnderflowError(
             f"gamma={kernel.gamma:.3g} makes every kernel value between different rows underflow "
             "to 0, so that no point tells anything about another. Pass a smaller gamma (the "
             f"choice gamma='scale' is {resolve_gamma('scale', X):.3g} here) or scale the features."
@@ -96,7 +100,7 @@ def check_graph_reaches(graph: Graph, gamma: float) -> None:
     """Raise if the weights of all edges looked at are 0."""
     index = np.random.default_rng(0).integers(graph.n_edges, size=_OTHERS)
     if not graph.take(index).weight.any():
-        raise ValueError(
+        raise UnderflowError(
             f"weights={gamma:.3g} makes every edge weight underflow to 0, so that the graph "
             "joins nothing. Pass a smaller number, or weights='kernel'."
         )

@@ -1,0 +1,171 @@
+"""Run cells side by side, each in its own process; keep every result as soon as it comes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from multiprocessing.connection import wait
+from pathlib import Path
+
+import joblib
+
+from graphkm.datasets import DatasetError
+from graphkm.datasets.download import exclusive
+
+from .cells import OVER, Cell, in_order
+from .environment import environment
+from .isolation import Job
+from .ledger import Ledger, Row
+from .protocol import Protocol
+from .schedule import Drop, Known, Schedule, Wait
+from .sets import SETS
+
+_PATIENCE = 4.0  # wall seconds per CPU second allowed; a process that hangs is ended then
+_GRACE = 60.0
+
+Tell = Callable[[Row, int, int], None]
+"""Called with a new row, the number of cells that have ended, and the number of all."""
+
+
+def run_cells(
+    cells: list[Cell],
+    protocol: Protocol,
+    folder: str | Path,
+    *,
+    jobs: int = 1,
+    tell: Tell | None = None,
+) -> dict[str, str]:
+    """Run cells into a folder; return the sets that could not be read, and why.
+
+    Cells with a result are not run again, unless it is an error.
+
+    Parameters
+    ----------
+    cells : list of Cell
+        What is to be done.
+    protocol : Protocol
+        How cells are run.
+    folder : path
+        Where results are kept.
+    jobs : int
+        Processes side by side.
+    tell : callable, optional
+        Called with every new row.
+    """
+    ledger = Ledger(folder)
+    ledger.keep_protocol(protocol.as_dict())
+    with exclusive(ledger.folder / "running.lock"), tempfile.TemporaryDirectory() as temporary:
+        runner = _Runner(in_order(cells), protocol, ledger, Path(temporary), tell)
+        runner.run(jobs)
+    return runner.missing
+
+
+class _Runner:
+    """The cells of one call: those that wait, those that run, and the files of their sets."""
+
+    def __init__(
+        self, cells: list[Cell], protocol: Protocol, ledger: Ledger, folder: Path, tell: Tell | None
+    ) -> None:
+        done = {row["key"]: row for row in ledger.rows() if row["status"] != "error"}
+        self._pending = [cell for cell in cells if cell.key not in done]
+        self._running: dict[Job, float] = {}  # with the time at which each is ended
+        self._total = len(cells)
+        self._protocol = protocol
+        self._ledger = ledger
+        self._schedule = Schedule(protocol, done, {cell.key for cell in self._pending})
+        self._folder = folder
+        self._data: dict[str, Path] = {}
+        self._tell = tell
+        self._environment = environment()
+        self.missing: dict[str, str] = {}
+        """Sets that could not be read, and why."""
+
+    def run(self, jobs: int) -> None:
+        """Run all cells, so many side by side."""
+        try:
+            while self._pending or self._running:
+                waiting = len(self._pending)
+                self._start(jobs)
+                if not self._running and len(self._pending) == waiting:
+                    raise RuntimeError(f"{self._pending[0].key} waits for a cell that never runs.")
+                self._collect()
+        finally:
+            for job in self._running:
+                job.stop()
+
+    # ------------------------------------------------------------------ start
+
+    def _start(self, jobs: int) -> None:
+        for cell in list(self._pending):
+            if len(self._running) >= jobs:
+                return
+            decision = self._schedule.decide(cell)
+            if isinstance(decision, Wait):
+                continue
+            self._pending.remove(cell)
+            if isinstance(decision, Drop):
+                self._schedule.open.discard(cell.key)
+            elif isinstance(decision, Known):
+                self._keep(cell, decision.row)
+            elif (data := self._file_of(cell.dataset)) is None:
+                self._schedule.open.discard(cell.key)
+            else:
+                job = Job(cell, self._protocol, data, decision.parameters)
+                deadline = _PATIENCE * self._protocol.cpu_limit + _GRACE
+                self._running[job] = time.monotonic() + deadline
+
+    def _file_of(self, name: str) -> Path | None:
+        """Return the set as a file that processes can share; None if it cannot be read."""
+        if name in self.missing:
+            return None
+        if name not in self._data:
+            try:
+                X, y = SETS[name].load()
+            except (DatasetError, ImportError) as error:
+                self.missing[name] = str(error)
+                return None
+            path = self._folder / f"{name}.joblib"
+            joblib.dump((X, y), path)
+            self._data[name] = path
+        return self._data[name]
+
+    # ---------------------------------------------------------------- collect
+
+    def _collect(self) -> None:
+        if not self._running:
+            return
+        ready = wait([job.connection for job in self._running], timeout=1.0)
+        for job, deadline in list(self._running.items()):
+            if job.connection in ready:
+                del self._running[job]
+                self._keep(job.cell, job.result())
+            elif time.monotonic() > deadline:
+                del self._running[job]
+                job.stop()
+                self._keep(job.cell, {"status": OVER, "reason": "by the clock"})
+
+    def _keep(self, cell: Cell, result: Row) -> None:
+        row = {
+            "key": cell.key,
+            **asdict(cell),
+            **result,
+            "protocol": self._protocol.name,
+            "as_printed": self._protocol.as_printed,
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "environment": self._environment,
+        }
+        self._ledger.append(row)
+        self._schedule.done[cell.key] = row
+        self._schedule.open.discard(cell.key)
+        self._release(cell.dataset)
+        if self._tell is not None:
+            self._tell(row, self._total - len(self._schedule.open), self._total)
+
+    def _release(self, name: str) -> None:
+        """Remove a set's file once no cell needs it."""
+        waiting = [cell.dataset for cell in self._pending]
+        waiting += [job.cell.dataset for job in self._running]
+        if name in self._data and name not in waiting:
+            self._data.pop(name).unlink()

@@ -1,0 +1,106 @@
+"""Choosing a method's parameters by cross-validation over the labelled training rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from .methods import Context, Method, Parameters
+
+
+def choose(method: Method, X: Any, y: NDArray[np.int64], context: Context) -> dict[str, Any]:
+    """Return the best parameters, their accuracy in cross-validation, and what was tried.
+
+    Parameters
+    ----------
+    method : Method
+        Whose parameters.
+    X, y : training rows and partly hidden labels
+    context : Context
+        Protocol, steps and seed.
+    """
+    X, y = subsample(X, y, method, context)
+    best: Parameters = {}
+    accuracy, tried = None, 0
+    for stage in method.stages(context.protocol):
+        candidates = [{**best, **each} for each in stage]
+        scores = cross_validate(method, candidates, X, y, context)
+        k = best_of(candidates, scores)
+        best, accuracy, tried = candidates[k], float(scores[k]), tried + len(candidates)
+    return {
+        "parameters": best,
+        "cv_accuracy": accuracy,
+        "candidates": tried,
+        "chosen_on_rows": X.shape[0],
+        "chosen_on_labels": int((y >= 0).sum()),
+    }
+
+
+def subsample(
+    X: Any, y: NDArray[np.int64], method: Method, context: Context
+) -> tuple[Any, NDArray[np.int64]]:
+    """Return the rows on which parameters are chosen, drawn in the shares of classes and labels."""
+    if context.protocol.most_rows is None:
+        return X, y
+    size = context.protocol.most_rows // method.divisor
+    if X.shape[0] <= size:
+        return X, y
+    kept, _ = train_test_split(
+        np.arange(len(y)), train_size=size, stratify=y, random_state=context.seed
+    )
+    kept = np.union1d(kept, _enough_labels(y, kept, context))
+    return X[kept], y[kept]
+
+
+def _enough_labels(
+    y: NDArray[np.int64], kept: NDArray[np.intp], context: Context
+) -> NDArray[np.intp]:
+    """Return more labelled rows of the classes that have fewer kept labels than there are folds."""
+    rng = np.random.default_rng(context.seed)
+    more = [np.empty(0, np.intp)]
+    for label in np.unique(y[y >= 0]):
+        lacking = context.protocol.folds - int((y[kept] == label).sum())
+        others = np.setdiff1d(np.flatnonzero(y == label), kept)
+        more.append(rng.permutation(others)[: max(0, lacking)])
+    return np.concatenate(more)
+
+
+def cross_validate(
+    method: Method, candidates: list[Parameters], X: Any, y: NDArray[np.int64], context: Context
+) -> NDArray[np.float64]:
+    """Return the mean accuracy of every candidate on labelled rows left out in turn."""
+    labeled = np.flatnonzero(y >= 0)
+    folds = min(context.protocol.folds, int(np.bincount(y[labeled])[np.unique(y[labeled])].min()))
+    splitter = StratifiedKFold(max(2, folds), shuffle=True, random_state=context.seed)
+    hits = np.zeros(len(candidates))
+    for _, held in splitter.split(labeled, y[labeled]):
+        out = labeled[held]
+        kept = np.setdiff1d(np.arange(len(y)), out)
+        train, test = (X[kept], y[kept]), (X[out], y[out])
+        hits += len(out) * np.array(method.accuracies(candidates, train, test, context))
+    return hits / len(labeled)
+
+
+def best_of(candidates: list[Parameters], scores: NDArray[np.float64]) -> int:
+    """Return the best candidate; among equals, the one whose neighbours in the grid are best.
+
+    With a few dozen labels many candidates score alike, and those in the middle of a good region
+    are the safer choice.
+
+    Examples
+    --------
+    >>> best_of([{"C": C} for C in (1, 2, 4, 8)], np.array([0.9, 0.5, 0.8, 0.9]))
+    3
+    """
+    ranks = np.array(
+        [
+            [sorted({each[name] for each in candidates}).index(one[name]) for name in one]
+            for one in candidates
+        ]
+    )
+    near = np.abs(ranks[:, None] - ranks[None]).sum(axis=2) <= 1
+    around = (near @ scores) / near.sum(axis=1)
+    return int(np.lexsort((-np.arange(len(scores)), around, scores.round(12)))[-1])
