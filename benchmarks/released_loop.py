@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from _common import Figure, hide_labels, load_libsvm, script, seconds, table
-from graphkm.graphs import build_graph
+from graphkm.graphs import Bipartite
 from graphkm.graphs.base import generators
 from graphkm.kernels import SquaredExponential
 from graphkm.losses import resolve_loss
@@ -67,7 +67,7 @@ def objective(case: Case) -> Objective:
         smoothness=Smoothness(1.0),
         C=np.array([case.C]),
         C_graph=np.array([case.C]),
-        graph=build_graph("bipartite", case.X, labeled, gamma=case.gamma),
+        graph=Bipartite(weights=case.gamma).build(case.X, labeled),
         guarantee=Guarantee.for_estimator(case.C, case.C, len(rows), 1.0, 1.0, 1.0),
     )
 

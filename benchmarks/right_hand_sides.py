@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from _common import Figure, hide_labels, in_turns, load_libsvm, script, table
-from graphkm.graphs import build_graph
+from graphkm.graphs import Bipartite
 from graphkm.kernels import SquaredExponential
 from graphkm.losses import resolve_loss
 from graphkm.objective import Objective
@@ -47,7 +47,7 @@ def problem(C: np.ndarray, X: np.ndarray, known: np.ndarray) -> Objective:
         smoothness=Smoothness(1.0),
         C=C,
         C_graph=C,
-        graph=build_graph("bipartite", X, labeled, gamma=GAMMA),
+        graph=Bipartite(weights=GAMMA).build(X, labeled),
         guarantee=Guarantee.for_estimator(largest, largest, len(rows), 1.0, 1.0, np.sqrt(2.0)),
     )
 

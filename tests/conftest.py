@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from graphkm import GKMClassifier, GKMRegressor
 from flat import parts
+from graphkm import GKMClassifier, GKMRegressor
 from pairwise import pairwise
 
 # Defaults follow measurements and may change; tests name what they depend on.

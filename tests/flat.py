@@ -52,6 +52,12 @@ def parts(**flat: Any) -> dict[str, Any]:
     return own
 
 
+def laplacian_parts(**flat: Any) -> dict[str, Any]:
+    """Return constructor parameters of the Laplacian machines, whose solvers are names."""
+    own = {k: v for k, v in flat.items() if k in ("solver", "tol", "max_iter")}
+    return parts(**{k: v for k, v in flat.items() if k not in own}) | own
+
+
 def build_graph(
     kind: str, X: Any, labeled: Any, *, gamma: Any, affinity: Any = None, verbose: bool = False,
     n_jobs: int | None = None, **options: Any,
@@ -63,3 +69,30 @@ def build_graph(
     part = parts(graph=kind, weights=gamma, **options).get("graph", part)
     part = resolve_graph(part) if isinstance(part, str) else part
     return part.build(X, labeled, affinity=affinity, n_jobs=n_jobs, verbose=verbose)
+
+
+_SEARCH = {"Cs", "C_graphs", "gammas", "graphs", "cv", "random_state", "n_jobs", "verbose"}
+
+
+def classifier_cv(**flat: Any) -> Any:
+    """Return a GKMClassifierCV; what it does not know itself goes to its estimator."""
+    from graphkm import GKMClassifier, GKMClassifierCV
+
+    own = {"class_weight": "balanced"} | {k: v for k, v in flat.items() if k not in _SEARCH}
+    estimator = GKMClassifier(**_of_search(own))
+    return GKMClassifierCV(estimator, **{k: v for k, v in flat.items() if k in _SEARCH})
+
+
+def regressor_cv(**flat: Any) -> Any:
+    """Return a GKMRegressorCV; what it does not know itself goes to its estimator."""
+    from graphkm import GKMRegressor, GKMRegressorCV
+
+    estimator = GKMRegressor(**_of_search({k: v for k, v in flat.items() if k not in _SEARCH}))
+    return GKMRegressorCV(estimator, **{k: v for k, v in flat.items() if k in _SEARCH})
+
+
+def _of_search(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return parts; a Laplacian that is said to be normalised or not has its degree searched."""
+    if "normalized" in flat and "p" not in flat:
+        flat = {"degree": "auto"} | flat
+    return parts(**flat)

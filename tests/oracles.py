@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.sparse import csr_array, issparse
 
-from graphkm.graphs import build_graph
+from flat import build_graph
 from graphkm.graphs.base import generators
 from graphkm.kernels import (
     Cosine,
@@ -199,7 +199,7 @@ def roughness(problem, f):
     )
 
 
-def J(problem, a):  # noqa: N802
+def J(problem, a):
     """Return J of f = sum_j a_j (k(., x_j) + offset), one number per column of a."""
     n = len(problem.K)
     K = problem.K + problem.offset
@@ -429,7 +429,7 @@ def make_case(
     C_graph=(0.007, 0.02),
     n=24,
     n_labeled=8,
-    graph_gamma=0.3,
+    weights=0.3,
     seed=0,
     X=None,
     affinity=None,

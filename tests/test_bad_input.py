@@ -44,7 +44,7 @@ BAD_PARAMETERS = [
     ("n_neighbors", 0, ["n_neighbors must", ">= 1", "got 0"]),
     ("n_neighbors", 2.5, ["n_neighbors must", "whole", "got 2.5"]),
     ("radius", -1.0, ["radius must", "> 0", "got -1.0"]),
-    ("graph_gamma", -1.0, ["graph_gamma must", ">= 0", "got -1.0"]),
+    ("weights", -1.0, ["graph_gamma must", ">= 0", "got -1.0"]),
     ("graph", "kNN", ["graph must", "'knn'", "'bipartite'", "got 'kNN'"]),
     ("graph", None, ["graph must", "'knn'", "got None"]),
     ("edge_sampling", "random", ["edge_sampling must", "'uniform'", "'weight'", "got 'random'"]),
@@ -349,8 +349,8 @@ def test_equal_rows_do_not_hide_an_underflow(classifier, two):
 
 @pytest.mark.parametrize("graph", ["knn", "full", "bipartite"])
 def test_graph_gamma_that_underflows_every_weight(graph, classifier, two):
-    with pytest.raises(ValueError, match=words("graph_gamma=1e+09", "underflow", "smaller")):
-        classifier(graph=graph, graph_gamma=1e9).fit(two.X, two.y)
+    with pytest.raises(ValueError, match=words("weights=1e+09", "underflow", "smaller")):
+        classifier(graph=graph, weights=1e9).fit(two.X, two.y)
 
 
 def test_far_outlier_in_single_precision(classifier, two):

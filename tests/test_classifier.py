@@ -290,11 +290,11 @@ def test_precomputed_is_the_kernel_it_holds(sparse, classifier, two):
 
 def test_callable_is_the_kernel_it_computes(classifier, two):
     named = classifier(kernel="laplacian").fit(two.X, two.y)
-    given = classifier(kernel=lambda X, Y: laplacian_kernel(X, Y, gamma=0.5), graph_gamma=None)
+    given = classifier(kernel=lambda X, Y: laplacian_kernel(X, Y, gamma=0.5), weights="kernel")
     # Kernels without a gamma of their own take that of "scale" for the graph; name it.
     scale = 1 / (4 * two.X.var())
-    given = given.set_params(graph_gamma=scale).fit(two.X, two.y)
-    named = clone(named).set_params(graph_gamma=scale).fit(two.X, two.y)
+    given = given.set_params(weights=scale).fit(two.X, two.y)
+    named = clone(named).set_params(weights=scale).fit(two.X, two.y)
     np.testing.assert_allclose(
         given.decision_function(two.X), named.decision_function(two.X), atol=1e-4
     )

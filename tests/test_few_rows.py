@@ -10,8 +10,9 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_circles, mak
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from flat import build_graph
 from graphkm import KNN, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from graphkm.graphs import build_graph, default_neighbors
+from graphkm.graphs import default_neighbors
 from graphkm.kernels import resolve_gamma
 from graphkm.machines import LaplacianSVC
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import graphkm._memory as memory
+from flat import build_graph
 from graphkm.graphs import (
     BipartiteGraph,
     Edges,
@@ -22,7 +23,6 @@ from graphkm.graphs import (
     Graph,
     ListedGraph,
     affinity_graph,
-    build_graph,
     epsilon_graph,
     knn_graph,
 )

@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 import graphkm._memory as memory
+from flat import build_graph
 from graphkm import GKMClassifier
 from graphkm import kernels as kernels_module
-from graphkm.graphs import Edges, ListedGraph, build_graph
+from graphkm.graphs import Edges, ListedGraph
 from graphkm.graphs import laplacian as laplacian_module
 from graphkm.graphs.laplacian import edge_laplacian, laplacian_matrix, power_form, vertex_scales
 from graphkm.kernels import resolve_gamma

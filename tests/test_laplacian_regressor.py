@@ -17,9 +17,9 @@ EXPLICIT = {
     "gamma_I": 0.1,
     "gamma": 0.6,
     "n_neighbors": 5,
-    "graph_gamma": "local",
-    "laplacian": "unnormalized",
-    "laplacian_degree": 1,
+    "weights": "local",
+    "normalized": False,
+    "degree": 1,
     "fit_intercept": False,
     "tol": 1e-10,
 }
@@ -36,9 +36,9 @@ def test_the_minimum(curve, kind, degree, fit_intercept, solver):
     X, y, _ = curve
     labeled = np.flatnonzero(~np.isnan(y))
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    reg = regressor(
-        laplacian=kind, laplacian_degree=degree, fit_intercept=fit_intercept, solver=solver
-    ).fit(X, y, weight)
+    reg = regressor(laplacian=kind, degree=degree, fit_intercept=fit_intercept, solver=solver).fit(
+        X, y, weight
+    )
     W = neighbour_weights(X, 5)
     M = np.linalg.matrix_power(laplacian(W, kind == "normalized"), degree)
     s, known = weight[labeled], y[labeled]
@@ -71,8 +71,8 @@ def test_without_a_graph_it_is_kernel_ridge(curve):
 
 def test_a_shift_of_targets_shifts_predictions(curve):
     X, y, _ = curve
-    low = regressor(fit_intercept=True, laplacian="normalized").fit(X, y)
-    high = regressor(fit_intercept=True, laplacian="normalized").fit(X, y + 100)
+    low = regressor(fit_intercept=True, normalized=True).fit(X, y)
+    high = regressor(fit_intercept=True, normalized=True).fit(X, y + 100)
     np.testing.assert_allclose(high.predict(X), low.predict(X) + 100, atol=1e-7)
     np.testing.assert_allclose(
         low.intercept_ + low.dual_coef_[0] @ rbf(X, 0.6)[low.support_], low.predict(X), atol=1e-9

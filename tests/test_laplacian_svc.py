@@ -24,9 +24,9 @@ EXPLICIT = {
     "gamma_I": 0.3,
     "gamma": 0.7,
     "n_neighbors": 5,
-    "graph_gamma": "local",
-    "laplacian": "unnormalized",
-    "laplacian_degree": 1,
+    "weights": "local",
+    "normalized": False,
+    "degree": 1,
     "fit_intercept": True,
     "early_stopping": False,
     "tol": 1e-9,
@@ -34,7 +34,7 @@ EXPLICIT = {
 
 
 def svc(**changes):
-    return LaplacianSVC(**(EXPLICIT | changes))
+    return LaplacianSVC(**laplacian_parts(**(EXPLICIT | changes)))
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ def oracle(X, y, loss="squared_hinge", weights=None, **changes):
     p = EXPLICIT | changes
     labeled = np.flatnonzero(y >= 0)
     W = neighbour_weights(X, p["n_neighbors"])
-    L = laplacian(W, p["laplacian"] == "normalized")
-    M = np.linalg.matrix_power(L, p["laplacian_degree"])
+    L = laplacian(W, p["normalized"])
+    M = np.linalg.matrix_power(L, p["degree"])
     weights = np.ones(len(labeled)) if weights is None else weights
     target = 2.0 * (y[labeled] == y.max()) - 1
     return minimum(
@@ -75,7 +75,7 @@ def oracle(X, y, loss="squared_hinge", weights=None, **changes):
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 def test_newton_finds_the_minimum(moons, loss, kind, degree, fit_intercept):
     X, y, _ = moons
-    changes = {"laplacian": kind, "laplacian_degree": degree, "fit_intercept": fit_intercept}
+    changes = {"laplacian": kind, "degree": degree, "fit_intercept": fit_intercept}
     clf = svc(loss=loss, solver="newton", **changes).fit(X, y)
     value, scores = oracle(X, y, loss, **changes)
     assert clf.objective_ == pytest.approx(value, rel=1e-7)
@@ -87,7 +87,7 @@ def test_newton_finds_the_minimum(moons, loss, kind, degree, fit_intercept):
 @pytest.mark.parametrize(("kind", "degree"), [("unnormalized", 1), ("normalized", 2)])
 def test_conjugate_gradients_find_the_minimum(moons, kind, degree, fit_intercept):
     X, y, _ = moons
-    changes = {"laplacian": kind, "laplacian_degree": degree, "fit_intercept": fit_intercept}
+    changes = {"laplacian": kind, "degree": degree, "fit_intercept": fit_intercept}
     clf = svc(solver="cg", tol=1e-9, **changes).fit(X, y)
     exact = svc(solver="newton", **changes).fit(X, y)
     value, _ = oracle(X, y, **changes)
@@ -260,7 +260,7 @@ def test_repeated_rows(moons):
     X, y, _ = moons
     X, y = np.vstack([X, X[:20]]), np.concatenate([y, y[:20]])
     for loss in ("hinge", "squared_hinge"):
-        clf = svc(loss=loss, tol=1e-8, graph_gamma=1.0).fit(X, y)
+        clf = svc(loss=loss, tol=1e-8, weights=1.0).fit(X, y)
         assert np.isfinite(clf.dual_coef_).all()
         np.testing.assert_allclose(
             clf.decision_function(X[:20]), clf.decision_function(X[-20:]), atol=1e-9
@@ -288,10 +288,10 @@ def test_clone_and_pickle(moons):
         ({"loss": "hinge", "solver": "cg"}, "needs a smooth loss"),
         ({"solver": "sgd"}, "solver must be one of"),
         ({"graph": "full"}, "graph must be one of"),
-        ({"laplacian_degree": 0}, "laplacian_degree must be a whole number >= 1"),
+        ({"degree": 0}, "laplacian_degree must be a whole number >= 1"),
         ({"max_memory": "all"}, "max_memory must be 'auto' or"),
         ({"early_stopping": 1}, "early_stopping must be True or False"),
-        ({"graph_gamma": 1e9}, "graph_gamma=1e\\+09 makes every edge weight underflow"),
+        ({"weights": 1e9}, "weights=1e\\+09 makes every edge weight underflow"),
         ({"kernel": "precomputed"}, "square matrix"),
     ],
 )
@@ -314,7 +314,7 @@ def test_wrong_data(moons):
     with pytest.raises(ValueError, match="leaves no rows"):
         svc(kernel="precomputed").fit(rbf(X, 1.0), y)
     with pytest.raises(OverflowError, match="gamma_I"):
-        svc(gamma_I=1e308, laplacian_degree=4, graph_gamma=0.0).fit(X, y)
+        svc(gamma_I=1e308, degree=4, weights=0.0).fit(X, y)
 
 
 def test_too_few_steps_warn(moons):

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 import graphkm._memory as memory
-from graphkm.graphs import build_graph, knn_graph
+from flat import build_graph
+from graphkm.graphs import knn_graph
 from graphkm.graphs import search as search_module
 from graphkm.graphs.search import nearest
 

@@ -510,8 +510,8 @@ def test_objective_is_that_of_the_model(batch, two):
     W = np.triu(W, 1)
     W += W.T
     clf = batch(
-        C=2.0, C_graph=30.0, graph="precomputed", fit_intercept=False, laplacian="normalized",
-        laplacian_degree=2,
+        C=2.0, C_graph=30.0, graph="precomputed", fit_intercept=False, normalized=True,
+        degree=2,
     ).fit(two.X, two.y, affinity=W)  # fmt: skip
     a = np.zeros(80)
     a[clf.support_] = clf.dual_coef_[0]
@@ -527,7 +527,7 @@ def test_objective_is_that_of_the_model(batch, two):
     np.testing.assert_allclose(clf.decision_function(two.X), f, atol=1e-6)
 
 
-@pytest.mark.parametrize("options", [{}, {"p": 1.0, "laplacian_degree": 1}])
+@pytest.mark.parametrize("options", [{}, {"p": 1.0, "degree": 1}])
 def test_one_vs_rest_is_a_binary_fit_per_class(options, batch, three):
     X, y, _ = three
     clf = batch(**options).fit(X, y)
@@ -565,8 +565,8 @@ def test_weights_scale_the_losses_with_a_graph(batch, two):
 
 @pytest.mark.parametrize("p", [1, 1.5, 2, 3])
 def test_both_solvers_minimise_the_same(p, batch, classifier, two):
-    options = {"C_graph": 0.5, "p": p, "laplacian": "unnormalized", "laplacian_degree": 1}
-    options |= {"graph_gamma": None}
+    options = {"C_graph": 0.5, "p": p, "normalized": False, "degree": 1}
+    options |= {"weights": None}
     exact = batch(**options).fit(two.X, two.y)
     drawn = classifier(max_iter=100_000, precision="double", **options).fit(two.X, two.y)
     np.testing.assert_allclose(
@@ -591,7 +591,7 @@ def test_precisions_agree(batch, two):
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_a_huge_graph_term_stays_finite(p, loss, batch, two):
     degree = 2 if p == 2 else 1
-    clf = batch(C_graph=1e12, p=p, loss=loss, laplacian_degree=degree, tol=1e-6)
+    clf = batch(C_graph=1e12, p=p, loss=loss, degree=degree, tol=1e-6)
     scores = clf.fit(two.X, two.y).decision_function(two.X)
     assert np.isfinite(scores).all() and np.abs(scores).max() < 100
     assert 0 <= clf.objective_ <= 24 * 1.0 * 1.0001  # J(0)
@@ -643,7 +643,7 @@ def test_repeated_rows_are_one_row_of_the_kernel(batch, two):
     W = np.triu(W * (np.random.default_rng(1).random((80, 80)) < 0.1), 1)
     W[:24, :24] = 0
     W += W.T
-    options = {"graph": "precomputed", "laplacian": "unnormalized", "laplacian_degree": 1}
+    options = {"graph": "precomputed", "normalized": False, "degree": 1}
     once = batch(C_graph=1.0, **options).fit(two.X, two.y, affinity=W)
     both = np.zeros((160, 160))
     both[:80, :80] = both[80:, 80:] = W
@@ -655,7 +655,7 @@ def test_repeated_rows_are_one_row_of_the_kernel(batch, two):
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"laplacian_degree": 1, "p": 1.5}])
+@pytest.mark.parametrize("options", [{}, {"degree": 1, "p": 1.5}])
 def test_a_graph_in_parts(options, batch, three):
     X = np.vstack([three.X, three.X[:20] + 30])
     clf = batch(C_graph=10.0, **options)
@@ -709,7 +709,7 @@ def test_callback_sees_steps_and_stops(batch, three):
     assert np.isfinite(clf.decision_function(three.X)).all()
 
 
-@pytest.mark.parametrize("options", [{}, {"p": 1, "laplacian_degree": 1}, {"laplacian_degree": 3}])
+@pytest.mark.parametrize("options", [{}, {"p": 1, "degree": 1}, {"degree": 3}])
 def test_verbose_shows_progress_on_stderr(options, batch, two, capsys):
     batch(verbose=0, **options).fit(two.X, two.y)
     assert capsys.readouterr() == ("", "")
@@ -787,20 +787,20 @@ def test_default_costs_learn_something_at_any_p(p, two, curve):
         ({"tol": 0}, "tol must be a finite number > 0, got 0"),
         ({"solver": "lbfgs"}, "solver must be one of 'auto', 'newton', 'sgd', got 'lbfgs'"),
         ({"laplacian": "random_walk"}, "laplacian must be one of 'auto', 'normalized'"),
-        ({"laplacian_degree": 0}, "laplacian_degree must be 'auto' or a whole number >= 1"),
-        ({"laplacian_degree": 2.0}, "laplacian_degree must be .* got 2.0"),
+        ({"degree": 0}, "laplacian_degree must be 'auto' or a whole number >= 1"),
+        ({"degree": 2.0}, "laplacian_degree must be .* got 2.0"),
         ({"neighbors": "near"}, "neighbors must be one of 'auto', 'exact', 'approximate'"),
         ({"C": "big"}, "C must be 'auto' or a finite number > 0, got 'big'"),
         ({"C_graph": "big"}, "C_graph must be 'auto' or 'guaranteed' or a finite number >= 0"),
-        ({"graph_gamma": "wide"}, "graph_gamma must be 'auto' or 'local' or a finite number"),
-        ({"laplacian_degree": 2, "p": 1}, "laplacian_degree=2 .* belongs to p=2, and p=1"),
-        ({"laplacian_degree": 2, "solver": "sgd"}, "solver='sgd' draws single edges"),
-        ({"laplacian": "normalized", "solver": "sgd"}, "solver='sgd' draws single edges"),
+        ({"weights": "wide"}, "graph_gamma must be 'auto' or 'local' or a finite number"),
+        ({"degree": 2, "p": 1}, "degree=2 .* belongs to p=2, and p=1"),
+        ({"degree": 2, "solver": "sgd"}, "solver='sgd' draws single edges"),
+        ({"normalized": True, "solver": "sgd"}, "solver='sgd' draws single edges"),
         (
             {"C_graph": "guaranteed", "solver": "newton"},
             "C_graph='guaranteed' follows a theorem about laplacian='unnormalized'",
         ),
-        ({"graph_gamma": "local", "graph": "full"}, "graph_gamma='local' takes its bandwidths"),
+        ({"weights": "local", "graph": "full"}, "weights='local' takes its bandwidths"),
     ],
 )
 def test_bad_parameters(options, message, two):
@@ -810,7 +810,7 @@ def test_bad_parameters(options, message, two):
 
 
 def test_guaranteed_with_the_newton_solver(two):
-    options = {"laplacian": "unnormalized", "laplacian_degree": 1, "solver": "newton"}
+    options = {"normalized": False, "degree": 1, "solver": "newton"}
     clf = GKMClassifier(C_graph="guaranteed", **options).fit(two.X, two.y)
     assert clf.guarantee_.holds
     assert np.isclose(clf.guarantee_.C, 24 * clf.C_)

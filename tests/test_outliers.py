@@ -43,8 +43,8 @@ def test_light_edges_count_when_all_are_light(solver):
     X = np.arange(60.0)[:, None]
     y = np.full(60, -1)
     y[[0, 30]] = 0, 1
-    options = {"C": 1.0, "gamma": 0.01, "graph": "full", "graph_gamma": 20.0, "random_state": 0}
-    options |= {"solver": solver, "laplacian": "unnormalized"}
+    options = {"C": 1.0, "gamma": 0.01, "graph": "full", "weights": 20.0, "random_state": 0}
+    options |= {"solver": solver, "normalized": False}
     scores = [
         GKMClassifier(C_graph=c, **options).fit(X, y).decision_function(X) for c in (0.0, 1e10)
     ]

@@ -58,7 +58,7 @@ def seed_of(model):
     return np.random.SeedSequence(numbers.tolist())
 
 
-def expected(model, X, labeled, targets, weights, loss, graph_gamma=GAMMA):
+def expected(model, X, labeled, targets, weights, loss, weights=GAMMA):
     steps = stream_oracle.draws(
         X, labeled, seed_of(model), kind=model.graph, k=model.n_neighbors, gamma=graph_gamma,
         size=model.reservoir_size, half_life=model.half_life, plan=model.steps_per_row,
@@ -96,7 +96,7 @@ def test_equals_it_for_every_plan_and_step(loss, p, plan, step):
     weights = rng.uniform(0.5, 2.0, len(y))
     model = classifier(
         loss=loss, p=p, steps_per_row=plan, step=step, C=0.05, C_graph=0.02, graph="full",
-        graph_gamma=0.3, fit_intercept=True, reservoir_size=10, class_weight={0: 2.0},
+        weights=0.3, fit_intercept=True, reservoir_size=10, class_weight={0: 2.0},
     )  # fmt: skip
     for part in chunks(len(y), 11):
         model.partial_fit(X[part], y[part], [0, 1, 2], sample_weight=weights[part])
@@ -374,10 +374,10 @@ def test_overflow_is_an_error():
         ({"graph": "epsilon", "radius": 1.0}, "graph='epsilon'"),
         ({"graph": "precomputed"}, "graph='precomputed'"),
         ({"edge_sampling": "weight"}, "edge_sampling='weight'"),
-        ({"laplacian": "normalized"}, "laplacian='normalized'"),
-        ({"laplacian_degree": 2}, "laplacian_degree=2"),
+        ({"normalized": True}, "laplacian='normalized'"),
+        ({"degree": 2}, "degree=2"),
         ({"C_graph": "guaranteed"}, "guaranteed"),
-        ({"graph_gamma": "local"}, "local"),
+        ({"weights": "local"}, "local"),
         ({"class_weight": "balanced"}, "balanced"),
         ({"steps_per_row": -1}, "steps_per_row"),
         ({"reservoir_size": 1}, "reservoir_size"),

@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graphkm.graphs.search
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from flat import classifier_cv, regressor_cv
+from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressorCV
 from graphkm.gkm.criterion import (
     Labels,
     disagreement,
@@ -180,16 +181,18 @@ def test_decisions():
 
 def by_hand(search, **more):
     """Return the plain estimator with what was found."""
-    kind = GKMClassifier if is_classifier(search) else GKMRegressor
-    shared = {
-        k: v for k, v in search.get_params().items() if k in kind().get_params() and k != "gamma"
-    }
-    return kind(**shared | search.best_params_ | {"solver": "newton"} | more)
+    plain = clone(search.estimator).set_params(random_state=search.random_state)
+    iterated = plain.smoothness == "auto"
+    if iterated or plain.smoothness == 2:
+        plain.set_params(solver="newton")
+    if iterated:
+        plain.set_params(smoothness=IteratedLaplacian(1))
+    return plain.set_params(**search.best_params_).set_params(**more)
 
 
 def test_finds_two_moons(moons):
     X, y, truth = moons
-    search = GKMClassifierCV(random_state=0).fit(X, y)
+    search = classifier_cv(random_state=0).fit(X, y)
     assert search.score(X, truth) > 0.9
     assert search.best_params_["C_graph"] > 0
     np.testing.assert_array_equal(search.transduction_[y >= 0], y[y >= 0])
@@ -202,7 +205,7 @@ def test_finds_two_moons(moons):
 
 def test_finds_the_sine(sine):
     X, y, truth = sine
-    search = GKMRegressorCV(random_state=0).fit(X, y)
+    search = regressor_cv(random_state=0).fit(X, y)
     assert search.score(X, truth) > 0.95
     assert search.score(X, y) > 0.95  # of the rows with a target
     assert search.best_score_ > 0.9
@@ -227,7 +230,7 @@ def test_finds_the_sine(sine):
 )
 def test_the_last_fit_is_the_plain_estimators(options, moons):
     X, y, _ = moons
-    search = GKMClassifierCV(**options, random_state=0).fit(X, y)
+    search = classifier_cv(**options, random_state=0).fit(X, y)
     plain = by_hand(search).fit(X, y)
     np.testing.assert_allclose(
         search.decision_function(X), plain.decision_function(X), rtol=1e-4, atol=1e-4
@@ -241,7 +244,7 @@ def test_the_last_fit_is_the_plain_estimators(options, moons):
 )
 def test_the_last_fit_is_the_plain_regressors(options, sine):
     X, y, _ = sine
-    search = GKMRegressorCV(**options, random_state=0).fit(X, y)
+    search = regressor_cv(**options, random_state=0).fit(X, y)
     plain = by_hand(search).fit(X, y)
     np.testing.assert_allclose(search.predict(X), plain.predict(X), atol=1e-4)
 
@@ -249,10 +252,10 @@ def test_the_last_fit_is_the_plain_regressors(options, sine):
 @pytest.mark.parametrize("options", [{}, SMALL, SMALL | {"cv": 3}])
 def test_results(options, moons):
     X, y, _ = moons
-    search = GKMClassifierCV(**options, random_state=0).fit(X, y)
+    search = classifier_cv(**options, random_state=0).fit(X, y)
     results = search.cv_results_
     n = len(results["params"])
-    names = {"C", "C_graph", "gamma", "n_neighbors", "laplacian_degree"}
+    names = {"C", "C_graph", "gamma", "graph__n_neighbors", "smoothness__degree"}
     assert {key[6:] for key in results if key.startswith("param_")} == names
     assert all(len(values) == n for values in results.values())
     for i, candidate in enumerate(results["params"]):
@@ -265,7 +268,7 @@ def test_results(options, moons):
     alone = results["param_C_graph"] == 0
     assert 0 < alone.sum() < n
     # Without a graph there is nothing to say of its neighbours.
-    np.testing.assert_array_equal(results["param_n_neighbors"].mask, alone)
+    np.testing.assert_array_equal(results["param_graph__n_neighbors"].mask, alone)
     assert search.best_params_ == results["params"][search.best_index_]
     assert results["criterion"][search.best_index_] == results["criterion"].min()
     assert results["rank_test_score"][search.best_index_] == 1
@@ -277,7 +280,9 @@ def test_results(options, moons):
     if "Cs" in options:
         pairs = {(k, d) for k, d in options["graphs"]}
         seen = {
-            (c["n_neighbors"], c["laplacian_degree"]) for c in results["params"] if c["C_graph"]
+            (c["graph__n_neighbors"], c["smoothness__degree"])
+            for c in results["params"]
+            if c["C_graph"]
         }
         assert seen == pairs
         assert set(results["param_C"]) == set(options["Cs"])
@@ -288,9 +293,9 @@ def test_scores_are_literal_leave_one_out(moons):
     """One candidate again: ridge on the smoothed kernel, refitted without each label."""
     X, y, _ = moons
     options = {"Cs": [3.0], "C_graphs": [2.0], "graphs": [(5, 1)], "gammas": [2.0]}
-    search = GKMClassifierCV(
-        **options, class_weight=None, laplacian="unnormalized", precision="double"
-    ).fit(X, y)
+    search = classifier_cv(**options, class_weight=None, normalized=False, precision="double").fit(
+        X, y
+    )
     labeled = np.flatnonzero(y >= 0)
     # The graph of the search keeps edges between labelled rows: one of them is always unlabelled.
     W = np.zeros((150, 150))
@@ -336,7 +341,7 @@ def test_folds_are_fits_on_folds(weighted, p, moons):
     folds = LabeledStratifiedKFold(3, random_state=4)
     weight = np.random.default_rng(0).uniform(0.1, 3.0, 150) if weighted else None
     options = {**SMALL, "gammas": [1.0], "p": p}
-    search = GKMClassifierCV(**options, cv=folds, random_state=0).fit(X, y, weight)
+    search = classifier_cv(**options, cv=folds, random_state=0).fit(X, y, weight)
     candidates = search.cv_results_["params"]
     for i in (0, len(candidates) // 2, len(candidates) - 1):
         model = GKMClassifier(
@@ -344,7 +349,7 @@ def test_folds_are_fits_on_folds(weighted, p, moons):
         )
         expected = scored_by_hand(model, X, y, folds, weight)
         assert search.cv_results_["mean_test_score"][i] == pytest.approx(expected)
-    number = GKMClassifierCV(**options, cv=3, random_state=0).fit(X, y)
+    number = classifier_cv(**options, cv=3, random_state=0).fit(X, y)
     assert len(number.cv_results_["params"]) == len(candidates)
 
 
@@ -356,8 +361,8 @@ def test_folds_take_kernels_and_affinities_whole(moons):
     folds = LabeledStratifiedKFold(3, random_state=4)
     for p in (2, 1):
         options = {**SMALL, "graph": "precomputed", "p": p, "cv": folds, "random_state": 0}
-        given = GKMClassifierCV(kernel="precomputed", **options).fit(K, y, affinity=W)
-        named = GKMClassifierCV(gammas=[2.0], **options).fit(X, y, affinity=sp.csr_array(W))
+        given = classifier_cv(kernel="precomputed", **options).fit(K, y, affinity=W)
+        named = classifier_cv(gammas=[2.0], **options).fit(X, y, affinity=sp.csr_array(W))
         for search, rows, more in [(given, K, {"kernel": "precomputed"}), (named, X, {})]:
             candidate = search.cv_results_["params"][0]
             model = GKMClassifier(
@@ -382,7 +387,7 @@ def test_costs_of_another_p_are_in_units_of_the_kernel(moons):
     options = {"C_graphs": [1.0], "graphs": [(5, 1)], "gammas": [1.0], "p": 1.5, "cv": 2}
     for sigma_f, unit in [(1.0, 1.0), (3.0, 9.0)]:
         kernel = SquaredExponential(sigma_f=sigma_f)
-        search = GKMClassifierCV(kernel=kernel, **options, random_state=0).fit(X, y)
+        search = classifier_cv(kernel=kernel, **options, random_state=0).fit(X, y)
         found = [c["C"] * unit for c in search.cv_results_["params"]]
         assert found == pytest.approx([10, 100, 10, 100, 1, 1000, 0.1])
 
@@ -400,27 +405,27 @@ def test_folds_pass_over_rows_of_weight_zero(moons):
         def split(self, X, y):
             return iter(fixed)
 
-    right = GKMClassifierCV(**options, cv=Fixed()).fit(X, y, weight)
-    mistaken = GKMClassifierCV(**options, cv=Fixed()).fit(X, wrong, weight)
+    right = classifier_cv(**options, cv=Fixed()).fit(X, y, weight)
+    mistaken = classifier_cv(**options, cv=Fixed()).fit(X, wrong, weight)
     np.testing.assert_allclose(
         mistaken.cv_results_["mean_test_score"], right.cv_results_["mean_test_score"]
     )
     with pytest.raises(ValueError, match="labelled row of positive weight"):
-        GKMClassifierCV(**options, cv=3).fit(X, y, (y < 0).astype(float))
-    single = GKMClassifierCV(**options, cv=3).fit(X, y, 2.0)  # one number for all rows
+        classifier_cv(**options, cv=3).fit(X, y, (y < 0).astype(float))
+    single = classifier_cv(**options, cv=3).fit(X, y, 2.0)  # one number for all rows
     assert single.best_score_ > 0.5
 
 
 def test_p_one_is_searched_on_folds(moons, sine):
     X, y, truth = moons
     options = {"Cs": [10.0], "C_graphs": [1.0], "graphs": [(5, 2), (5, 3)]}
-    search = GKMClassifierCV(**options, p=1, random_state=0).fit(X, y)
-    degrees = search.cv_results_["param_laplacian_degree"]
+    search = classifier_cv(**options, p=1, random_state=0).fit(X, y)
+    degrees = search.cv_results_["param_smoothness__degree"]
     assert set(degrees.compressed()) == {1}  # powers of the Laplacian belong to p = 2
     assert len(degrees.compressed()) == 1
     assert search.score(X, truth) > 0.7
     X, y, truth = sine
-    search = GKMRegressorCV(**options, p=1, random_state=0).fit(X, y)
+    search = regressor_cv(**options, p=1, random_state=0).fit(X, y)
     assert search.score(X, truth) > 0.5
 
 
@@ -444,14 +449,14 @@ def test_neighbours_are_searched_for_once(options, searches, moons, monkeypatch)
         return exact(*given, **options)
 
     monkeypatch.setattr(graphkm.graphs.search, "exact", counted)
-    GKMClassifierCV(**{**SMALL, "gammas": [1.0], "random_state": 0, **options}).fit(X, y)
+    classifier_cv(**{**SMALL, "gammas": [1.0], "random_state": 0, **options}).fit(X, y)
     assert len(count) == searches
 
 
 @pytest.mark.parametrize("cv", [None, LabeledKFold(3, random_state=0)])
 def test_regression_scores(cv, sine):
     X, y, _ = sine
-    search = GKMRegressorCV(**SMALL, cv=cv, random_state=0).fit(X, y)
+    search = regressor_cv(**SMALL, cv=cv, random_state=0).fit(X, y)
     alone = search.cv_results_["param_C_graph"] == 0
     assert alone.any() and not alone.all()
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -466,7 +471,7 @@ def test_one_label_per_class(moons):
     few = np.full(150, -1)
     for c in (0, 1):
         few[np.flatnonzero(truth == c)[0]] = c
-    search = GKMClassifierCV(random_state=0).fit(X, few)
+    search = classifier_cv(random_state=0).fit(X, few)
     assert np.isnan(search.best_score_) and np.isnan(search.unlabeled_gain_)
     assert search.best_index_ == 0  # nothing can be held out: the first candidate
     assert search.best_params_["n_neighbors"] == 6
@@ -476,7 +481,7 @@ def test_one_label_per_class(moons):
 def test_a_class_with_a_single_label(three):
     y = three.y.copy()
     y[np.flatnonzero(y == 2)[1:]] = -1
-    search = GKMClassifierCV(**SMALL).fit(three.X, y)
+    search = classifier_cv(**SMALL).fit(three.X, y)
     assert search.classes_.tolist() == [0, 1, 2]
     assert 0 <= search.best_score_ <= 1
     assert search.decision_function(three.X).shape == (90, 3)
@@ -508,12 +513,12 @@ def test_text_labels(cv, moons):
     X, y, _ = moons
     words = np.array(["ham", "spam"])
     named = np.array([None if c < 0 else words[c] for c in y], dtype=object)
-    search = GKMClassifierCV(**SMALL, cv=cv, random_state=0).fit(X, named)
-    numbers = GKMClassifierCV(**SMALL, cv=cv, random_state=0).fit(X, y)
+    search = classifier_cv(**SMALL, cv=cv, random_state=0).fit(X, named)
+    numbers = classifier_cv(**SMALL, cv=cv, random_state=0).fit(X, y)
     assert search.classes_.tolist() == ["ham", "spam"]
     assert search.best_params_ == numbers.best_params_
     np.testing.assert_array_equal(search.predict(X), words[numbers.predict(X)])
-    marked = GKMClassifierCV(**SMALL, cv=cv, unlabeled="?", random_state=0)
+    marked = classifier_cv(**SMALL, cv=cv, unlabeled="?", random_state=0)
     marked.fit(X, np.array(["?" if c < 0 else words[c] for c in y]))
     assert marked.best_params_ == numbers.best_params_
 
@@ -522,8 +527,8 @@ def test_text_labels(cv, moons):
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix])
 def test_sparse_rows(storage, cv, moons):
     X, y, _ = moons
-    dense = GKMClassifierCV(**SMALL, cv=cv, random_state=0).fit(X, y)
-    sparse = GKMClassifierCV(**SMALL, cv=cv, random_state=0).fit(storage(X), y)
+    dense = classifier_cv(**SMALL, cv=cv, random_state=0).fit(X, y)
+    sparse = classifier_cv(**SMALL, cv=cv, random_state=0).fit(storage(X), y)
     np.testing.assert_allclose(
         sparse.cv_results_["mean_test_score"], dense.cv_results_["mean_test_score"]
     )
@@ -534,13 +539,13 @@ def test_precomputed_kernel_and_affinity(moons):
     X, y, _ = moons
     squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     W = np.where(squares < 0.3, np.exp(-squares), 0.0) - np.eye(150)
-    named = GKMClassifierCV(**SMALL, graph="precomputed", gammas=[2.0], random_state=0)
+    named = classifier_cv(**SMALL, graph="precomputed", gammas=[2.0], random_state=0)
     named.fit(X, y, affinity=W)
-    given = GKMClassifierCV(**SMALL, graph="precomputed", kernel="precomputed", random_state=0)
+    given = classifier_cv(**SMALL, graph="precomputed", kernel="precomputed", random_state=0)
     given.fit(np.exp(-2.0 * squares), y, affinity=sp.csr_array(W))
     for search in (named, given):
-        assert "param_n_neighbors" not in search.cv_results_
-        assert set(search.cv_results_["param_laplacian_degree"].compressed()) == {1, 2}
+        assert "param_graph__n_neighbors" not in search.cv_results_
+        assert set(search.cv_results_["param_smoothness__degree"].compressed()) == {1, 2}
     np.testing.assert_allclose(
         given.cv_results_["criterion"], named.cv_results_["criterion"], rtol=1e-5
     )
@@ -550,8 +555,8 @@ def test_precomputed_kernel_and_affinity(moons):
 def test_weights_take_part_in_the_search(moons):
     X, y, _ = moons
     weight = np.random.default_rng(0).uniform(0.1, 3.0, 150)
-    equal = GKMClassifierCV(**SMALL, random_state=0).fit(X, y)
-    weighted = GKMClassifierCV(**SMALL, random_state=0).fit(X, y, weight)
+    equal = classifier_cv(**SMALL, random_state=0).fit(X, y)
+    weighted = classifier_cv(**SMALL, random_state=0).fit(X, y, weight)
     assert not np.allclose(weighted.cv_results_["criterion"], equal.cv_results_["criterion"])
     plain = by_hand(weighted).fit(X, y, weight)
     np.testing.assert_allclose(weighted.decision_function(X), plain.decision_function(X), atol=1e-4)
@@ -560,7 +565,7 @@ def test_weights_take_part_in_the_search(moons):
 def test_frames(moons):
     X, y, _ = moons
     frame = pd.DataFrame(X, columns=["a", "b"])
-    search = GKMClassifierCV(**SMALL, cv=3).fit(frame, pd.Series(y))
+    search = classifier_cv(**SMALL, cv=3).fit(frame, pd.Series(y))
     assert search.feature_names_in_.tolist() == ["a", "b"]
     assert search.predict(frame).shape == (150,)
 
@@ -568,7 +573,7 @@ def test_frames(moons):
 def test_landmarks(moons):
     X, y, truth = moons
     options = SMALL | {"n_landmarks": 60, "landmarks": "kmeans++", "smoothing": "landmarks"}
-    search = GKMClassifierCV(**options, random_state=0)
+    search = classifier_cv(**options, random_state=0)
     assert len(search.fit(X, y).best_estimator_.support_) <= 60
     assert search.score(X, truth) > 0.7
 
@@ -579,7 +584,7 @@ def test_more_rows_than_are_solved_exactly():
     X = rng.normal(size=(2100, 2))
     y = np.where(np.arange(2100) < 1800, (X[:, 0] > 0).astype(int), -1)
     options = {"Cs": [1.0], "C_graphs": [1.0], "graphs": [(5, 2)], "n_landmarks": 50}
-    search = GKMClassifierCV(**options, cv=2, random_state=0).fit(X, y)
+    search = classifier_cv(**options, cv=2, random_state=0).fit(X, y)
     assert search.best_score_ > 0.9
 
 
@@ -624,35 +629,35 @@ def test_folds_of_a_single_target_are_refused(options, sine):
     X, y, _ = sine
     few = np.where(np.arange(90) < 40, y, np.nan)  # 7 targets
     with pytest.raises(ValueError, match=r"7 known targets holds a single one.*smaller cv"):
-        GKMRegressorCV(**SMALL_GRAPHS, **options).fit(X, few)
-    GKMRegressorCV(**SMALL | options | {"cv": 3}).fit(X, few)
+        regressor_cv(**SMALL_GRAPHS, **options).fit(X, few)
+    regressor_cv(**SMALL | options | {"cv": 3}).fit(X, few)
 
 
 def test_precomputed_needs_what_the_plain_estimator_needs(moons):
     X, y, _ = moons
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
     with pytest.raises(ValueError, match=r"graph='knn' could measure.*affinity=W"):
-        GKMClassifierCV(kernel="precomputed").fit(K, y)
+        classifier_cv(kernel="precomputed").fit(K, y)
     with pytest.raises(ValueError, match=r"square matrix.*\(150, 2\)"):
-        GKMClassifierCV(kernel="precomputed", graph="precomputed").fit(X, y, affinity=K)
+        classifier_cv(kernel="precomputed", graph="precomputed").fit(X, y, affinity=K)
     with pytest.raises(ValueError, match="An affinity was passed, but graph='knn'"):
         GKMClassifierCV().fit(X, y, affinity=K)
-    alone = GKMClassifierCV(kernel="precomputed", C_graphs=[0], Cs=[1.0]).fit(K, y)
+    alone = classifier_cv(kernel="precomputed", C_graphs=[0], Cs=[1.0]).fit(K, y)
     assert alone.best_params_ == {"C_graph": 0.0, "C": 1.0}
 
 
 def test_any_iterable_is_a_list(moons):
     X, y, _ = moons
-    listed = GKMClassifierCV(**SMALL, random_state=0).fit(X, y)
+    listed = classifier_cv(**SMALL, random_state=0).fit(X, y)
     lazy = {name: (value for value in values) for name, values in SMALL.items()}
-    assert GKMClassifierCV(**lazy, random_state=0).fit(X, y).best_params_ == listed.best_params_
+    assert classifier_cv(**lazy, random_state=0).fit(X, y).best_params_ == listed.best_params_
     arrays = {name: np.array(values) for name, values in SMALL.items()}
-    assert GKMClassifierCV(**arrays, random_state=0).fit(X, y).best_params_ == listed.best_params_
+    assert classifier_cv(**arrays, random_state=0).fit(X, y).best_params_ == listed.best_params_
 
 
 def test_zero_alone_means_no_graph(moons):
     X, y, _ = moons
-    search = GKMClassifierCV(C_graphs=[0], random_state=0).fit(X, y)
+    search = classifier_cv(C_graphs=[0], random_state=0).fit(X, y)
     assert search.best_params_["C_graph"] == 0
     assert search.unlabeled_gain_ == 0
 
@@ -665,7 +670,7 @@ def test_random_state(options, moons):
     X, y, _ = moons
 
     def scores(seed):
-        return GKMClassifierCV(**options, random_state=seed).fit(X, y).decision_function(X)
+        return classifier_cv(**options, random_state=seed).fit(X, y).decision_function(X)
 
     np.testing.assert_array_equal(scores(0), scores(0))
     np.testing.assert_array_equal(scores(0), scores(np.random.RandomState(0)))
@@ -675,7 +680,7 @@ def test_random_state(options, moons):
 
 def test_pipeline_clone_and_pickle(moons):
     X, y, truth = moons
-    piped = make_pipeline(StandardScaler(), GKMClassifierCV(**SMALL, random_state=0))
+    piped = make_pipeline(StandardScaler(), classifier_cv(**SMALL, random_state=0))
     piped.fit(100 * X, y)
     assert piped.score(100 * X, truth) > 0.7
     again = pickle.loads(pickle.dumps(piped))
@@ -691,7 +696,7 @@ def test_pipeline_clone_and_pickle(moons):
 
 def test_probabilities(moons):
     X, y, _ = moons
-    search = GKMClassifierCV(**SMALL, loss="logistic").fit(X, y)
+    search = classifier_cv(**SMALL, loss="logistic").fit(X, y)
     P = search.predict_proba(X)
     np.testing.assert_allclose(P.sum(axis=1), 1)
     np.testing.assert_array_equal(P.argmax(axis=1), search.predict(X))
@@ -702,7 +707,7 @@ def test_probabilities(moons):
 
 def test_scores_pass_over_unlabelled_rows(moons):
     X, y, _ = moons
-    search = GKMClassifierCV(**SMALL).fit(X, y)
+    search = classifier_cv(**SMALL).fit(X, y)
     shown = y >= 0
     assert search.score(X, y) == np.mean(search.predict(X[shown]) == y[shown])
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 150)
@@ -714,9 +719,9 @@ def test_scores_pass_over_unlabelled_rows(moons):
 @pytest.mark.parametrize("cv", [None, 3])
 def test_verbose(cv, moons, capsys):
     X, y, _ = moons
-    GKMClassifierCV(**SMALL, cv=cv).fit(X, y)
+    classifier_cv(**SMALL, cv=cv).fit(X, y)
     assert capsys.readouterr() == ("", "")
-    GKMClassifierCV(**SMALL, cv=cv, verbose=1).fit(X, y)
+    classifier_cv(**SMALL, cv=cv, verbose=1).fit(X, y)
     out, err = capsys.readouterr()
     assert out == "" and "candidate" in err
 
@@ -746,8 +751,8 @@ def contradictions(estimator):
 
 @parametrize_with_checks(
     [
-        GKMClassifierCV(**_FAST, random_state=0),
-        GKMRegressorCV(**_FAST | {"Cs": [1.0]}, random_state=0),
+        classifier_cv(**_FAST, random_state=0),
+        regressor_cv(**_FAST | {"Cs": [1.0]}, random_state=0),
     ],
     expected_failed_checks=contradictions,
 )
@@ -757,7 +762,7 @@ def test_scikit_learn_check(estimator, check):
 
 @pytest.mark.slow
 @parametrize_with_checks(
-    [GKMClassifierCV(**_FAST, loss="logistic", unlabeled=None)],
+    [classifier_cv(**_FAST, loss="logistic", unlabeled=None)],
     expected_failed_checks=contradictions,
 )
 def test_scikit_learn_check_of_others(estimator, check):
@@ -784,7 +789,7 @@ def test_a_graph_must_earn_its_place():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 5))
     y = np.where(np.arange(200) < 100, rng.integers(2, size=200), -1)
-    search = GKMClassifierCV(random_state=0).fit(X, y)
+    search = classifier_cv(random_state=0).fit(X, y)
     prices = search.cv_results_["criterion"]
     alone = search.cv_results_["param_C_graph"] == 0
     assert prices[alone].min() <= prices.min() + 10
