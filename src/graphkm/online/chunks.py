@@ -1,4 +1,4 @@
-"""Chunks: rows that arrive together, and where in the stream they are."""
+"""Chunks: rows that arrive together, and their place in the stream."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Chunk(NamedTuple):
     ----------
     X : ndarray or csr_matrix of shape (n, n_features)
     y : ndarray of shape (n,)
-        Labels: floats with NaN where they are unknown, or texts with None.
+        Labels: floats, NaN where unknown; or texts, None where unknown.
     first_row : int
-        How many rows of the stream came before. Rows that were left out as bad do not count.
+        How many rows of the stream came before, without bad rows that were left out.
     """
 
     X: Any
@@ -30,14 +30,14 @@ class Chunk(NamedTuple):
 def cut_into_chunks(
     pieces: Iterable[tuple[Any, NDArray[Any]]], chunk_size: int, start: int = 0
 ) -> Iterator[Chunk]:
-    """Yield chunks of `chunk_size` rows, the last one shorter, of pieces of any size.
+    """Cut pieces of any size into chunks of `chunk_size` rows; the last may be shorter.
 
     Parameters
     ----------
     pieces : iterable of (X, y)
     chunk_size : int
     start : int
-        The row the first chunk begins with.
+        The first row of the first chunk.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def cut_into_chunks(
             yield Chunk(X[first : first + chunk_size], y[first : first + chunk_size], row + first)
         row += n_whole
         n_waiting -= n_whole
-        # A copy: a view would keep all rows that are gone.
+        # A copy: a view would keep the rows already yielded in memory.
         waiting = [(X[n_whole:].copy(), y[n_whole:].copy())] if n_waiting else []
     if to_skip:
         raise ValueError(f"start={start}, but the stream has only {start - to_skip} rows.")

@@ -1,4 +1,4 @@
-"""Progressive evaluation: every chunk is a test first, and training data afterwards."""
+"""Progressive evaluation: test the model on every chunk, then train it on the chunk."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ class PrequentialResult:
     Attributes
     ----------
     n_rows : ndarray of int
-        Rows of the stream seen, labelled or not, up to the end of each chunk.
+        Rows of the stream up to the end of each chunk, labelled or not.
     n_tested : ndarray of int
-        Rows of each chunk that were predicted and have a label to compare with.
+        Rows of each chunk that have a label and were predicted.
     accuracy : ndarray of float
-        On the chunk; NaN where nothing was tested.
+        Accuracy on the chunk; NaN where nothing was tested.
     cumulative_accuracy : ndarray of float
-        On everything tested so far.
+        Accuracy on all rows tested so far.
     window_accuracy : ndarray of float
-        On the last `window` rows tested: it follows a drift.
+        Accuracy on the last `window` rows tested: it follows a drift.
     seconds : ndarray of float
-        What test and training took, without the time to read the chunk.
+        Time for test and training, without the time to read the chunk.
     window : int
+        Rows that `window_accuracy` looks back on.
     """
 
     n_rows: NDArray[np.int64]
@@ -101,16 +102,16 @@ def prequential(
     Parameters
     ----------
     model : classifier with `partial_fit`
-        Trained on from where it stands. One that has not seen any row is not tested on the first
-        chunk with labels, which makes it predict at all.
+        It goes on learning from its present state. A model that has seen no row yet is not tested
+        on the first chunk with labels, since it cannot predict before.
     stream : iterable of Chunk, or of (X, y)
         As `read_stream` returns it.
     classes : array-like
         All classes there will be. May be left out if the model has been fitted before.
     window : int
-        The number of tested rows over which `window_accuracy` is computed.
+        Number of tested rows for `window_accuracy`.
     unlabeled : optional
-        What marks unlabelled rows, besides None and NaN. "auto": the model's own `unlabeled`.
+        The marker of unlabelled rows, besides None and NaN. "auto" is the model's `unlabeled`.
     verbose : int
         1 shows a progress bar with the accuracies.
 
@@ -120,7 +121,7 @@ def prequential(
 
     Notes
     -----
-    A model with a parameter `unlabeled` is given all rows, any other one only the labelled ones.
+    A model with a parameter `unlabeled` learns from all rows, any other only from labelled ones.
 
     Examples
     --------
@@ -182,7 +183,7 @@ def _train(model: Any, X: Any, y: NDArray[Any], rows: NDArray[np.bool_], classes
 
 
 class _Record:
-    """The figures as they come in."""
+    """The figures of the chunks so far."""
 
     def __init__(self, window: int) -> None:
         self.window = window

@@ -33,44 +33,44 @@ def read_stream(
     header: bool | str = "auto",
     delimiter: str = ",",
 ) -> FileStream:
-    r"""Return a stream of the chunks of a file, which can be read again and from any row on.
+    r"""Return the chunks of a file as a stream, to be read once or again, from any row on.
 
-    Only some blocks of a file and one chunk are in memory at a time.
+    Memory holds only some blocks of the file and one chunk at a time.
 
     Parameters
     ----------
     source : path, "-" or binary file
         "-" is standard input. Text may be compressed with gzip, bz2 or xz.
     format : {"auto", "libsvm", "csv", "parquet"}
-        "auto" goes by the file's name: .libsvm, .svm, .svmlight, .csv, .tsv, .parquet or .pq, with
-        .gz, .bz2 or .xz behind it.
+        "auto" goes by the file's name: .libsvm, .svm, .svmlight, .csv, .tsv, .parquet or .pq,
+        which .gz, .bz2 or .xz may follow.
     chunk_size : int
         Rows per chunk; the last one may be shorter.
     n_features : int, optional
-        The number of features. LIBSVM's format needs it, since it names only those that are not 0;
-        of tables it is checked.
+        The number of features. LIBSVM's format needs it, since it leaves out zeros. For tables it
+        is checked.
     label : str, int or None
         The name or position of the label's column in a table (-1: the last one). None: there is
-        none, and all rows are unlabelled. LIBSVM's format has the label first.
+        none, and all rows are unlabelled. In LIBSVM's format the label comes first.
     labels : {"auto", "number", "text"}
-        Whether labels of tables are numbers (y is of floats with NaN) or text (of objects with
-        None). "auto": what the first block of rows with labels holds.
+        Whether labels of tables are numbers (y holds floats, NaN where unknown) or text (y holds
+        objects, None where unknown). "auto" looks at the first block of rows with labels.
     unlabeled : optional
-        What marks unlabelled rows, besides ``?``, NaN and an empty field.
+        The marker of unlabelled rows, besides ``?``, NaN and an empty field.
     on_bad_row : {"error", "skip"}
         Raise at a row that cannot be used (missing or infinite values, a wrong number of features,
-        anything that is no number), or leave such rows out; `bad_rows` then counts them, and a
+        a field that is not a number), or leave such rows out. `bad_rows` then counts them, and a
         `BadRowWarning` reports them at the end.
     start : int
-        The row to begin with, to continue where an earlier reader stopped. What comes before is
-        read and checked all the same, since only that tells where a row is.
+        The row to begin with, to continue where an earlier reader stopped. Rows before it are read
+        and checked all the same, since only that shows where a row begins.
     zero_based : bool
-        Whether the indices of LIBSVM's format count from 0. (A stream cannot wait and see.)
+        Whether indices in LIBSVM's format count from 0. (Only the end of a file would show it.)
     header : bool or "auto"
-        Whether the first line of a CSV file holds the columns' names. "auto": if it has words where
-        numbers should be, or `label` is a name.
+        Whether the first line of a CSV file holds the columns' names. "auto": it does if it has
+        words where numbers should be, or if `label` is a name.
     delimiter : {",", ";", "\\t", " ", "|"}
-        What separates fields of CSV; a tab for files called .tsv.
+        The separator of CSV fields; a tab for files called .tsv.
 
     Returns
     -------
@@ -125,16 +125,16 @@ class _Options:
 
 @dataclass
 class _Reading:
-    """What changes while a stream is read."""
+    """The state of a reading."""
 
     bad_rows: BadRows
-    place: int | None  # where an open file stood at first
+    place: int | None  # where an open file stood at the beginning
     used: bool = False
 
 
 @dataclass(frozen=True)
 class FileStream(_Options):
-    """The chunks of a file; made by `read_stream`, which says what its attributes mean.
+    """The chunks of a file. `read_stream` makes it and explains its attributes.
 
     Attributes
     ----------
@@ -161,7 +161,10 @@ class FileStream(_Options):
         return self._reading.bad_rows
 
     def from_row(self, row: int) -> FileStream:
-        """Return the same stream from a row on: `first_row` plus the length of the last chunk."""
+        """Return the same stream from this row on.
+
+        To go on behind a chunk, pass its `first_row` plus its length.
+        """
         stream = replace(self, start=row)
         stream._reading.place = self._reading.place
         return stream
