@@ -127,18 +127,14 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
         slope = np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0]
         figures.append(Figure("exponent of time in rows", slope, "", 1.1, at_least=False))
         X, y, W = made(sizes[0])
-        shared: dict[str, Any] = {
-            "smoothing": "landmarks",
-            "n_landmarks": LANDMARKS,
-            "graph": "precomputed",
-            "random_state": 0,
-        }
+        solver = Newton(n_landmarks=LANDMARKS)
         search = GKMClassifierCV(
+            GKMClassifier(solver=solver, graph="precomputed", class_weight="balanced"),
             Cs=np.logspace(-1, 3, 5),
             C_graphs=np.logspace(0, 4, 5),
             gammas=["spread"],
             graphs=[(6, 2)],
-            **shared,
+            random_state=0,
         )
         grid = min(cpu(lambda: search.fit(X, y, affinity=W)) for _ in range(2))
         figures.append(
