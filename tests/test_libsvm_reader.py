@@ -305,7 +305,7 @@ def check_pieces(text):
     opened = OpenFile(io.BytesIO(text), "fuzz", compressed=False)
     bad_rows = BadRows("fuzz", "skip")
     options = {"n_features": 200_000, "zero_based": True, "unlabeled": None}
-    pieces = list(libsvm_pieces(opened, bad_rows, **options))
+    pieces = list(libsvm_pieces(line_blocks(opened), bad_rows, **options))
     n_lines = text.count(b"\n") + 1
     assert sum(len(y) for _, y in pieces) + bad_rows.count <= n_lines
     for X, _ in pieces:

@@ -60,7 +60,7 @@ def in_flags(message: str) -> str:
     >>> in_flags("no connection to (host='example.org', port=443)")
     "no connection to (host='example.org', port=443)"
     """
-    from .methods import parameter_names  # estimators are loaded for a message, not for --help
+    from .models import parameter_names  # estimators are loaded for a message, not for --help
 
     def reworded(match: re.Match[str]) -> str:
         name, value = match[1], (match[2] or "").strip("'")

@@ -1,11 +1,14 @@
-"""What several sub-commands can be told, each said once."""
+"""Options that several sub-commands share, each written once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -231,3 +234,50 @@ class FitOptions(LearningOptions):
         typer.Option("--budget", min=1, help="Centres at most, for --solver sgd and streams.",
                      rich_help_panel=_LEARNING),
     ] = None  # fmt: skip
+
+
+def spread(work: Callable[..., None]) -> Callable[..., None]:
+    """Return a function whose parameters are `work`'s, with dataclasses spread into their fields.
+
+    typer makes an option of every parameter; a dataclass among them would be none.
+
+    Examples
+    --------
+    >>> @dataclass
+    ... class Size:
+    ...     width: int = 1
+    >>> @spread
+    ... def draw(name: str, size: Size):
+    ...     print(name, size)
+    >>> str(inspect.signature(draw))
+    '(*, name: str, width: int = 1)'
+    >>> draw(name="x", width=2)
+    x Size(width=2)
+    """
+    hints = get_type_hints(work, include_extras=True)
+    parameters, groups = [], {}
+    for parameter in inspect.signature(work).parameters.values():
+        kind = hints[parameter.name]
+        if is_dataclass(kind):
+            groups[parameter.name] = kind
+            types = get_type_hints(kind, include_extras=True)
+            found = [(f.name, types[f.name], f.default) for f in fields(kind)]
+        else:
+            found = [(parameter.name, kind, parameter.default)]
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=type, default=value)
+            for name, type, value in found
+        ]
+
+    @functools.wraps(work)
+    def run(**values: Any) -> None:
+        made = {
+            name: kind(**{f.name: values.pop(f.name) for f in fields(kind)})  # type: ignore[operator]
+            for name, kind in groups.items()
+        }
+        work(**values, **made)
+
+    del run.__wrapped__  # type: ignore[attr-defined]  # whose signature would be looked at
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run

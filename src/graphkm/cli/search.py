@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from .grouping import spread
 from .options import (
     AsJson,
     Data,
@@ -20,6 +19,7 @@ from .options import (
     Task,
     TaskOption,
     TrainingFileOptions,
+    spread,
 )
 from .train import UnlabeledData
 
@@ -51,12 +51,16 @@ def search(
 
     Lists to choose from are set like --set Cs=[1,10] or --set C_graphs=[0,1e5].
     """
-    from .fitting import fit_behind_scaler
-    from .methods import check_estimator, make_estimator
-    from .model_files import write_model
+    from .models import (
+        behind_scaler,
+        check_estimator,
+        fit_behind_scaler,
+        last_step,
+        make_estimator,
+        write_model,
+    )
+    from .output import check_output
     from .rows import read_rows
-    from .scaling import behind_scaler, last_step
-    from .writing import check_output
 
     if model is not None:
         check_output(model, data, unlabeled_data)
@@ -65,35 +69,34 @@ def search(
     guess = "regress" if task is Task.regress else "classify"
     check_estimator(make_estimator("search", guess, learning, **folds))
     rows = read_rows(data, files, task, unlabeled_data)
-    estimator = make_estimator("search", rows.memory.task, learning, **folds)
-    fitted, chosen = fit_behind_scaler(estimator, scale, rows)
+    estimator = make_estimator("search", rows.note.task, learning, **folds)
+    fitted, chosen = fit_behind_scaler(estimator, scale, rows.X, rows.y)
     found = last_step(fitted)
     if model is not None:
         scaler = fitted[0] if fitted is not found else None
-        memory = replace(rows.memory, scale=chosen)
-        write_model(behind_scaler(scaler, found.best_estimator_), model, memory)
+        note = replace(rows.note, scale=chosen)
+        write_model(behind_scaler(scaler, found.best_estimator_), model, note)
     _summary(rows, found, chosen, model, time.perf_counter() - start, as_json)
 
 
 def _summary(
     rows: Any, found: Any, scale: str, path: Path | None, seconds: float, as_json: bool
 ) -> None:
-    from .describing import described_rows, row_facts
-    from .printing import show
+    from .output import show
 
     chosen = ", ".join(f"{name}={_short(value)}" for name, value in found.best_params_.items())
     show(
-        described_rows(rows)
+        rows.lines()
         | {
             "scaling": scale,
             "candidates": f"{len(found.cv_results_['params'])}",
             "chosen": chosen,
-            "held-out score": _score(found, rows.memory.task),
-            "unlabelled rows": bought(found, rows.memory.task),
+            "held-out score": _score(found, rows.note.task),
+            "unlabelled rows": bought(found, rows.note.task),
             "time": f"{seconds:.1f} s",
             "model": None if path is None else str(path),
         },
-        row_facts(rows)
+        rows.facts()
         | {
             "scale": scale,
             "candidates": len(found.cv_results_["params"]),
@@ -108,7 +111,7 @@ def _summary(
 
 
 def _score(found: Any, task: str) -> str:
-    from .printing import percent
+    from .output import percent
 
     if math.isnan(found.best_score_):
         return "none: too few labels to hold any out"

@@ -12,7 +12,7 @@ from ..io import DataFileError
 from ..io.files import format_by_name
 from .errors import UsageError
 from .options import Format, Task, TrainingFileOptions
-from .printing import progress_bar
+from .output import progress_bar
 from .rows import decide_task
 from .tables import open_training
 

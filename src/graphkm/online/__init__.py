@@ -12,12 +12,13 @@ from .._container import CheckpointError
 from .chunks import Chunk
 from .prequential import PrequentialResult, prequential
 from .streams import FileStream, read_stream
-from .training import load, train
+from .training import OtherStreamError, load, train
 
 __all__ = [
     "CheckpointError",
     "Chunk",
     "FileStream",
+    "OtherStreamError",
     "PrequentialResult",
     "load",
     "prequential",

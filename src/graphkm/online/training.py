@@ -16,6 +16,10 @@ _KINDS = {cls.__name__: kind_of(cls) for cls in (GKMClassifier, GKMRegressor)}
 _EVERY = 100_000
 
 
+class OtherStreamError(ValueError):
+    """A checkpoint belongs to another stream, or to a model with other parameters."""
+
+
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the model of a checkpoint, whichever estimator it is.
 
@@ -48,8 +52,8 @@ def train(
     ----------
     stream : iterable of (X, y)
         Chunks for `partial_fit`, from the stream's beginning each time: those that the checkpoint
-        has seen are read and passed over. Rows that the model keeps of them are compared, and a
-        ValueError says if they are others. Chunks without rows are skipped.
+        has seen are read and passed over. Rows that the model keeps of them are compared, and an
+        `OtherStreamError` says if they differ. Chunks without rows are skipped.
     model : GKMClassifier or GKMRegressor
         Learns in place. With a checkpoint it takes its state; its parameters must be the same.
     classes : array-like, optional
@@ -77,11 +81,11 @@ def train(
     check_count("every", every)
     seen = saved = _resume(model, checkpoint)
     options = {} if classes is None else {"classes": classes}
-    position, earlier = 0, _rows_learnt(model) - seen  # rows learnt before this stream began
+    position, earlier = 0, rows_learnt(model) - seen  # rows learnt before this stream began
     for X, y, *_ in stream:  # chunks of `read_stream` also know where they begin
         first, position = position, position + len(y)
         if first < seen:
-            model._refuse_other_rows(X, y, first + earlier)
+            _refuse_other_rows(model, X, y, first + earlier)
         if position <= seen or len(y) == 0:
             continue
         new = max(0, seen - first)  # a chunk may hold rows on both sides of the checkpoint
@@ -91,7 +95,7 @@ def train(
             save_model(model, checkpoint, {"rows": seen}, type(model)._kinds())
             saved = seen
     if position < seen:
-        raise ValueError(
+        raise OtherStreamError(
             f"The stream has {position:,} rows, but the checkpoint {os.fspath(checkpoint or '')} "  # type: ignore[arg-type]
             f"has seen {seen:,}: it belongs to another stream. Pass that one, or another path."
         )
@@ -100,8 +104,17 @@ def train(
     return model
 
 
-def _rows_learnt(model: Any) -> int:
+def rows_learnt(model: Any) -> int:
+    """Return how many rows of streams a model has learnt."""
     return model._stream.n_rows if hasattr(model, "_stream") else 0
+
+
+def _refuse_other_rows(model: Any, X: Any, y: Any, first: int) -> None:
+    """Raise if rows that the model has learnt cannot be these."""
+    try:
+        model._refuse_other_rows(X, y, first)
+    except ValueError as error:
+        raise OtherStreamError(str(error)) from error
 
 
 def _resume(model: Any, checkpoint: str | os.PathLike[str] | None) -> int:
@@ -110,14 +123,14 @@ def _resume(model: Any, checkpoint: str | os.PathLike[str] | None) -> int:
         return 0
     loaded, note = load_model(checkpoint, type(model)._kinds(), type(model))
     if not hasattr(loaded, "_stream"):
-        raise ValueError(
-            f"{os.fspath(checkpoint)} holds a model made by fit, which has no stream to go on "
-            "with; pass another path."
+        raise OtherStreamError(
+            f"{os.fspath(checkpoint)} holds a model made by fit, which has no stream to continue; "
+            "pass another path."
         )
     for name, value in model._learning_parameters().items():
         was = loaded._learning_parameters()[name]
         if value != was:
-            raise ValueError(
+            raise OtherStreamError(
                 f"The checkpoint {os.fspath(checkpoint)} was written with {name}={was}, and the "
                 f"model has {name}={value}; pass the same, or another path."
             )
