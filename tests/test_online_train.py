@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 import streaming_job
 from graphkm import GKMRegressor
-from graphkm.online import CheckpointError, load, train
+from graphkm.online import CheckpointError, OtherStreamError, load, train
 from streaming_job import N_CHUNKS, ROWS, chunks, model
 
 JOB = Path(streaming_job.__file__)
@@ -101,9 +101,10 @@ def test_chunks_without_rows_and_regression(tmp_path):
 def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted):
     path = tmp_path / "a"
     path.write_bytes(uninterrupted.read_bytes())
-    with pytest.raises(ValueError, match="belongs to another stream"):
+    with pytest.raises(OtherStreamError, match="belongs to another stream"):
         train(list(chunks())[:5], model(), checkpoint=path)
-    with pytest.raises(ValueError, match=r"written with reservoir_size=40.*reservoir_size=41"):
+    written = r"written with reservoir_size=40.*reservoir_size=41"
+    with pytest.raises(OtherStreamError, match=written):
         train(chunks(), model(reservoir_size=41), checkpoint=path)
     with pytest.raises(CheckpointError, match="holds a GKMClassifier"):
         train(chunks(), GKMRegressor(), checkpoint=path)
@@ -145,7 +146,7 @@ def test_other_rows_of_as_many_are_refused(tmp_path, other, storage):
     with pytest.raises(StopError):
         train(stored(until(7)), model(), classes=[0, 1], checkpoint=path, every=ROWS)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="belongs to another stream"):
+    with pytest.raises(OtherStreamError, match="belongs to another stream"):
         train(stored(other()), model(), checkpoint=path, every=1)
     assert path.read_bytes() == before
     train(stored(chunks()), model(), checkpoint=path)
@@ -166,11 +167,11 @@ def test_targets_are_compared(tmp_path):
     path = tmp_path / "a"
     train([(X, np.full(90, np.nan))], GKMRegressor(random_state=0), checkpoint=path)
     fresh = GKMRegressor(random_state=0)
-    with pytest.raises(ValueError, match="belongs to another stream"):
+    with pytest.raises(OtherStreamError, match="belongs to another stream"):
         train([(X, X[:, 0])], fresh, checkpoint=path)
     assert (fresh.origin_, fresh.spread_) == (0.0, 1.0)  # as before any target
     train([(X, np.full(90, np.nan)), (X, 7 + X[:, 0])], fresh, checkpoint=path)
-    with pytest.raises(ValueError, match="belongs to another stream"):
+    with pytest.raises(OtherStreamError, match="belongs to another stream"):
         train([(X, np.full(90, np.nan)), (X, X[:, 0])], fresh, checkpoint=path)
 
 

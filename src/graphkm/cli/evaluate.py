@@ -25,7 +25,7 @@ def evaluate(
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
 ) -> None:
-    """Compare a model's predictions with the labels of a file; rows without one are passed over.
+    """Compare a model's predictions with the labels of a file; rows without a label do not count.
 
     It is a fair test only if the model has not been trained on these rows.
     """

@@ -33,8 +33,8 @@ def export(
 ) -> None:
     """Write a model as LIBSVM's svm-predict or ONNX runtimes read it.
 
-    LIBSVM's labels are whole numbers; others are numbered, and what the numbers mean is told.
-    Scaling goes to a file of its own, for svm-scale -r; ONNX holds it.
+    LIBSVM's labels are whole numbers. Other labels are numbered, and the numbers are printed.
+    For LIBSVM, scaling goes to a file of its own, for svm-scale -r. An ONNX file holds it.
     """
     from ..exchange import to_onnx
     from .models import read_model

@@ -17,7 +17,7 @@ import graphkm
 
 from .errors import UsageError
 from .file_note import FileNote
-from .options import FitOptions, LearningOptions, Method, Scale
+from .options import PARAMETERS, FitOptions, LearningOptions, Method, Scale
 
 # -------------------------------------------------------------- estimators
 
@@ -30,7 +30,6 @@ _CLASSES = {
     ("search", "classify"): ("graphkm.estimators", "GKMClassifierCV"),
     ("search", "regress"): ("graphkm.estimators", "GKMRegressorCV"),
 }
-_PARAMETERS = {"seed": "random_state", "threads": "n_jobs", "neighbors": "n_neighbors"}
 _OWN = ("unlabeled", "verbose", "callback")  # set by the command line itself
 _MANY_ROWS, _FEW_LABELS = 15_000, 500  # with more of both, sparse rows get no neighbours
 _ALWAYS = ("seed", "threads")  # ignored by estimators that have no such parameter
@@ -82,7 +81,7 @@ def _flags(kind: Any, options: LearningOptions) -> dict[str, Any]:
     known = kind().get_params(deep=False)
     parameters = {}
     for flag, value in vars(options).items():
-        name = _PARAMETERS.get(flag, flag)
+        name = PARAMETERS.get(flag, flag)
         if flag == "set" or value is None or (flag in _ALWAYS and name not in known):
             continue
         _refuse_unknown(kind, name, f"--{flag.replace('_', '-')}")

@@ -12,6 +12,13 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+# What options are called in Python, where the names differ.
+PARAMETERS = {
+    "features": "n_features",
+    "neighbors": "n_neighbors",
+    "seed": "random_state",
+    "threads": "n_jobs",
+}
 _FILES, _LEARNING = "How the files are read", "How it learns"
 
 
@@ -105,8 +112,8 @@ class FileOptions:
         typer.Option(
             "--unlabeled",
             metavar="MARK",
-            help="What stands in the place of an unknown label, besides ? and nan, and nothing at "
-            "all in tables. In LIBSVM files a number.",
+            help="The mark of an unknown label, besides ? and nan, and an empty field in tables. "
+            "For LIBSVM files it is a number.",
             rich_help_panel=_FILES,
         ),
     ] = None
@@ -115,14 +122,14 @@ class FileOptions:
         typer.Option(
             "--drop",
             metavar="COLUMN",
-            help="A column that is no feature, by name or number from 1; may be repeated.",
+            help="A column to leave out, by its name or its number from 1; may be repeated.",
             rich_help_panel=_FILES,
         ),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option("--header/--no-header",
-                     help="Whether the first line of CSV holds names; by default as it looks.",
+                     help="Whether the first line of CSV holds names. Default: if it looks so.",
                      show_default=False, rich_help_panel=_FILES),
     ] = None  # fmt: skip
     delimiter: Annotated[
@@ -144,19 +151,20 @@ class TrainingFileOptions(FileOptions):
     skip_bad_rows: Annotated[
         bool,
         typer.Option("--skip-bad-rows",
-                     help="Leave rows out that have missing values or cannot be read.",
+                     help="Leave out rows that have missing values or cannot be read.",
                      rich_help_panel=_FILES),
     ] = False  # fmt: skip
     features: Annotated[
         int | None,
         typer.Option("--features", min=1, metavar="N",
-                     help="The number of features of a LIBSVM file, if more than it shows.",
+                     help="The number of features of a LIBSVM file. Default: its largest index.",
                      rich_help_panel=_FILES),
     ] = None  # fmt: skip
     zero_based: Annotated[
         bool | None,
         typer.Option("--zero-based/--one-based",
-                     help="What indices of a LIBSVM file count from; by default as it looks.",
+                     help="What indices of a LIBSVM file count from. Default: from 0 if there is "
+                     "an index 0, else from 1.",
                      show_default=False, rich_help_panel=_FILES),
     ] = None  # fmt: skip
 
@@ -231,15 +239,15 @@ class FitOptions(LearningOptions):
     ] = None
     budget: Annotated[
         int | None,
-        typer.Option("--budget", min=1, help="Centres at most, for --solver sgd and streams.",
-                     rich_help_panel=_LEARNING),
+        typer.Option("--budget", min=1, help="The most centres of a model, for --solver sgd and "
+                     "streams.", rich_help_panel=_LEARNING),
     ] = None  # fmt: skip
 
 
 def spread(work: Callable[..., None]) -> Callable[..., None]:
     """Return a function whose parameters are `work`'s, with dataclasses spread into their fields.
 
-    typer makes an option of every parameter; a dataclass among them would be none.
+    typer makes an option of every parameter, and cannot make one of a dataclass.
 
     Examples
     --------

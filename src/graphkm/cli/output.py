@@ -65,7 +65,7 @@ def print_table(rows: Sequence[Sequence[str]], *, justify: str = "left") -> None
 
 
 def say(text: str) -> None:
-    """Print a remark on standard error, where it cannot get among the results."""
+    """Print a remark on standard error, apart from the results."""
     print(f"graphkm: {text}", file=sys.stderr)
 
 
@@ -81,7 +81,7 @@ def percent(share: float) -> str:
 
 
 def progress_bar(what: str, unit: str, total: int | None = None) -> Any:
-    """Return a bar on standard error, which is silent unless that is a terminal."""
+    """Return a progress bar on standard error; it shows on terminals only."""
     from tqdm import tqdm
 
     return tqdm(
@@ -106,7 +106,7 @@ def _plain(value: Any) -> Any:
 
 @contextmanager
 def whole_or_not(path: Path | None) -> Iterator[IO[str]]:
-    """Yield a text file that takes its place when all is written; standard output without a path.
+    """Yield a text file that takes its place when all is written, or standard output.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def whole_or_not(path: Path | None) -> Iterator[IO[str]]:
 
 
 def check_output(path: Path, *inputs: str | os.PathLike[str] | None) -> None:
-    """Raise before long work whose result could not be written, or would replace what it reads."""
+    """Raise, before long work, if its result could not be written or would replace an input."""
     if str(path) == STDOUT:
         raise UsageError("- stands for standard output, and this needs a file; name one.")
     try:

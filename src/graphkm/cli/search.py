@@ -117,13 +117,13 @@ def _score(found: Any, task: str) -> str:
         return "none: too few labels to hold any out"
     score = found.best_score_
     what = f"{percent(score)} accuracy" if task == "classify" else f"R^2 {score:.4f}"
-    alone = found.cv is None and found.p == 2 and task == "classify"
-    how = "one at a time" if alone else "in folds"
+    one_by_one = found.cv is None and found.p == 2 and task == "classify"
+    how = "one at a time" if one_by_one else "in folds"
     return f"{what} on labels held out {how}; the best of all candidates, so a little flattered"
 
 
 def bought(found: Any, task: str) -> str:
-    """Return in words what the unlabelled rows bought, by the search's own judgement."""
+    """Return in words what the unlabelled rows bought, by the search's own scores."""
     gain = found.unlabeled_gain_
     if math.isnan(gain):
         return "what they bought cannot be told from so few labels; a graph is the usual choice"

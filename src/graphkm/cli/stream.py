@@ -58,8 +58,9 @@ def stream(
     """Learn row by row from a file that need not fit into note, or from standard input.
 
     Every chunk is predicted before it is learnt, which gives an honest accuracy wherever labels
-    are known. If the process is killed, the same command goes on from the last checkpoint; so it
-    does with a file that has grown. The first chunk decides scaling, and --gamma if it is a word.
+    are known. If the process is killed, the same command continues from the last checkpoint. It
+    also continues with a file that has grown. Scaling, and --gamma if it is a word, are those of
+    the first chunk.
     """
     from .models import write_model
     from .output import check_output
@@ -76,7 +77,7 @@ def stream(
 
 
 def _checkpoint_place(model: Path, given: Path | None) -> Path:
-    """Return where the state is kept: a file of its own, since it is read again."""
+    """Return where the state is kept; it must be a file, because it is read again."""
     from .._files import destination, is_stream
     from .errors import UsageError
 

@@ -13,6 +13,7 @@ from ..io import DataFileError
 from ..io.columns import Chooser, Columns, Head, Piece, listed
 from ..io.csv import is_number
 from ..io.files import STDIN, format_by_name, open_source, source_name
+from ..io.libsvm import libsvm_pieces, whole_libsvm
 from ..io.tables import OpenTable, open_table
 from .errors import UsageError
 from .file_note import FileNote
@@ -135,10 +136,10 @@ def _libsvm(
     """Return the rows of a LIBSVM file; they come all at once if their width is unknown."""
     mark = _as_number(unlabeled)
     if n_features is not None and zero_based is not None:
-        pieces = opened.libsvm(n_features, zero_based, mark)
+        pieces = libsvm_pieces(opened.lines, n_features, zero_based, mark)
         return Table(opened.name, "libsvm", pieces, zero_based=zero_based)
     counting = "auto" if zero_based is None else zero_based
-    X, y, from_zero = opened.whole_libsvm(counting, mark)
+    X, y, from_zero = whole_libsvm(opened.lines, counting, mark)
     width = n_features or X.shape[1]
     if width < X.shape[1]:
         raise DataFileError(

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import parse_csv
-from .bad_rows import BadRows
 from .columns import Chooser, Columns, Head, Piece, mark_unlabeled
 from .files import DataFileError
-from .text import parse_lines
+from .text import Lines
 
 DELIMITERS = (",", ";", "\t", "|", " ")  # in the order in which they are looked for
 _MISSING, _TEXT = 1, 2  # `LabelKind` in native/csv.hpp
@@ -22,51 +21,45 @@ _LABEL, _SKIPPED = -2, -1  # `Place` in native/csv.hpp
 
 
 def csv_table(
-    blocks: Iterator[bytes],
-    bad_rows: BadRows,
+    lines: Lines,
     chooser: Chooser,
     *,
     labels: str,
     unlabeled: Any,
     header: bool | str,
     delimiter: str | None,
-    line: int = 0,
 ) -> tuple[Columns, Iterator[Piece]]:
     """Return the columns of a CSV file and its rows, some at a time.
 
     Parameters
     ----------
-    blocks : iterator of bytes
-        Whole lines; the first block holds the first line that is not blank.
-    bad_rows : BadRows
-        Takes note of rows that cannot be used.
+    lines : Lines
+        The first block must hold a line that is not blank.
     chooser : Chooser
         Says which columns are read.
     labels, unlabeled, header
         As in `graphkm.online.read_stream`.
     delimiter : str, optional
         What separates fields. Default: the first usual sign in the first line.
-    line : int
-        How many lines came before the first block.
     """
-    block = next(blocks)
+    name, block = lines.bad_rows.name, next(lines.blocks)
     text = block.lstrip(b"\r\n")
-    line += block[: len(block) - len(text)].count(b"\n")
-    lines = [part.decode("utf-8", "backslashreplace") for part in text.split(b"\n", 2)[:2]]
+    begin = [part.decode("utf-8", "backslashreplace") for part in text.split(b"\n", 2)[:2]]
     if delimiter is None:
-        delimiter = next((sign for sign in DELIMITERS if sign in lines[0]), ",")
-    first, second = (fields(part, delimiter) for part in lines)
+        delimiter = next((sign for sign in DELIMITERS if sign in begin[0]), ",")
+    first, second = (fields(part, delimiter) for part in begin)
     named = bool(header)
     if header == "auto":
         label = chooser.likely_label(len(first))
-        named = has_header(first, second, label, unlabeled, bad_rows.name)
+        named = has_header(first, second, label, unlabeled, name)
     if named:
         text = text[text.index(b"\n") + 1 :]
-        line += 1
-    head = Head(bad_rows.name, first if named else None, len(first), second if named else first)
+    head = Head(name, first if named else None, len(first), second if named else first)
     columns = chooser.choose(head)
     parser = CsvParser(columns, delimiter, labels, unlabeled)
-    return columns, parse_lines(chain([text], blocks), parser, bad_rows, line)
+    n_before = lines.n_before + block[: len(block) - len(text)].count(b"\n")
+    rest = Lines(chain([text], lines.blocks), lines.bad_rows, n_before)
+    return columns, rest.parse(parser)
 
 
 def fields(line: str, delimiter: str) -> list[str]:

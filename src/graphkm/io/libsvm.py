@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from .._native import parse_libsvm
 from .bad_rows import BadRows
 from .columns import mark_unlabeled
 from .files import DataFileError, open_source, source_name
-from .text import line_blocks, parse_lines
+from .text import Lines, line_blocks
 
 _INT32 = np.iinfo(np.int32)
 
@@ -67,33 +67,22 @@ def read_libsvm(
     check_indices(n_features, zero_based)
     bad_rows = BadRows(source_name(source), on_bad_row)
     with open_source(source) as opened:
-        X, y, _ = whole_libsvm(
-            line_blocks(opened),
-            bad_rows,
-            n_features=n_features,
-            zero_based=zero_based,
-            unlabeled=unlabeled,
-        )
+        lines = Lines(line_blocks(opened), bad_rows)
+        X, y, _ = whole_libsvm(lines, zero_based, unlabeled, n_features)
     bad_rows.report()
     return X, y
 
 
 def whole_libsvm(
-    blocks: Iterable[bytes],
-    bad_rows: BadRows,
-    *,
+    lines: Lines,
+    zero_based: bool | str,
+    unlabeled: float | None,
     n_features: int | None = None,
-    zero_based: bool | str = "auto",
-    unlabeled: float | None = None,
-    line: int = 0,
 ) -> tuple[sparse.csr_matrix, NDArray[np.float64], bool]:
-    """Return all rows and labels, and whether indices count from 0.
-
-    The options are those of `read_libsvm`; `line` lines came before the first block.
-    """
+    """Return all rows and labels, and whether indices count from 0; see `read_libsvm`."""
     first = int(zero_based is False)
     last = _INT32.max if n_features is None else n_features - (zero_based is True)
-    arrays = list(parse_lines(blocks, LibsvmParser(first, last), bad_rows, line))
+    arrays = list(lines.parse(LibsvmParser(first, last)))
     y, counts, indices, values = _joined(arrays)
     from_zero = zero_based is True
     if zero_based == "auto" and len(indices):
@@ -102,26 +91,20 @@ def whole_libsvm(
     needed = int(indices.max()) + 1 if len(indices) else 0
     if n_features is not None and needed > n_features:
         raise DataFileError(
-            f"{bad_rows.name} has indices from 0 to {needed - 1}, hence {needed} features where "
-            f"n_features={n_features}. Pass n_features={needed}."
+            f"{lines.bad_rows.name} has indices from 0 to {needed - 1}, hence {needed} features "
+            f"where n_features={n_features}. Pass n_features={needed}."
         )
     X = _csr(counts, indices, values, n_features or needed)
     return X, mark_unlabeled(y, unlabeled), bool(from_zero)
 
 
 def libsvm_pieces(
-    blocks: Iterable[bytes],
-    bad_rows: BadRows,
-    *,
-    n_features: int,
-    zero_based: bool,
-    unlabeled: float | None,
-    line: int = 0,
+    lines: Lines, n_features: int, zero_based: bool, unlabeled: float | None
 ) -> Iterator[tuple[sparse.csr_matrix, NDArray[np.float64]]]:
-    """Yield CSR rows and labels, some at a time; `line` lines came before the first block."""
+    """Yield CSR rows and labels, some at a time."""
     first = int(not zero_based)
     parser = LibsvmParser(first, n_features - 1 + first)
-    for y, counts, indices, values in parse_lines(blocks, parser, bad_rows, line):
+    for y, counts, indices, values in lines.parse(parser):
         yield _csr(counts, indices, values, n_features), mark_unlabeled(y, unlabeled)
 
 

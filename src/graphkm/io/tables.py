@@ -10,16 +10,14 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .bad_rows import BadRows
 from .columns import Chooser, Columns, Piece
 from .csv import csv_table
 from .files import DataFileError, open_source, source_name
-from .libsvm import libsvm_pieces, whole_libsvm
 from .parquet import parquet_table
-from .text import line_blocks
+from .text import Lines, line_blocks
 
 _LIBSVM_LINE = re.compile(rb"\s*[^\s,;]+(\s+\d+:[^\s,;]+)+\s*(#.*)?")
 
@@ -33,19 +31,18 @@ class OpenTable:
     source : path, "-" or binary file
     format : str
         libsvm, csv or parquet.
-    bad_rows : BadRows
-        What was wrong with rows that have been read.
-    blocks : iterator of bytes
-        The text, in whole lines; nothing for Parquet.
-    n_blank : int
-        Lines that came before the first block, all of them blank.
+    lines : Lines
+        The text; nothing for Parquet.
     """
 
     source: Any
     format: str
-    bad_rows: BadRows
-    blocks: Iterator[bytes]
-    n_blank: int = 0
+    lines: Lines
+
+    @property
+    def bad_rows(self) -> BadRows:
+        """What was wrong with rows that have been read."""
+        return self.lines.bad_rows
 
     @property
     def name(self) -> str:
@@ -62,43 +59,10 @@ class OpenTable:
         delimiter: str | None = None,
     ) -> tuple[Columns, Iterator[Piece]]:
         """Return the columns of a CSV or Parquet file and its rows; see `csv_table`."""
-        options = {"labels": labels, "unlabeled": unlabeled}
+        common = {"labels": labels, "unlabeled": unlabeled}
         if self.format == "parquet":
-            return parquet_table(self.source, self.bad_rows, chooser, **options)
-        return csv_table(
-            self.blocks,
-            self.bad_rows,
-            chooser,
-            **options,
-            header=header,
-            delimiter=delimiter,
-            line=self.n_blank,
-        )
-
-    def libsvm(
-        self, n_features: int, zero_based: bool, unlabeled: float | None
-    ) -> Iterator[tuple[sparse.csr_matrix, NDArray[np.float64]]]:
-        """Return the rows of a LIBSVM file of known width."""
-        return libsvm_pieces(
-            self.blocks,
-            self.bad_rows,
-            n_features=n_features,
-            zero_based=zero_based,
-            unlabeled=unlabeled,
-            line=self.n_blank,
-        )
-
-    def whole_libsvm(
-        self, zero_based: bool | str, unlabeled: float | None
-    ) -> tuple[sparse.csr_matrix, NDArray[np.float64], bool]:
-        """Return all rows of a LIBSVM file, and whether indices count from 0."""
-        return whole_libsvm(
-            self.blocks,
-            self.bad_rows,
-            zero_based=zero_based,
-            unlabeled=unlabeled,
-            line=self.n_blank,
-        )
+            return parquet_table(self.source, self.bad_rows, chooser, **common)
+        return csv_table(self.lines, chooser, **common, header=header, delimiter=delimiter)
 
 
 @contextmanager
@@ -126,12 +90,11 @@ def open_table(
     ...     table.format, columns.names, [(X.tolist(), y.tolist()) for X, y in pieces]
     ('csv', ('x', 'z'), [([[1.0, 2.0]], ['cat'])])
     """
-    name = source_name(source) if name is None else name
+    place = "row" if format == "parquet" else "line"
+    bad_rows = BadRows(source_name(source) if name is None else name, place=place, **options)
     if format == "parquet":
-        table = OpenTable(source, format, BadRows(name, place="row", **options), iter(()))
-        yield table
+        yield OpenTable(source, format, Lines(iter(()), bad_rows))
     else:
-        bad_rows = BadRows(name, **options)
         with open_source(source) as opened:
             blocks, n_blank = line_blocks(opened), 0
             for first in blocks:
@@ -139,11 +102,10 @@ def open_table(
                     break
                 n_blank += first.count(b"\n")
             else:
-                raise DataFileError(f"{name} is empty.")
-            format = format or format_by_text(first)
-            table = OpenTable(source, format, bad_rows, chain([first], blocks), n_blank)
-            yield table
-    table.bad_rows.report()
+                raise DataFileError(f"{bad_rows.name} is empty.")
+            lines = Lines(chain([first], blocks), bad_rows, n_blank)
+            yield OpenTable(source, format or format_by_text(first), lines)
+    bad_rows.report()
 
 
 def format_by_text(text: bytes) -> str:

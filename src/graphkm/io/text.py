@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .bad_rows import BadRows
@@ -80,20 +81,37 @@ def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
         yield b"".join([*pending, b"\n"])
 
 
-def parse_lines(
-    blocks: Iterable[bytes], parser: LineParser, bad_rows: BadRows, line: int = 0
-) -> Iterator[Any]:
-    """Yield the rows of every block; `line` is the number of lines that came before."""
-    for text in blocks:
-        parser.reserve(text)
-        offset = row = 0
-        while offset < len(text):
-            offset, n_lines, row, code, begin, end = parser.resume(text, offset, row)
-            line += n_lines
-            if code:
-                bad_rows.add(line, explain(code, text[begin:end], parser))
-        if row:
-            yield parser.take(text, row)
+@dataclass
+class Lines:
+    """The lines of a file that are still to be read.
+
+    Attributes
+    ----------
+    blocks : iterator of bytes
+        Whole lines.
+    bad_rows : BadRows
+        What was wrong with lines that have been read.
+    n_before : int
+        How many lines came before the first block.
+    """
+
+    blocks: Iterator[bytes]
+    bad_rows: BadRows
+    n_before: int = 0
+
+    def parse(self, parser: LineParser) -> Iterator[Any]:
+        """Yield the rows of every block."""
+        line = self.n_before
+        for text in self.blocks:
+            parser.reserve(text)
+            offset = row = 0
+            while offset < len(text):
+                offset, n_lines, row, code, begin, end = parser.resume(text, offset, row)
+                line += n_lines
+                if code:
+                    self.bad_rows.add(line, explain(code, text[begin:end], parser))
+            if row:
+                yield parser.take(text, row)
 
 
 def explain(code: int, about: bytes, parser: LineParser) -> str:

@@ -12,7 +12,7 @@ from ..io.bad_rows import BadRows
 from ..io.columns import AllBesideLabel
 from ..io.csv import DELIMITERS
 from ..io.files import STDIN, DataFileError, binary_file, format_by_name, source_name
-from ..io.libsvm import check_indices
+from ..io.libsvm import check_indices, libsvm_pieces
 from ..io.tables import OpenTable, open_table
 from .chunks import Chunk, cut_into_chunks
 
@@ -177,7 +177,7 @@ class FileStream(_Options):
     def _pieces(self, table: OpenTable) -> Iterator[Any]:
         if self.format == "libsvm":
             assert self.n_features is not None
-            return table.libsvm(self.n_features, self.zero_based, self.unlabeled)
+            return libsvm_pieces(table.lines, self.n_features, self.zero_based, self.unlabeled)
         options = {k: getattr(self, k) for k in ("labels", "unlabeled", "header", "delimiter")}
         return table.columns(AllBesideLabel(self.label, self.n_features), **options)[1]
 
