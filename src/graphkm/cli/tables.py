@@ -72,16 +72,8 @@ def open_known(
 ) -> Iterator[Table]:
     """Open a file for a model that knows what its rows look like.
 
-    Parameters
-    ----------
-    path, options
-        The file.
-    note : FileNote
-        What the model knows.
-    labels : bool
-        Whether labels are read.
-    skip : bool, optional
-        Whether bad rows are left out; None where the command has no such option.
+    `labels` says whether labels are read, and `skip` whether bad rows are left out; None where the
+    command has no such option.
     """
     if options.unlabeled is None:
         options = replace(options, unlabeled=note.unlabeled)

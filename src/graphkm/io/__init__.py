@@ -6,7 +6,7 @@ columns    which columns of a table are features, and which one is the label
 csv        CSV, by the compiled parser; labels as numbers or words
 libsvm     LIBSVM's text format, by the compiled parser; `read_libsvm`
 parquet    Parquet, through pyarrow
-text       blocks of whole lines, and the loop that goes on behind bad ones
+text       blocks of whole lines, and the loop that continues after bad ones
 bad_rows   errors by default; counted and reported with `on_bad_row="skip"`
 files      paths, open files and standard input; gzip, bz2 and xz known by their first bytes
 =========  ==================================================================================

@@ -1,4 +1,4 @@
-"""Text in blocks of whole lines, and the loop that goes on behind bad ones."""
+"""Text in blocks of whole lines, and the loop that continues after bad ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .bad_rows import BadRows
 from .files import DataFileError, OpenFile
 
 BLOCK = 2**18  # bytes: a parser's arrays for it stay in the second-level cache
-MAX_LINE = 2**26  # bytes; a longer one is no line of a data file
+MAX_LINE = 2**26  # bytes; data files have no longer lines
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 40  # characters of a text that a message repeats
 
@@ -42,7 +42,7 @@ class LineParser(Protocol):
         """Have room for whatever a block may hold."""
 
     def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
-        """Read on at an offset: its next value, lines, rows, complaint, and what that is about."""
+        """Return the next offset, lines read, rows, the complaint, and the text it is about."""
 
     def take(self, text: bytes, n_rows: int) -> Any:
         """Return copies of the rows read."""
@@ -74,8 +74,8 @@ def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
             n_pending += len(data) - cut
         if n_pending > MAX_LINE:
             raise DataFileError(
-                f"{opened.name} has a line of more than {MAX_LINE:,} bytes, as no data file in "
-                "text has. Is it of another format? Then pass format=."
+                f"{opened.name} has a line of more than {MAX_LINE:,} bytes, too long for a data file "
+                "in text. Is it of another format? Then pass format=."
             )
     if pending:
         yield b"".join([*pending, b"\n"])

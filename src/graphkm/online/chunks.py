@@ -67,7 +67,7 @@ def cut_into_chunks(
             yield Chunk(X[first : first + chunk_size], y[first : first + chunk_size], row + first)
         row += n_whole
         n_waiting -= n_whole
-        # A copy: a view would keep all rows that are gone.
+        # A copy: a view would keep the rows that are done in memory.
         waiting = [(X[n_whole:].copy(), y[n_whole:].copy())] if n_waiting else []
     if to_skip:
         raise ValueError(f"start={start}, but the stream has only {start - to_skip} rows.")

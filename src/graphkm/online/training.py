@@ -1,4 +1,4 @@
-"""A stream from its beginning to its end, whatever happens in between."""
+"""Training on a stream from its beginning to its end, with checkpoints."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def train(
     checkpoint: str | os.PathLike[str] | None = None,
     every: int = _EVERY,
 ) -> Model:
-    """Feed a stream to a model, and go on from the checkpoint if there is one.
+    """Feed a stream to a model, and continue from the checkpoint if there is one.
 
-    A run that was killed at any moment and is started again with the same stream ends with the
-    same model, bit for bit, as one that was not: every row counts once.
+    A run may be killed at any moment. Started again with the same stream, it ends with the same
+    model, bit for bit, as a run that was never killed: every row counts once.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def train(
     check_count("every", every)
     seen = saved = _resume(model, checkpoint)
     options = {} if classes is None else {"classes": classes}
-    position, earlier = 0, rows_learnt(model) - seen  # rows learnt before this stream began
+    position, earlier = 0, rows_learnt(model) - seen  # rows learnt before this stream
     for X, y, *_ in stream:  # chunks of `read_stream` also know where they begin
         first, position = position, position + len(y)
         if first < seen:
