@@ -74,8 +74,8 @@ def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
             n_pending += len(data) - cut
         if n_pending > MAX_LINE:
             raise DataFileError(
-                f"{opened.name} has a line of more than {MAX_LINE:,} bytes, too long for a data file "
-                "in text. Is it of another format? Then pass format=."
+                f"{opened.name} has a line of more than {MAX_LINE:,} bytes, which is too long for "
+                "text. Is it of another format? Then pass format=."
             )
     if pending:
         yield b"".join([*pending, b"\n"])
