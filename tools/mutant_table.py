@@ -254,11 +254,12 @@ MUTANTS = [
         "native/csv.hpp",
         "test_csv_reader.py",
         ("*p == '\"' && p[1] == '\"'", "*p == '\"' && p[1] == '\"' && false"),
+        ("if (!field.ok && *p == '\\n')", "if (!field.ok)"),
         (
             "(column + 1 < n_columns) != (*p == delimiter)",
             "(column + 1 < n_columns) > (*p == delimiter)",
         ),
-        ("size == 1 && *p == '?'", "size == 2 && *p == '?'"),
+        ("size == 1 && *q == '?'", "size == 2 && *q == '?'"),
     ),
     *_of(
         "native/libsvm.hpp",

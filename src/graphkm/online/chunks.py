@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from ..io.tables import joined
 
 
 class Chunk(NamedTuple):
@@ -46,6 +46,7 @@ def cut_into_chunks(
 
     Examples
     --------
+    >>> import numpy as np
     >>> pieces = [(np.arange(3.0)[:, None], np.arange(3)), (np.arange(3.0, 5)[:, None], [3, 4])]
     >>> [(chunk.first_row, list(chunk.X.ravel())) for chunk in cut_into_chunks(pieces, 2, 1)]
     [(1, [np.float64(1.0), np.float64(2.0)]), (3, [np.float64(3.0), np.float64(4.0)])]
@@ -60,7 +61,7 @@ def cut_into_chunks(
             n_waiting += len(y) - skipped
         if n_waiting < chunk_size:
             continue
-        X, y = _joined(waiting)
+        X, y = joined(waiting)
         n_whole = n_waiting - n_waiting % chunk_size
         for first in range(0, n_whole, chunk_size):
             yield Chunk(X[first : first + chunk_size], y[first : first + chunk_size], row + first)
@@ -71,12 +72,4 @@ def cut_into_chunks(
     if to_skip:
         raise ValueError(f"start={start}, but the stream has only {start - to_skip} rows.")
     if waiting:
-        yield Chunk(*_joined(waiting), row)
-
-
-def _joined(pieces: list[tuple[Any, NDArray[Any]]]) -> tuple[Any, NDArray[Any]]:
-    if len(pieces) == 1:
-        return pieces[0]
-    Xs, ys = zip(*pieces, strict=True)
-    X = sparse.vstack(Xs, format="csr") if sparse.issparse(Xs[0]) else np.concatenate(Xs)
-    return X, np.concatenate(ys)
+        yield Chunk(*joined(waiting), row)

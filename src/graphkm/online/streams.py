@@ -9,10 +9,11 @@ from numbers import Integral
 from typing import Any
 
 from ..io.bad_rows import BadRows
-from ..io.files import STDIN, DataFileError, binary_file, format_by_name, open_source, source_name
-from ..io.libsvm import check_columns, libsvm_pieces
-from ..io.parquet import parquet_pieces
-from ..io.tables import DELIMITERS, csv_pieces
+from ..io.columns import AllBesideLabel
+from ..io.csv import DELIMITERS
+from ..io.files import STDIN, DataFileError, binary_file, format_by_name, source_name
+from ..io.libsvm import check_indices, libsvm_pieces
+from ..io.tables import OpenTable, open_table
 from .chunks import Chunk, cut_into_chunks
 
 _FORMATS = ("libsvm", "csv", "parquet")
@@ -153,7 +154,8 @@ class FileStream(_Options):
             file = binary_file(self.source)
             seekable = hasattr(file, "seekable") and file.seekable()
             place = file.tell() if seekable else None
-        object.__setattr__(self, "_reading", _Reading(self._no_bad_rows(), place))
+        bad_rows = BadRows(source_name(self.source), self.on_bad_row)
+        object.__setattr__(self, "_reading", _Reading(bad_rows, place))
 
     @property
     def bad_rows(self) -> BadRows:
@@ -171,37 +173,16 @@ class FileStream(_Options):
 
     def __iter__(self) -> Iterator[Chunk]:
         self._rewind()
-        bad_rows = self._reading.bad_rows = self._no_bad_rows()
-        yield from self._chunks(bad_rows)
-        bad_rows.report()
+        with open_table(self.source, self.format, on_bad_row=self.on_bad_row) as table:
+            self._reading.bad_rows = table.bad_rows
+            yield from cut_into_chunks(self._pieces(table), self.chunk_size, self.start)
 
-    def _chunks(self, bad_rows: BadRows) -> Iterator[Chunk]:
-        table = {key: getattr(self, key) for key in ("label", "labels", "n_features", "unlabeled")}
-        if self.format == "parquet":
-            pieces: Any = parquet_pieces(
-                self.source, bad_rows, **table, batch_size=min(self.chunk_size, 2**16)
-            )
-            yield from cut_into_chunks(pieces, self.chunk_size, self.start)
-            return
-        with open_source(self.source) as opened:
-            if self.format == "csv":
-                pieces = csv_pieces(
-                    opened, bad_rows, **table, header=self.header, delimiter=self.delimiter
-                )
-            else:
-                assert self.n_features is not None
-                pieces = libsvm_pieces(
-                    opened,
-                    bad_rows,
-                    n_features=self.n_features,
-                    zero_based=self.zero_based,
-                    unlabeled=self.unlabeled,
-                )
-            yield from cut_into_chunks(pieces, self.chunk_size, self.start)
-
-    def _no_bad_rows(self) -> BadRows:
-        place = "row" if self.format == "parquet" else "line"
-        return BadRows(source_name(self.source), self.on_bad_row, place)
+    def _pieces(self, table: OpenTable) -> Iterator[Any]:
+        if self.format == "libsvm":
+            assert self.n_features is not None
+            return libsvm_pieces(table.lines, self.n_features, self.zero_based, self.unlabeled)
+        options = {k: getattr(self, k) for k in ("labels", "unlabeled", "header", "delimiter")}
+        return table.columns(AllBesideLabel(self.label, self.n_features), **options)[1]
 
     def _rewind(self) -> None:
         if _is_path(self.source):
@@ -243,10 +224,10 @@ def _check(stream: FileStream) -> None:
         raise ValueError(f"labels={stream.labels!r} is none of 'auto', 'number', 'text'.")
     if stream.header not in (True, False, "auto"):
         raise ValueError(f"header={stream.header!r} is none of True, False, 'auto'.")
-    if len(stream.delimiter) != 1 or stream.delimiter not in DELIMITERS:
+    if stream.delimiter not in DELIMITERS:
         raise ValueError(f"delimiter={stream.delimiter!r} is none of {', '.join(DELIMITERS)!r}.")
     if stream.format == "libsvm":
-        check_columns(stream.n_features, bool(stream.zero_based))
+        check_indices(stream.n_features, bool(stream.zero_based))
         if stream.n_features is None:
             raise ValueError(
                 f"LIBSVM's format does not tell how many features {source_name(stream.source)} "
