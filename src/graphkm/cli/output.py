@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from .. import _progress
 from .._files import replacing, writable_place
 from ..io.files import STDIN
 from .errors import UsageError

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..io import DataFileError
+from ..machines.labels import missing_mask
 from .errors import UsageError
 from .options import Format, Task, TrainingFileOptions
 from .output import progress_bar
