@@ -56,7 +56,7 @@ class LandmarkSolver(Solver):
         """Return the solver with a number of landmarks, of which there are enough rows."""
         n = sizes.n_rows
         if self.n_landmarks == "auto":
-            return replace(self, n_landmarks=n if n <= _ALL else min(n, _SOME))
+            return replace(self, n_landmarks=n if n <= _ALL else _SOME)
         if int(self.n_landmarks) > n:
             raise ValueError(
                 f"n_landmarks={self.n_landmarks} is more than the {n} rows there are; pass at "
