@@ -147,8 +147,9 @@ def require_memory_for_centres(
         n_centres = min(n_centres, budget + _OTHERS)  # and those of a block
     per_value = np.dtype(dtype).itemsize
     row = X.nnz / max(1, X.shape[0]) * (per_value + 4) if issparse(X) else X.shape[1] * per_value
-    # Panels grow by doubling: while they move, the old and the new are there together.
-    centres = n_centres * (3 * row + n_outputs * (4 * 8 + 3 * per_value))
+    # Panels grow by doubling: while they move, the old and the new are there together. A centre
+    # is found by its number in a dictionary, whose entries take about 100 bytes.
+    centres = n_centres * (100 + 3 * row + n_outputs * (4 * 8 + 3 * per_value))
     estimate = int(centres) + max_iter * n_outputs // 4 + 2**24  # and the objective's course
     require_memory(
         estimate,

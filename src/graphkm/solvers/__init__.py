@@ -2,14 +2,14 @@
 
 =============  ================================================================
 base           `solve`: the one loop that iterates, reports and stops; `Solution`
-sgd            `SGD`: the paper's Algorithm 1, in exact blocks
+descent        the stochastic step, in exact blocks; W and its average
+sgd            `SGD`: the paper's Algorithm 1 on a data set
 stream         `StreamSolver`: the same steps on rows that come in pieces
 stream_edges   the edges of those steps
 reservoir      which rows of a stream are kept, at every moment of it
 schedule       how many steps a stream takes
-centres        centres that come from anywhere
+centres        centres with the two sums of the stochastic step
 budget         at most so many of them: the others are projected
-budgeted       the stochastic solver within a budget
 newton         `Newton`: J to its minimum over the span of landmarks
 row_newton     `RowNewton`: the rows' own scores smoothed, landmarks fitted to them
 damped_newton  Newton's method with line search, smoothing and a certified gap
