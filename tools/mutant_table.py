@@ -108,17 +108,17 @@ MUTANTS = [
         ("self.gap = steep + open_gap", "self.gap = steep"),
     ),
     *_of(
-        "src/graphkm/solvers/label_terms.py",
+        "src/graphkm/solvers/terms.py",
         "test_newton.py",
         ("left - 0.5 * width *", "left - width *"),
     ),
     *_of(
-        "src/graphkm/solvers/edge_terms.py",
+        "src/graphkm/solvers/terms.py",
         "test_newton.py",
         ("g -= np.bincount(v, pull * scale[v], n)", "g -= np.bincount(v, pull * scale[u], n)"),
     ),
     *_of(
-        "src/graphkm/solvers/smoothed.py",
+        "src/graphkm/solvers/graph_kernel.py",
         "test_newton.py",
         ("gram + (2 * factor) * form", "gram + factor * form"),
     ),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._threads import blas_threads_for
 from ..graphs import Graph, build_graph, neighbour_graph
-from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
+from ..kernels import Kernel, resolve_gamma
 from ..losses import Loss
 from ..machines.checks import (
     check_graph_reaches,
@@ -177,7 +177,7 @@ class BaseGKM(KernelMachine):
             return None
         gamma = settings.graph_gamma
         if gamma is None and self.graph != "precomputed":
-            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
+            own = kernel.euclidean_gamma
             gamma = resolve_gamma("spread", X) if own is None else own
         graph: Graph
         if neighbours is not None:
@@ -209,7 +209,7 @@ class BaseGKM(KernelMachine):
             raise ValueError(
                 f"An affinity was passed, but graph={self.graph!r}; pass graph='precomputed'."
             )
-        if wanted and isinstance(kernel, Precomputed) and self.graph != "precomputed":
+        if wanted and not kernel.has_rows and self.graph != "precomputed":
             raise ValueError(
                 f"kernel='precomputed' leaves no rows between which graph={self.graph!r} could "
                 "measure distances; pass graph='precomputed' and fit(X, y, affinity=W), or "

@@ -12,7 +12,7 @@ from scipy.special import log_expit, logsumexp
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
 from ..machines.classes import KernelClassifier, winning_class
 from ..solvers import Progress
@@ -345,7 +345,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         if wrong <= limit:
             return
         rows = problem.X[problem.labeled]
-        if isinstance(self.kernel_, Precomputed):
+        if not self.kernel_.has_rows:
             rows = rows[:, problem.labeled]
         alone = clone(self).set_params(
             C_graph=0, solver="newton", n_landmarks="auto", budget=None, verbose=0, callback=None

@@ -16,13 +16,13 @@ from .._threads import blas_threads_for
 from ..graphs import NEIGHBORS, Graph, build_graph, default_neighbors, neighbour_graph
 from ..graphs.laplacian import laplacian_matrix
 from ..graphs.search import nearest
-from ..kernels import Kernel, SquaredExponential, resolve_gamma
+from ..kernels import Kernel, resolve_gamma
 from ..objective import Objective
 from ..smoothness import Smoothness
-from ..solvers.features import LandmarkFeatures
+from ..solvers.graph_kernel import GraphKernel, graph_form
+from ..solvers.landmark_features import LandmarkFeatures
 from ..solvers.newton import Newton
 from ..solvers.row_newton import RowKernel
-from ..solvers.smoothed import SmoothedFeatures, graph_form
 from .base import BaseGKM, Neighbours, Problem
 from .criterion import (
     ENOUGH,
@@ -200,7 +200,7 @@ class ClosedForm:
             problem = replace(objective, graph=self._graph(k, objective.kernel), degree=degree)
             form = graph_form(problem, features, self._template.verbose)
             for steps, C_graph, factor in self._factors(problem, step):
-                smoothed = SmoothedFeatures(features.gram, labeled, form, factor)
+                smoothed = GraphKernel(features.gram, labeled, form, factor)
                 costs = self._grid.costs(smoothed.scale)
                 reached = smoothed.at(others)
                 with self._few_threads():
@@ -236,7 +236,7 @@ class ClosedForm:
         with self._few_threads():
             features = LandmarkFeatures(objective, self._labeled, 1e-12, n_threads)
             labeled = features.kernels_at(self._labeled)
-            smoothed = SmoothedFeatures(features.gram, labeled, None, 0.0)
+            smoothed = GraphKernel(features.gram, labeled, None, 0.0)
             costs = self._grid.costs(smoothed.scale, alone=True)
             others = smoothed.at(features.kernels_at(self._others))
             judged = self._judge(smoothed.phi, others, costs)
@@ -312,7 +312,7 @@ class ClosedForm:
         nobody = np.zeros(X.shape[0], dtype=bool)
         gamma = self._settings.graph_gamma
         if gamma is None:
-            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
+            own = kernel.euclidean_gamma
             gamma = resolve_gamma("spread", X) if own is None else own
         if self.neighbours is not None:
             near, d2 = self.neighbours

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from ..backends import query_rows
 from ..expansion import mean_row
 from ..graphs import NEIGHBORS
-from ..kernels import Kernel, SquaredExponential, resolve_gamma
+from ..kernels import Kernel, resolve_gamma
 from ..losses import Loss
 from ..machines.checks import check_kernel_reaches, check_range
 from ..machines.encoding import State
@@ -157,7 +157,7 @@ class StreamingGKM(BaseGKM):
         usual_C, usual_C_graph = self._default_costs(False, "landmarks", 1, 1)
         gamma = self.graph_gamma
         if gamma is None or isinstance(gamma, str):
-            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
+            own = kernel.euclidean_gamma
             gamma = resolve_gamma("spread", X) if own is None else own
         random = check_random_state(self.random_state)
         solver = StreamSolver(

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from ..expansion import KernelExpansion
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
 from ..solvers.stream import StreamSolver, StreamState
@@ -174,7 +174,7 @@ def _check_expansion(
     m, outputs, d = len(_rows), model._n_outputs(), model.n_features_in_
     _check_matrix("its coefficients", _coefficients, (m, outputs))
     _check_matrix("its constants", constant, (outputs,))
-    if isinstance(kernel, Precomputed):
+    if not kernel.has_rows:
         _require(d <= _COLUMNS, f"a precomputed kernel of {d:,} columns")
         _check_rows("its centres", _X, d, 0)
         _require(len(np.unique(_rows)) == m, "a centre occurs twice")
@@ -220,7 +220,7 @@ def _check_solver(model: Any, solver: Any) -> None:
     expected = (model.n_features_in_, model._n_outputs(), model._stream_sparse)
     _require(found == expected, "its solver is for other rows")
     _check_kernel(solver["kernel"])
-    _require(not isinstance(solver["kernel"], Precomputed), "its kernel has no rows")
+    _require(solver["kernel"].has_rows, "its kernel has no rows")
     resolve_loss(solver["loss"], "classification" if is_classifier(model) else "regression")
     numbers = [solver[name] for name in ("offset", "p", "C", "C_graph", "graph_gamma")]
     for value in numbers:

@@ -14,7 +14,7 @@ from .._threads import blas_threads_for
 from ..expansion import KernelExpansion
 from ..graphs import NEIGHBORS, build_graph, default_neighbors
 from ..graphs.laplacian import laplacian_matrix
-from ..kernels import Kernel, Precomputed, SquaredExponential, resolve_gamma
+from ..kernels import Kernel, resolve_gamma
 from ..losses import Loss
 from .checks import (
     check_graph_reaches,
@@ -203,14 +203,14 @@ class BaseLaplacian(KernelMachine):
             )
         if self.gamma_I == 0 or X.shape[0] == 1:
             return None
-        if isinstance(kernel, Precomputed) and self.graph != "precomputed":
+        if not kernel.has_rows and self.graph != "precomputed":
             raise ValueError(
                 "kernel='precomputed' leaves no rows between which neighbours could be searched "
                 "for; pass graph='precomputed' and fit(X, y, affinity=W), or gamma_I=0."
             )
         gamma = self.graph_gamma
         if gamma is None:
-            own = kernel.gamma if isinstance(kernel, SquaredExponential) else None
+            own = kernel.euclidean_gamma
             gamma = resolve_gamma("spread", X) if own is None else own
         graph = build_graph(
             self.graph,

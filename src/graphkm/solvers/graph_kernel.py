@@ -22,7 +22,7 @@ from .._threads import blas_threads_for
 from ..graphs.laplacian import laplacian_matrix
 from ..objective import Objective
 from .damped_newton import Vector, safe_cholesky
-from .features import LandmarkFeatures
+from .landmark_features import LandmarkFeatures
 
 
 def graph_form(
@@ -41,7 +41,7 @@ def _row_bar(n: int) -> Any:
     return tqdm(total=n, unit="row", desc="graph")
 
 
-class SmoothedFeatures:
+class GraphKernel:
     """phi(x) = B^(-1) k(x) at the labelled points, with B B' = S + 2 factor M.
 
     Where there are fewer labelled points than landmarks, only their span matters, and phi is
