@@ -28,7 +28,7 @@ from _common import Figure, script
 from graphkm import GKMClassifier, GKMClassifierCV, IteratedLaplacian, Newton
 from graphkm.backends.native import NativeStore
 from graphkm.graphs import knn_graph
-from graphkm.solvers import features, smoothed
+from graphkm.solvers import graph_kernel, landmark_features
 
 LANDMARKS, COLUMNS, CLUSTERS = 1000, 54, 10
 
@@ -83,12 +83,12 @@ def watched() -> Iterator[Stopwatch]:
     """Time every call into BLAS, LAPACK and the fused product while inside."""
     watch = Stopwatch()
     places = [
-        (features, "product"),
-        (features, "dpstrf"),
-        (features, "solve_triangular"),
-        (smoothed, "solve_triangular"),
-        (smoothed, "safe_cholesky"),
-        (smoothed, "qr"),
+        (landmark_features, "product"),
+        (landmark_features, "dpstrf"),
+        (landmark_features, "solve_triangular"),
+        (graph_kernel, "solve_triangular"),
+        (graph_kernel, "safe_cholesky"),
+        (graph_kernel, "qr"),
     ]
     kept = [(place, name, getattr(place, name)) for place, name in places]
     values = NativeStore.values

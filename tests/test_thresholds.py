@@ -17,6 +17,7 @@ from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
 from graphkm.cli import models
 from graphkm.cli.options import FitOptions, Method
 from graphkm.gkm import settings
+from graphkm.solvers import newton
 
 TEST = 2000  # rows of a score: its standard error is below a hundredth
 MARGIN = 0.03  # of accuracy or R^2
@@ -78,8 +79,8 @@ def assert_no_jump(found, name):
 @pytest.fixture
 def smaller(monkeypatch):
     """Divide the numbers of rows and labels by five, and keep their proportions."""
-    for name in ("_EXACT", "_LANDMARKS", "_FEW"):
-        monkeypatch.setattr(settings, name, getattr(settings, name) // 5)
+    for module, name in ((newton, "_ALL"), (newton, "_SOME"), (settings, "_FEW")):
+        monkeypatch.setattr(module, name, getattr(module, name) // 5)
 
 
 @every_kind

@@ -38,7 +38,7 @@ _CLASSES = {
 }
 _OWN = ("unlabeled", "verbose", "callback")  # set by the command line itself
 _MANY_ROWS, _FEW_LABELS = 15_000, 500  # with more of both, sparse rows get no neighbours
-_ALWAYS = ("seed", "threads")  # ignored by estimators that have no such parameter
+_ALWAYS = ("random_state", "n_jobs")  # ignored by estimators that have no such parameter
 
 
 def make_estimator(method: Method | str, task: str, options: LearningOptions, **more: Any) -> Any:
