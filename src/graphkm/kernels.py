@@ -124,11 +124,6 @@ class SquaredExponential(_GammaKernel):
         _check_positive("sigma_f", self.sigma_f)
 
     @property
-    def euclidean_gamma(self) -> float | None:
-        """The gamma."""
-        return self.gamma
-
-    @property
     def bounded(self) -> float:
         """The constant diagonal, sigma_f^2."""
         return float(self.sigma_f) ** 2
