@@ -24,7 +24,7 @@ _EDGES = 2**18  # edges looked at together
 class Objective:
     """One problem, or several that share data, kernel and graph.
 
-    For every output r, with l labelled points of weight s_i,
+    For every output r, with l labelled points of weight s_i, it is ::
 
         J_r(w) = 1/2 ||w||^2 + C_r sum_i s_i loss(y_ir, f(x_i))
                  + C_graph_r (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p .
