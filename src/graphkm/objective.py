@@ -31,7 +31,7 @@ class Objective:
 
     The normalised form divides f(x_u) by the square root of the degree of u before taking
     differences, and the sum by the number of vertices instead of |E|. For p = 2 the sum is
-    f' L f with L the graph's Laplacian, and `degree` q makes it f' L^q f.
+    f' L f with L the graph's Laplacian. A degree q makes it f' L^q f.
 
     Outputs are the classes of one-vs-rest, or the points of a grid of C and C_graph.
 

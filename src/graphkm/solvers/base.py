@@ -124,11 +124,24 @@ class Solver(Part, ABC):
         """Return the state before the first step. No parameter is "auto" any more."""
 
     def planned(self, sizes: Sizes) -> Self:
-        """Return the solver with every "auto" filled in."""
+        """Return the solver with every "auto" filled in.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            ``n_rows``, ``n_labeled``, and ``classes``: whether targets are classes.
+        """
         return self
 
     def accepts(self, together: Combination) -> None:
-        """Raise ValueError if the solver cannot work with the other parts."""
+        """Raise ValueError if the solver cannot work with the other parts.
+
+        Parameters
+        ----------
+        together : Combination
+            ``kernel``, ``graph``, ``smoothness``, ``solver``, ``C_graph``, and ``streaming``: whether
+            rows come in chunks.
+        """
 
 
 def solve(

@@ -52,7 +52,7 @@ class LandmarkSolver(Solver):
         check_count("max_iter", self.max_iter)
 
     def planned(self, sizes: Sizes) -> Self:
-        """Return the solver with a number of landmarks, of which there are enough rows."""
+        """Return the solver with its number of landmarks; an error if there are fewer rows."""
         n = sizes.n_rows
         if self.n_landmarks == "auto":
             return replace(self, n_landmarks=n if n <= _ALL else _SOME)
@@ -89,7 +89,7 @@ class LandmarkSolver(Solver):
 class Newton(LandmarkSolver):
     """Find the minimum of J over the span of landmarks, by Newton's method.
 
-    J is certified to lie within `tol` of its minimum. The solver suits few labels: it stores a
+    J is certified to lie within tol * J of its minimum. The solver suits few labels: it stores a
     matrix over the landmarks, and for p = 2 passes over the rows once.
 
     Parameters
@@ -107,9 +107,9 @@ class Newton(LandmarkSolver):
 
     Examples
     --------
-    >>> from graphkm._parts import Sizes
-    >>> Newton(tol=1e-8).planned(Sizes(n_rows=70_000, n_labeled=100, classes=True))
-    Newton(n_landmarks=1000, landmarks='uniform', tol=1e-08, max_iter=500)
+    >>> from graphkm import GKMClassifier
+    >>> GKMClassifier(solver=Newton(n_landmarks=500)).set_params(solver__tol=1e-8).solver
+    Newton(n_landmarks=500, landmarks='uniform', tol=1e-08, max_iter=500)
     """
 
     def start(self, objective: Objective, resources: Resources) -> State:

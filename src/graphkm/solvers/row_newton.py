@@ -155,9 +155,13 @@ class RowNewton(LandmarkSolver):
 
     Examples
     --------
-    >>> from graphkm._parts import Sizes
-    >>> RowNewton().planned(Sizes(n_rows=500, n_labeled=10, classes=True)).n_landmarks
-    500
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm import GKMClassifier
+    >>> X, truth = make_moons(200, noise=0.1, random_state=0)
+    >>> y = np.where(np.arange(200) < 10, truth, -1)
+    >>> model = GKMClassifier(solver=RowNewton(n_landmarks=50), random_state=0).fit(X, y)
+    >>> bool(np.mean(model.transduction_ == truth) > 0.9)
+    True
     """
 
     def accepts(self, together: Combination) -> None:

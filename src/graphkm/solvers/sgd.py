@@ -51,20 +51,21 @@ class SGD(Solver):
         labels for each centre.
     steps_per_row : float or "auto", default="auto"
         For ``partial_fit``: steps per row of the stream, at least one for every labelled row.
-        "auto" is 2n after n rows up to 20,000 steps, and n / 5 later. With a `half_life` h it
-        is a constant rate, that of n = h / log 2.
+        "auto" is 2n after n rows up to 20,000 steps, and n / 5 later. With a ``half_life`` h
+        the rate is constant: the rate for n = h / log 2.
     reservoir_size : int, default=2000
-        For ``partial_fit``: rows kept, of those with and of those without a label.
+        For ``partial_fit``: rows kept, so many with a label and as many without.
     half_life : float or None, default=None
         For ``partial_fit``: None keeps a uniform sample of everything seen. A number keeps a
         row for that many rows of the stream with probability one half, to follow drift.
 
     Examples
     --------
-    >>> from graphkm._parts import Sizes
-    >>> sizes = Sizes(n_rows=5000, n_labeled=2000, classes=True)
-    >>> SGD(step="explicit").planned(sizes).max_iter
-    10000
+    >>> from graphkm import GKMClassifier
+    >>> X, y = np.array([[-1.0], [1.0], [-2.0]]), np.array([0, 1, -1])
+    >>> model = GKMClassifier(solver=SGD(max_iter=500), random_state=0).fit(X, y)
+    >>> model.n_iter_, model.transduction_.tolist()
+    (500, [0, 1, 0])
     """
 
     step: Literal["implicit", "explicit"] = "implicit"
