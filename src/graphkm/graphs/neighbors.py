@@ -124,8 +124,8 @@ def _weights(
 ) -> NDArray[np.float64]:
     """Return the weights of pairs at squared distances d2.
 
-    `farthest` are the squared distances to the k-th neighbours, s_u^2. Where it is 0, among
-    many coinciding rows, the smallest positive one stands in: there is no scale to be had.
+    `farthest` are the squared distances to the k-th neighbours, s_u^2. They are 0 where many rows
+    coincide. There the smallest positive one is used instead.
     """
     with np.errstate(over="ignore", under="ignore"):
         if not isinstance(gamma, str):

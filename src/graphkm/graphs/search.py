@@ -20,11 +20,11 @@ Method = Literal["auto", "exact", "approximate"]
 Indices = NDArray[np.int64]
 
 LARGE = 10**12
-"""n^2 d from which "auto" is approximate: the exact search then takes two CPU minutes or more, the
-approximate one seconds. Below it the exact one costs little, and its graph has no misses."""
+"""n^2 d from which "auto" is approximate. There the exact search takes two CPU minutes or more, and
+the approximate one seconds. Below, the exact search costs little and misses nothing."""
 
 VERY_LARGE = 10 * LARGE
-"""n^2 d from which an exact search that could have been approximate is worth a warning."""
+"""n^2 d from which an exact search warns that an approximate one would be faster."""
 
 TREE_DIMENSIONS = 6
 """Up to here scikit-learn's trees are fast enough at any n: 700,000 rows took them 20 CPU seconds
@@ -58,10 +58,10 @@ def nearest(
         Threads, as in scikit-learn: None is 1, -1 is all cores.
     method : {"auto", "exact", "approximate"}, default="auto"
         "exact" is scikit-learn's search. "approximate" needs the extra ``graphkm[ann]`` and
-        aims at 95 % of the neighbours or more, judged by a sample of rows; sparse rows, and
-        rows in which it would have to look nearly everywhere, are searched exactly. "auto" is
-        approximate for dense data beyond `LARGE` of more than `TREE_DIMENSIONS` columns if the
-        extra is installed.
+        aims at 95 % of the neighbours or more, judged by a sample of rows. Sparse rows are
+        searched exactly, and so are rows for which most cells would have to be read. "auto" is
+        approximate for dense data beyond `LARGE` with more than `TREE_DIMENSIONS` columns, if
+        the extra is installed.
     squared : bool, default=False
         Return squared distances.
     verbose : bool, default=False
@@ -116,14 +116,14 @@ def exact(
 
 
 def _without_self(found: Indices, own: Indices) -> Indices:
-    """Drop each row's own number; where duplicates crowd it out, drop one of these."""
+    """Drop each row's own number; if duplicates have crowded it out, drop one of them."""
     others = found != own[:, None]
     others[others.all(axis=1), 0] = False
     return found[others].reshape(len(own), -1)
 
 
 def _is_approximate(rows: Any, method: Method) -> bool:
-    """Decide the method, and warn if the decision is a pity."""
+    """Return whether to search approximately; warn if an exact search will take long."""
     if method not in get_args(Method):
         raise ValueError(
             f"unknown search {method!r}; pass one of {', '.join(map(repr, get_args(Method)))}"
@@ -177,7 +177,7 @@ def progress(parts: list[slice], n: int, verbose: bool) -> Iterator[slice]:
 
 
 def neighbours(**parameters: Any) -> Any:
-    """Return scikit-learn's exact search; importing it takes longer than all of this package."""
+    """Return scikit-learn's exact search, imported here because the import is slow."""
     from sklearn.neighbors import NearestNeighbors
 
     return NearestNeighbors(**parameters)
@@ -197,10 +197,10 @@ def centred(rows: Any) -> Any:
 
 
 def search_threads(n: int) -> int:
-    """Return how many threads may search n rows so that ties fall alike at any number of them.
+    """Return how many threads may search n rows so that ties do not depend on their number.
 
-    scikit-learn cuts the queries among threads only if each gets more than 1024; else it cuts
-    the neighbours, and then a tie goes to whichever thread comes first.
+    scikit-learn divides the queries among threads only if each gets more than 1024. Otherwise it
+    divides the neighbours, and a tie goes to whichever thread comes first.
     """
     if n < 2 * 1025:
         return 1
