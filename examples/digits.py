@@ -2,8 +2,8 @@
 Images: handwritten digits from a few labels
 ============================================
 
-scikit-learn's digits are images of 8 x 8 pixels: here 400 for training and 1,397 for testing. With one
-to twenty labels per class, how much do the unlabelled images buy?
+scikit-learn's digits are images of 8 x 8 pixels: here 400 for training and 1,397 for testing. With
+one to twenty labels per class, how much do the unlabelled images buy?
 """
 
 import matplotlib.pyplot as plt

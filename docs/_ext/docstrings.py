@@ -1,8 +1,8 @@
 """Docstrings as Sphinx should read them.
 
 Their formulas are plain text: a bar in |t|^p is a bar, not markup. Methods inherited from
-scikit-learn refer to pages that are not here. And a part such as `Newton` is documented once, in its own
-module, whoever names it.
+scikit-learn refer to pages that are not here. And a part such as `Newton` is documented in its own
+module only.
 """
 
 import re

@@ -21,7 +21,10 @@ from .neighbors import epsilon_graph, knn_graph, neighbour_graph
 
 
 class GraphPart(Part, ABC):
-    """What makes a graph of rows. To add one, subclass it as a frozen dataclass and write `build`."""
+    """What makes a graph of rows.
+
+    To add one, subclass it as a frozen dataclass and write `build`.
+    """
 
     listed: ClassVar[bool] = False
     """Whether the graph stores its edges, as a `ListedGraph` does. `RowNewton` needs that, and
@@ -84,8 +87,8 @@ class GraphPart(Part, ABC):
         Parameters
         ----------
         together : Combination
-            ``kernel``, ``graph``, ``smoothness``, ``solver``, ``C_graph``, and ``streaming``: whether
-            rows come in chunks.
+            ``kernel``, ``graph``, ``smoothness``, ``solver``, ``C_graph``, and ``streaming``:
+            whether rows come in chunks.
         """
         if together.C_graph == 0:
             return

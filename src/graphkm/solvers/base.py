@@ -68,13 +68,13 @@ class Solution:
     objective : ndarray of shape (n_outputs,)
         The solver's own estimate of J at the solution.
     gap : ndarray of shape (n_outputs,), optional
-        J at the solution exceeds its minimum by no more, if the solver can tell.
+        J at the solution exceeds its minimum by at most this; None if the solver cannot tell.
     C : ndarray of shape (n_outputs,), optional
         The C it was found for, if the solver chose it.
     row_scores : ndarray of shape (n, n_outputs), optional
-        Scores of the rows themselves, where the solver has better ones than f.
+        Scores of the rows themselves, if the solver has better ones than f.
     complete : bool, default=True
-        Whether the solver came to its end: no callback stopped it.
+        Whether the solver finished; False if a callback stopped it.
     """
 
     rows: NDArray[np.int64]
@@ -139,8 +139,8 @@ class Solver(Part, ABC):
         Parameters
         ----------
         together : Combination
-            ``kernel``, ``graph``, ``smoothness``, ``solver``, ``C_graph``, and ``streaming``: whether
-            rows come in chunks.
+            ``kernel``, ``graph``, ``smoothness``, ``solver``, ``C_graph``, and ``streaming``:
+            whether rows come in chunks.
         """
 
 

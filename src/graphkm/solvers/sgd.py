@@ -21,7 +21,7 @@ from .centres import Centres
 from .descent import Descent, Draws
 
 _BLOCK = 256  # steps: larger blocks spend more on their own kernel matrix
-_SMALL = 1024  # rows: a long block meets each of so few again and again, and its kernel once
+_SMALL = 1024  # rows: a long block draws each of so few many times, and computes its kernel once
 _LONG_BLOCK = 2048
 _AHEAD = 2048  # steps drawn together
 _BIN = 32  # steps whose objectives are summed together
@@ -224,14 +224,14 @@ class SGDState:
 
     @staticmethod
     def _bins(steps: NDArray[Any]) -> NDArray[np.int64]:
-        """Return which sum of objectives a step t belongs to, whatever its block."""
+        """Return which sum of objectives a step t belongs to; it does not depend on blocks."""
         return (steps.astype(np.int64) - 1) // _BIN
 
     def _check_bounds(self) -> None:
-        """Refuse an explicit run whose second half stayed far above what J should be at most.
+        """Refuse an explicit run if J stayed far above its bound in the second half.
 
-        That is J(0), plus the theorem's 2 G^2 / T: with the G of this problem where the
-        theorem holds, else with that of the same problem without the graph.
+        The bound is J(0) plus the theorem's 2 G^2 / T. G is that of this problem if the theorem
+        holds, else of the same problem without the graph.
         """
         T, guarantee = self._descent.n_iter, self._objective.guarantee
         if self._solver.step == "implicit" or guarantee is None:
