@@ -1,4 +1,4 @@
-"""Checks of the data before the work begins: does it fit into memory, and can it succeed?"""
+"""Checks of the data before the work begins: whether it fits into memory, and can succeed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
     store = make_store(kernel, X.shape[1], 1, sparse=issparse(X), dtype=np.float64)
     store.append(query_rows(kernel, X, chosen, np.float64))
     values = store.values(query_rows(kernel, X, chosen[:_PROBE], np.float64))
-    values /= float(kernel.diagonal(X[:1])[0])  # it is the same everywhere if the kernel is stationary
+    values /= float(kernel.diagonal(X[:1])[0])  # the same everywhere: it is stationary
     reached = values >= np.finfo(np.float32).tiny
     if reached.all():
         return

@@ -7,8 +7,8 @@ minimise
 
 over a and, with an intercept, b. The losses are those of the l labelled rows. Only the graph term
 penalises b. This is twice (3) of Melacci and Belkin (2011), with no term divided by a number of
-rows. Belkin, Niyogi and Sindhwani (2006) divide the losses by l and f' L f by n^2: their gamma_A and
-gamma_I are 1 / l and n^2 / l times these.
+rows. Belkin, Niyogi and Sindhwani (2006) divide the losses by l and f' L f by n^2: their gamma_A
+and gamma_I are 1 / l and n^2 / l times these.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def root(
             break
         low, high = (x, high) if value < 0 else (low, x)
         following = x - value / slope if slope > 0 else math.inf
-        if math.isinf(high - low):  # until there is a bracket, steps are limited, and the limit grows
+        if math.isinf(high - low):  # no bracket yet: a step has a limit, which grows
             following = min(max(following, x - step), x + step) if slope > 0 else x
             following = x + math.copysign(step, -value) if following == x else following
             step *= 4
