@@ -24,7 +24,7 @@ X, X_test, truth, truth_test = train_test_split(
 # %%
 # Accuracy against the number of labels
 # -------------------------------------
-# The support vector machine sees the labelled images only; its gamma is that of all images, so
+# The support vector machine sees the labelled images only. Its gamma comes from all images, so
 # that it does not suffer from the scale of ten rows. Nothing is tuned. Accuracies are means over
 # three draws of the labels, on images that no method saw in training.
 

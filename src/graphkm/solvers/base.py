@@ -121,7 +121,11 @@ class Solver(Part, ABC):
 
     @abstractmethod
     def start(self, objective: Objective, resources: Resources) -> State:
-        """Return the state before the first step. No parameter is "auto" any more."""
+        """Return the state before the first step. No parameter is "auto" any more.
+
+        A state has ``progress`` (a `Progress`), ``done``, ``advance()``, which takes the next
+        steps, and ``solution()``, which returns a `Solution`.
+        """
 
     def planned(self, sizes: Sizes) -> Self:
         """Return the solver with every "auto" filled in.

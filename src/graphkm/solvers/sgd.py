@@ -230,8 +230,8 @@ class SGDState:
     def _check_bounds(self) -> None:
         """Refuse an explicit run if J stayed far above its bound in the second half.
 
-        The bound is J(0) plus the theorem's 2 G^2 / T. G is that of this problem if the theorem
-        holds, else of the same problem without the graph.
+        The bound is J(0) plus the theorem's 2 G^2 / T. G belongs to this problem if the
+        theorem holds, else to the same problem without the graph.
         """
         T, guarantee = self._descent.n_iter, self._objective.guarantee
         if self._solver.step == "implicit" or guarantee is None:
