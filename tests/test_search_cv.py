@@ -666,7 +666,9 @@ def test_zero_alone_means_no_graph(moons):
 # ---------------------------------------------------------------- manners
 
 
-@pytest.mark.parametrize("options", [{"solver": "row_newton", "n_landmarks": 50}, SMALL | {"cv": 3}])
+@pytest.mark.parametrize(
+    "options", [{"solver": "row_newton", "n_landmarks": 50}, SMALL | {"cv": 3}]
+)
 def test_random_state(options, moons):
     X, y, _ = moons
 
