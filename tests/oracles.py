@@ -446,11 +446,11 @@ def make_case(
     targets = rng.normal(size=(n_labeled, len(C)))
     if LOSSES[loss].task == "classification":
         targets = np.where(targets > 0, 1.0, -1.0)
-    weights = rng.uniform(0.2, 1.8, n_labeled)
+    label_weights = rng.uniform(0.2, 1.8, n_labeled)
     library_kernel, formula, parameters = KERNELS[kernel]
     K = kernel_matrix(formula, rows, rows, **parameters)
     data = K if kernel == "precomputed" else rows
-    options = {"gamma": graph_gamma, "radius": 1.4 if kind == "epsilon" else None}
+    options = {"gamma": weights, "radius": 1.4 if kind == "epsilon" else None}
     graph = edges = None
     if kind is not None:
         brought = affinity if kind == "precomputed" else None
@@ -467,7 +467,7 @@ def make_case(
     shared = {
         "labeled": np.flatnonzero(mask),
         "targets": targets,
-        "weights": weights,
+        "weights": label_weights,
         "C": np.array(C, float),
         "C_graph": np.array(C_graph, float),
         "offset": offset,

@@ -102,8 +102,10 @@ class _Weighted(GraphPart):
     def weighted(self, gamma: float, *, local: bool) -> Self:
         return self.with_params(weights=gamma) if self.weights in ("auto", "kernel") else self
 
-    def _gamma(self, X: Any) -> Any:
+    def _gamma(self, X: Any, affinity: Any) -> Any:
         """Return the weights as a number, or "local": without a kernel, the data's own gamma."""
+        if affinity is not None:
+            raise ValueError(f"{type(self).__name__} takes no affinity; pass Affinity().")
         return self.weighted(resolve_gamma("spread", X), local=True).weights
 
 
@@ -179,7 +181,13 @@ class KNN(_Weighted):
         """Return the graph; the result does not depend on the number of threads."""
         method: Any = self.search
         return knn_graph(
-            X, labeled, self.n_neighbors, self._gamma(X), n_jobs, method=method, verbose=verbose
+            X,
+            labeled,
+            self.n_neighbors,
+            self._gamma(X, affinity),
+            n_jobs,
+            method=method,
+            verbose=verbose,
         )
 
     def of_neighbours(
@@ -228,7 +236,7 @@ class Epsilon(_Weighted):
         verbose: bool = False,
     ) -> Graph:
         """Return the graph; an error if no two rows are that near."""
-        return epsilon_graph(X, labeled, self.radius, self._gamma(X), n_jobs)
+        return epsilon_graph(X, labeled, self.radius, self._gamma(X, affinity), n_jobs)
 
 
 @dataclass(frozen=True)
@@ -259,7 +267,7 @@ class Full(_Weighted):
         verbose: bool = False,
     ) -> Graph:
         """Return the graph."""
-        return FullGraph(X, labeled, self._gamma(X))
+        return FullGraph(X, labeled, self._gamma(X, affinity))
 
 
 @dataclass(frozen=True)
@@ -290,7 +298,7 @@ class Bipartite(_Weighted):
         verbose: bool = False,
     ) -> Graph:
         """Return the graph."""
-        return BipartiteGraph(X, labeled, self._gamma(X))
+        return BipartiteGraph(X, labeled, self._gamma(X, affinity))
 
 
 @dataclass(frozen=True)
