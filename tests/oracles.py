@@ -429,7 +429,7 @@ def make_case(
     C_graph=(0.007, 0.02),
     n=24,
     n_labeled=8,
-    weights=0.3,
+    graph_gamma=0.3,
     seed=0,
     X=None,
     affinity=None,
@@ -450,7 +450,7 @@ def make_case(
     library_kernel, formula, parameters = KERNELS[kernel]
     K = kernel_matrix(formula, rows, rows, **parameters)
     data = K if kernel == "precomputed" else rows
-    options = {"gamma": weights, "radius": 1.4 if kind == "epsilon" else None}
+    options = {"gamma": graph_gamma, "radius": 1.4 if kind == "epsilon" else None}
     graph = edges = None
     if kind is not None:
         brought = affinity if kind == "precomputed" else None
