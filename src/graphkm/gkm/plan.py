@@ -175,7 +175,7 @@ def make_plan(
         solver=solver,
         C=0.0,
         relative=False,
-        C_graph=e.C_graph,
+        C_graph=e.C_graph if isinstance(e.C_graph, str) else float(e.C_graph),
         streaming=streaming,
         reasons=reasons,
     )
