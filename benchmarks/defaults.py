@@ -31,26 +31,26 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from tqdm import tqdm
 
-from graphkm import GKMClassifier, GKMRegressor
+from graphkm import SGD, GKMClassifier, GKMRegressor
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DATA = pathlib.Path(os.environ.get("GRAPHKM_DATA", ROOT.parent / "shared" / "data"))
 
-BASE = {"solver": "sgd", "C": 1.0, "C_graph": 0.1, "gamma": "scale"}
+BASE = {"solver": SGD(), "C": 1.0, "C_graph": 0.1, "gamma": "scale"}
 
 CANDIDATES = {
     "defaults": {},
     "C_graph": {f"C_graph={c:g}": {"C_graph": c} for c in (0, 0.01, 0.1, 1, 10, 100)},
     "C": {f"C={c:g}": {"C": c, "C_graph": c} for c in (0.1, 1, 10, 100)},
-    "p": {f"p={p}": {"p": p} for p in (1, 1.5, 2, 3)},
+    "p": {f"p={p}": {"smoothness": p} for p in (1, 1.5, 2, 3)},
     "graph": {g: {"graph": g} for g in ("knn", "full", "bipartite")},
-    "n_neighbors": {f"k={k}": {"n_neighbors": k} for k in (3, 5, 10, 20)},
-    "graph_gamma": {f"graph_gamma={g:g}": {"graph_gamma": g} for g in (0.0,)},
-    "edge_sampling": {"by weight": {"edge_sampling": "weight"}},
-    "step": {s: {"step": s} for s in ("explicit", "implicit")},
+    "n_neighbors": {f"k={k}": {"graph__n_neighbors": k} for k in (3, 5, 10, 20)},
+    "weights": {f"weights={g:g}": {"graph__weights": g} for g in (0.0,)},
+    "edge_sampling": {"by weight": {"solver__edge_sampling": "weight"}},
+    "step": {s: {"solver__step": s} for s in ("explicit", "implicit")},
     "fit_intercept": {"intercept": {"fit_intercept": True}},
     "loss": {loss: {"loss": loss} for loss in ("smooth_hinge", "logistic")},
-    "max_iter": {f"T={t}": {"max_iter": t} for t in (1000, 3000, 10000, 30000)},
+    "max_iter": {f"T={t}": {"solver__max_iter": t} for t in (1000, 3000, 10000, 30000)},
 }
 
 
@@ -108,7 +108,7 @@ REGRESSION = {
     **{f"C_graph={c:g}": {"C_graph": c} for c in (0, 0.001, 0.01, 0.1, 1)},
     "C=10": {"C": 10, "C_graph": 0.1},
     "no intercept": {"fit_intercept": False},
-    "explicit": {"step": "explicit"},
+    "explicit": {"solver__step": "explicit"},
 }
 
 
@@ -134,9 +134,8 @@ def regression(n_splits):
                 if name.startswith("SVR"):
                     model = SVR().fit(X[known], y[known])
                 else:
-                    model = GKMRegressor(
-                        random_state=i, **{**BASE, "C_graph": 0.01, **REGRESSION[name]}
-                    )
+                    model = GKMRegressor(random_state=i, **{**BASE, "C_graph": 0.01})
+                    model.set_params(**REGRESSION[name])
                     model.fit(X, np.where(known, y, np.nan))
                 values.append(r2_score(y[~known], model.predict(X[~known])))
             table[name][set_name] = 100 * np.mean(values)
@@ -188,7 +187,7 @@ def main():
             for i, rows in enumerate(splits[: arguments.splits]):
                 model = SVC()
                 if parameters is not None:
-                    model = GKMClassifier(random_state=i, **{**BASE, **parameters})
+                    model = GKMClassifier(random_state=i, **BASE).set_params(**parameters)
                 values.append(accuracy(model, X, y, rows))
             table[name][set_name] = 100 * np.mean(values)
     report(table, "SVC on labelled rows")

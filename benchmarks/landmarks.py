@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from _common import Figure, SkipError, load_libsvm, script, table
-from graphkm import KNN, GKMClassifier
+from graphkm import KNN, GKMClassifier, Newton
 from graphkm.solvers.landmarks import RULES
 
 
@@ -40,10 +40,9 @@ def fit(X, y, truth, seed, **options):
     model = GKMClassifier(
         C=10.0,
         C_graph=10.0,
-        solver="newton",
+        solver=Newton(**options),
         random_state=seed,
         graph=KNN(n_neighbors=10),
-        **options,
     ).fit(X, y)
     taken = time.process_time() - start
     return model.objective_, (model.predict(X[hidden]) == truth[hidden]).mean(), taken

@@ -28,7 +28,7 @@ from _common import Figure, script
 from graphkm import GKMClassifier, GKMClassifierCV, IteratedLaplacian, Newton
 from graphkm.backends.native import NativeStore
 from graphkm.graphs import knn_graph
-from graphkm.solvers import features, smoothed
+from graphkm.solvers import graph_kernel, landmark_features
 
 LANDMARKS, COLUMNS, CLUSTERS = 1000, 54, 10
 
@@ -83,12 +83,12 @@ def watched() -> Iterator[Stopwatch]:
     """Time every call into BLAS, LAPACK and the fused product while inside."""
     watch = Stopwatch()
     places = [
-        (features, "product"),
-        (features, "dpstrf"),
-        (features, "solve_triangular"),
-        (smoothed, "solve_triangular"),
-        (smoothed, "safe_cholesky"),
-        (smoothed, "qr"),
+        (landmark_features, "product"),
+        (landmark_features, "dpstrf"),
+        (landmark_features, "solve_triangular"),
+        (graph_kernel, "solve_triangular"),
+        (graph_kernel, "safe_cholesky"),
+        (graph_kernel, "qr"),
     ]
     kept = [(place, name, getattr(place, name)) for place, name in places]
     values = NativeStore.values
@@ -127,18 +127,14 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
         slope = np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0]
         figures.append(Figure("exponent of time in rows", slope, "", 1.1, at_least=False))
         X, y, W = made(sizes[0])
-        shared: dict[str, Any] = {
-            "smoothing": "landmarks",
-            "n_landmarks": LANDMARKS,
-            "graph": "precomputed",
-            "random_state": 0,
-        }
+        solver = Newton(n_landmarks=LANDMARKS)
         search = GKMClassifierCV(
+            GKMClassifier(solver=solver, graph="precomputed", class_weight="balanced"),
             Cs=np.logspace(-1, 3, 5),
             C_graphs=np.logspace(0, 4, 5),
             gammas=["spread"],
             graphs=[(6, 2)],
-            **shared,
+            random_state=0,
         )
         grid = min(cpu(lambda: search.fit(X, y, affinity=W)) for _ in range(2))
         figures.append(

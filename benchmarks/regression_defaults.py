@@ -15,6 +15,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.datasets import (
@@ -62,10 +63,13 @@ def variants() -> dict[str, Maker]:
     """Return `GKMRegressor` with other constants in the place of its defaults."""
 
     def variant(C: float, strength: float) -> Any:
+        def costs(smoothed: bool, rows: bool, sizes: Any) -> tuple[float, float]:
+            return C, strength / sizes.n_labeled
+
         class Variant(GKMRegressor):
-            @staticmethod
-            def _default_costs(*args: Any) -> tuple[float, float]:
-                return C, strength / args[-1]
+            def fit(self, *given: Any) -> Any:
+                with patch("graphkm.gkm.plan.default_costs", costs):
+                    return super().fit(*given)
 
         return Variant(random_state=0)
 

@@ -77,18 +77,10 @@ def parts(n: int) -> Iterator[slice]:
 # ------------------------------------------------------------------- learners
 
 
-def ours(**changes: Any) -> GKMClassifier:
-    settings: dict[str, Any] = {
-        "C": 1.0,
-        "C_graph": 0.1,
-        "graph": "bipartite",
-        "gamma": GAMMA,
-        "steps_per_row": 0.2,
-        "reservoir_size": 20000,
-        "budget": BUDGET,
-        "random_state": 0,
-    }
-    return GKMClassifier(**(settings | changes))
+def ours(gamma: float = GAMMA, **changes: Any) -> GKMClassifier:
+    settings = {"steps_per_row": 0.2, "reservoir_size": 20000, "budget": BUDGET}
+    solver = SGD(**(settings | changes))
+    return GKMClassifier(1.0, 0.1, graph="bipartite", gamma=gamma, solver=solver, random_state=0)
 
 
 class OnFeatures:
@@ -367,15 +359,19 @@ MADE: dict[str, tuple[int, Callable[[np.ndarray], np.ndarray]]] = {
 LONG_CHUNK, LONG_MARKS = 1000, (50_000, 200_000, 500_000, 1_000_000)
 
 
-def along(d: int, label: Callable[[np.ndarray], np.ndarray], marks: list[int], **given: Any) -> Any:
+def along(
+    d: int,
+    label: Callable[[np.ndarray], np.ndarray],
+    marks: list[int],
+    C_graph: float | str,
+    half_life: float | None,
+) -> Any:
     """Yield the accuracy on new rows after so many rows, one in ten with its label."""
     rng = np.random.default_rng(0)
     X_test = np.random.default_rng(1).normal(size=(5000, d))
     truth = label(X_test).astype(np.int64)
-    model, classes = (
-        GKMClassifier(random_state=0, solver=SGD(budget=500), **given),
-        np.unique(truth),
-    )
+    solver, classes = SGD(budget=500, half_life=half_life), np.unique(truth)
+    model = GKMClassifier(C_graph=C_graph, solver=solver, random_state=0)
     for n in range(LONG_CHUNK, marks[-1] + 1, LONG_CHUNK):
         X = rng.normal(size=(LONG_CHUNK, d))
         y = np.where(rng.random(LONG_CHUNK) < 0.1, label(X), -1)

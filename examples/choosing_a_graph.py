@@ -13,9 +13,8 @@ from matplotlib.collections import LineCollection
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
-from graphkm import KNN, Epsilon, GKMClassifier, GKMClassifierCV
+from graphkm import KNN, Bipartite, Epsilon, Full, GKMClassifier, GKMClassifierCV
 from graphkm.datasets import hide_labels, make_g50c, make_two_moons
-from graphkm.graphs import build_graph
 
 moons, moon = make_two_moons(400, noise=0.12, random_state=0)
 clouds, cloud = make_g50c(400, n_features=241, bayes_error=0.1, random_state=0)
@@ -59,17 +58,17 @@ for title, (X, truth, count) in sets.items():
 # %%
 # What the graphs look like
 # -------------------------
-# Darker edges weigh more. `graphkm.graphs.build_graph` makes the graph that an estimator would.
+# Darker edges weigh more. A part's ``build`` makes the graph that an estimator would.
 
-options = {
-    "knn": {"n_neighbors": 10, "gamma": "local"},
-    "epsilon": {"radius": 0.25, "gamma": 5.0},
-    "bipartite": {"gamma": 5.0},
-    "full": {"gamma": 5.0},
+graphs = {
+    "knn": KNN(n_neighbors=10, weights="local"),
+    "epsilon": Epsilon(radius=0.25, weights=5.0),
+    "bipartite": Bipartite(weights=5.0),
+    "full": Full(weights=5.0),
 }
 figure, axes = plt.subplots(2, 2, figsize=(10, 6), layout="constrained")
-for ax, (kind, option) in zip(axes.ravel(), options.items(), strict=True):
-    edges = build_graph(kind, moons, y_moons >= 0, **option).edges()
+for ax, (kind, graph) in zip(axes.ravel(), graphs.items(), strict=True):
+    edges = graph.build(moons, y_moons >= 0).edges()
     heavy = np.argsort(edges.weight)[-4000:]
     color = np.zeros((len(heavy), 4))
     color[:, 3] = 0.5 * edges.weight[heavy] / edges.weight.max()

@@ -14,9 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
-from graphkm import GKMClassifier
+from graphkm import KNN, SGD, GKMClassifier, Power
 from graphkm.datasets import hide_labels, make_two_moons
-from graphkm.graphs import build_graph
 
 GAMMA, C, C_GRAPH = 5.0, 1.0, 0.002
 X, truth = make_two_moons(600, noise=0.15, random_state=0)
@@ -29,7 +28,8 @@ labeled = y >= 0
 # 1/2 ||w||^2 + C sum of hinge losses + C_graph (l / \|E\|) sum of mu (f(u) - f(v))^2, with the
 # sums over the l labelled rows and over the edges of the graph.
 
-edges = build_graph("knn", X, labeled, gamma=GAMMA, n_neighbors=10).edges()
+graph = KNN(n_neighbors=10, weights=GAMMA)
+edges = graph.build(X, labeled).edges()
 
 
 def objective(model):
@@ -51,9 +51,8 @@ common = {
     "C": C,
     "C_graph": C_GRAPH,
     "gamma": GAMMA,
-    "graph_gamma": GAMMA,
-    "laplacian": "unnormalized",
-    "laplacian_degree": 1,
+    "graph": graph,
+    "smoothness": Power(2, normalized=False),
     "precision": "double",
 }
 
@@ -74,7 +73,7 @@ steps, seeds = 2 ** np.arange(7, 15), 3
 excess = np.zeros((len(steps), seeds))
 for i, T in enumerate(steps):
     for seed in range(seeds):
-        model, seconds = fit(solver="sgd", max_iter=int(T), step="explicit", random_state=seed)
+        model, seconds = fit(solver=SGD("explicit", max_iter=int(T)), random_state=seed)
         excess[i, seed] = objective(model) - J
     correct = model.score(X[hidden], truth[hidden])
     print(f"sgd, {T:6} steps: J - min J = {excess[i].mean():8.4f}, ", end="")

@@ -40,12 +40,17 @@ def drifting_stream():
 # The linear model of scikit-learn learns from labelled rows only; it suits these classes, which a
 # line separates at any moment.
 
-following = {"gamma": 0.3, "steps_per_row": 1, "random_state": 0}
+
+def following(half_life=None, **options):
+    solver = SGD(steps_per_row=1, half_life=half_life)
+    return GKMClassifier(gamma=0.3, solver=solver, random_state=0, **options)
+
+
 models = {
     "linear (SGDClassifier)": SGDClassifier(random_state=0),
-    "GKMClassifier, keeps everything": GKMClassifier(**following),
-    "GKMClassifier, half_life=1000": GKMClassifier(solver=SGD(half_life=1000), **following),
-    "GKMClassifier, half_life=100": GKMClassifier(solver=SGD(half_life=100), **following),
+    "GKMClassifier, keeps everything": following(),
+    "GKMClassifier, half_life=1000": following(half_life=1000),
+    "GKMClassifier, half_life=100": following(half_life=100),
 }
 results = {
     name: prequential(model, drifting_stream(), classes=[0, 1], window=100, unlabeled=-1)
@@ -59,7 +64,7 @@ for name, result in results.items():
 # have changed places, and a past that is kept says the contrary of what is true. Do the unlabelled
 # rows help?
 
-no_graph = GKMClassifier(C_graph=0, solver=SGD(half_life=100), **following)
+no_graph = following(half_life=100, C_graph=0)
 result = prequential(no_graph, drifting_stream(), classes=[0, 1], window=100)
 print(f"half_life=100 without a graph    {result.cumulative_accuracy[-1]:6.1%}")
 

@@ -1,5 +1,5 @@
-// One line of comma-separated numbers, one of whose fields is the label: a number, a word, or
-// nothing. Quotes may surround a field; a field never extends over several lines.
+// One line of comma-separated fields: numbers, a label that is a number, a word or nothing, and
+// fields that nobody wants. Quotes may surround a field; a field never extends over several lines.
 #pragma once
 #include <limits>
 #include <stdexcept>
@@ -9,6 +9,9 @@
 namespace graphkm {
 
 enum LabelKind : std::uint8_t { number_label, missing_label, text_label };
+
+// Where the value of a column goes: to this feature, or to none of them.
+enum Place : std::int32_t { label_place = -2, skipped = -1 };
 
 struct CsvRows {
   double* values;         // row_capacity x n_features
@@ -26,7 +29,8 @@ struct Field {
 struct CsvLine {
   const CsvRows& rows;
   const char* text;
-  std::int64_t label_column;  // -1: none
+  const std::int32_t* places;  // of every column
+  std::int64_t n_columns;
   char delimiter;
   const char* marker;  // what stands for a missing label, besides "?" and nothing
   std::size_t marker_size;
@@ -55,16 +59,26 @@ struct CsvLine {
     return {begin, end, true};
   }
 
-  Complaint label(const Field& field, std::size_t row) const {
+  // What is not wanted may be any text whose quotes close on its line.
+  Complaint skip(const char*& p, Field& field) const {
+    field = next_field(p);
+    if (!field.ok && *p == '\n') return Complaint::bad_quotes;
+    while (!ends(*p)) ++p;
+    return Complaint::none;
+  }
+
+  Complaint label(const char*& p, Field& field, std::size_t row) const {
+    field = next_field(p);
+    if (!field.ok) return Complaint::bad_quotes;
     const std::size_t size = std::size_t(field.end - field.begin);
     double value = std::numeric_limits<double>::quiet_NaN();
     const bool marked = marker_size > 0 && size == marker_size &&
                         std::memcmp(field.begin, marker, size) == 0;
-    const char* p = field.begin;
+    const char* q = field.begin;
     LabelKind kind = text_label;
-    if (marked || size == 0 || (size == 1 && *p == '?'))
+    if (marked || size == 0 || (size == 1 && *q == '?'))
       kind = missing_label;
-    else if (read_number(p, value) && p == field.end)
+    else if (read_number(q, value) && q == field.end)
       kind = std::isnan(value) ? missing_label : number_label;
     else
       value = std::numeric_limits<double>::quiet_NaN();
@@ -79,6 +93,7 @@ struct CsvLine {
 
   // Most fields are plain numbers, read without looking for their end first.
   Complaint value(const char*& p, double& out, Field& field) const {
+    while (is_blank(*p)) ++p;
     const char* begin = p;
     if (read_number(p, out)) {
       const char* end = p;
@@ -107,29 +122,22 @@ struct CsvLine {
     while (is_blank(*p)) ++p;
     if (*p == '\n') return {Complaint::none, p, p, false};
     if (row >= rows.row_capacity) throw std::invalid_argument("there are more rows than room");
-    const std::int64_t n_columns = std::int64_t(rows.n_features) + (label_column >= 0);
     double* out = rows.values + row * rows.n_features;
+    rows.labels[row] = std::numeric_limits<double>::quiet_NaN();
+    rows.kinds[row] = missing_label;  // unless a column holds the label
     Verdict first_wrong{Complaint::none, p, p, true};
     for (std::int64_t column = 0; column < n_columns; ++column) {
       Field field{};
-      Complaint complaint;
-      if (column == label_column) {
-        field = next_field(p);
-        complaint = field.ok ? label(field, row) : Complaint::bad_quotes;
-      } else {
-        while (is_blank(*p)) ++p;
-        complaint = value(p, *out++, field);
-      }
+      const std::int32_t place = places[column];
+      const Complaint complaint = place == skipped       ? skip(p, field)
+                                  : place == label_place ? label(p, field, row)
+                                                         : value(p, out[place], field);
       if (complaint != Complaint::none && first_wrong.complaint == Complaint::none)
         first_wrong = {complaint, field.begin, field.end, false};
       if (complaint == Complaint::bad_quotes) return first_wrong;
       // That a line is too short or too long says more than what one of its fields looks like.
       if ((column + 1 < n_columns) != (*p == delimiter)) return wrong_width(line);
       p += column + 1 < n_columns;
-    }
-    if (label_column < 0) {
-      rows.labels[row] = std::numeric_limits<double>::quiet_NaN();
-      rows.kinds[row] = missing_label;
     }
     return first_wrong;
   }

@@ -3,6 +3,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
+#include <vector>
 
 #include "arguments.hpp"
 #include "csv.hpp"
@@ -44,18 +45,32 @@ Answer parse_libsvm(nb::bytes text, std::size_t offset, std::size_t row, Out<dou
   return parsed(text, offset, row, LibsvmLine{rows, first, last});
 }
 
+// Every feature has one column, the label at most one; other columns are skipped.
+void require_places(In<std::int32_t, 1> places, std::size_t n_features) {
+  require(n_features >= 1, "there are no features");
+  std::vector<int> columns(n_features, 0);
+  std::size_t n_labels = 0;
+  for (std::size_t column = 0; column < places.shape(0); ++column) {
+    const std::int32_t place = places(column);
+    require(place >= label_place && place < std::int64_t(n_features),
+            "a column has no place among the features");
+    n_labels += place == label_place;
+    if (place >= 0) ++columns[std::size_t(place)];
+  }
+  require(n_labels <= 1, "there are several label columns");
+  for (const int count : columns) require(count == 1, "a feature must have exactly one column");
+}
+
 Answer parse_csv(nb::bytes text, std::size_t offset, std::size_t row, Out<double, 2> values,
                  Out<double, 1> labels, Out<std::uint8_t, 1> kinds, Out<std::int64_t, 2> spans,
-                 std::int64_t label_column, nb::bytes delimiter, nb::bytes marker,
+                 In<std::int32_t, 1> places, nb::bytes delimiter, nb::bytes marker,
                  bool text_labels) {
   const std::size_t capacity = values.shape(0), n_features = values.shape(1);
   require_place(text, offset, row, capacity);
   require_shape(labels, "labels", {capacity});
   require_shape(kinds, "kinds", {capacity});
   require_shape(spans, "spans", {capacity, 2});
-  require(label_column >= -1 && label_column <= std::int64_t(n_features),
-          "there is no such label column");
-  require(n_features >= 1, "there are no features");
+  require_places(places, n_features);
   require(delimiter.size() == 1, "the delimiter must be one byte");
   const char separator = delimiter.c_str()[0];
   require(separator == ',' || separator == ';' || separator == '\t' || separator == ' ' ||
@@ -63,8 +78,8 @@ Answer parse_csv(nb::bytes text, std::size_t offset, std::size_t row, Out<double
           "the delimiter is none of comma, semicolon, tab, space and bar");
   const CsvRows rows{values.data(), labels.data(), kinds.data(),
                      spans.data(),  capacity,      n_features};
-  const CsvLine line{rows,           text.c_str(),  label_column, separator,
-                     marker.c_str(), marker.size(), text_labels};
+  const CsvLine line{rows,      text.c_str(),   places.data(), std::int64_t(places.shape(0)),
+                     separator, marker.c_str(), marker.size(), text_labels};
   return parsed(text, offset, row, line);
 }
 
@@ -77,7 +92,7 @@ void bind_text(nb::module_& m) {
         nb::arg("last"));
   m.def("parse_csv", &parse_csv, nb::arg("text"), nb::arg("offset"), nb::arg("row"),
         nb::arg("values").noconvert(), nb::arg("labels").noconvert(),
-        nb::arg("kinds").noconvert(), nb::arg("spans").noconvert(), nb::arg("label_column"),
+        nb::arg("kinds").noconvert(), nb::arg("spans").noconvert(), nb::arg("places").noconvert(),
         nb::arg("delimiter"), nb::arg("marker"), nb::arg("text_labels"));
 }
 

@@ -172,6 +172,28 @@ def test_progress_is_for_terminals_only(workshop):
     assert done.returncode == 0 and b"search" in shown and b"candidate" in shown
 
 
+def test_summaries_are_plain_lines_in_a_pipe_and_wrap_in_a_terminal(workshop):
+    arguments = ["evaluate", "moons.gkm", "test_rows.csv"]
+    piped = process(*arguments, folder=workshop, COLUMNS="30", FORCE_COLOR="1", TERM="xterm")
+    lines = piped.stdout.splitlines()
+    assert piped.returncode == 0 and "\x1b" not in piped.stdout
+    assert [line for line in lines if line.endswith("% (mean over the classes)")]
+    assert all(line == line.rstrip() for line in lines)
+    table = [line.split() for line in lines[-3:]]
+    assert table[0] == ["true", "\\", "predicted", "cat", "dog"]
+    assert [row[0] for row in table[1:]] == ["cat", "dog"]
+    assert sum(int(cell) for row in table[1:] for cell in row[1:]) == 200
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-m", "graphkm.cli", *arguments]
+    subprocess.run(command, cwd=workshop, stdout=follower, check=True, env=environment)
+    os.close(follower)
+    shown = os.read(leader, 100_000).decode().splitlines()
+    os.close(leader)
+    assert len(shown) > len(lines) and max(map(len, shown)) <= 30
+
+
 def test_a_closed_pipe_is_no_error_to_speak_of(workshop):
     command = f"{shlex.quote(sys.executable)} -m graphkm.cli predict moons.gkm new_rows.csv"
     done = subprocess.run(

@@ -248,7 +248,7 @@ def test_a_row_of_the_wrong_width_is_not_shifted_by_a_dropped_column(tmp_path, c
         ("x,label\n1,a\n2,b\n", ("--task", "regress"), 1, "the label 'a' is not a number"),
         ("x,label\n1,a\n2,b\n", ("--C", "-1"), 2, "C must be 'auto' or a finite number > 0"),
         ("x,label\n1,a\n2,b\n", ("--set", "colour=3"), 2, "has no parameter colour. It has C,"),
-        ("x,label\n1,a\n2,b\n", ("--set", "lapacian=x"), 2, "Did you mean laplacian?"),
+        ("x,label\n1,a\n2,b\n", ("--set", "lanmarks=x"), 2, "Did you mean landmarks?"),
         ("x,label\n1,a\n2,b\n", ("--set", "tol"), 2, "write --set NAME=VALUE"),
         ("x,label\n1,a\n2,b\n", ("--method", "tsvm", "--p", "1"), 2, "has no parameter p."),
         ("x,label\n1,a\n2,b\n", ("--delimiter", "x"), 2, "one of , ; | tab space"),

@@ -48,7 +48,10 @@ def predicted(folder, model="m.gkm", data="new.csv"):
             ["--scale", "none", "--C", "2", "--C-graph", "0.5", "--gamma", "3", "--neighbors", "5",
              "--solver", "sgd", "--p", "1.5", "--loss", "logistic", "--seed", "4",
              "--set", "max_iter=300", "--set", "precision=double"],
-            GKMClassifier(2, 0.5, gamma=3, solver=SGD(max_iter=300), loss="logistic", random_state=4, precision="double", unlabeled=None, graph=KNN(n_neighbors=5), smoothness=1.5),
+            GKMClassifier(
+                2, 0.5, gamma=3, graph=KNN(n_neighbors=5), solver=SGD(max_iter=300), smoothness=1.5,
+                loss="logistic", random_state=4, precision="double", unlabeled=None,
+            ),
         ),
         (
             ["--method", "lapsvm", "--scale", "minmax", "--set", "gamma_I=0.1"],

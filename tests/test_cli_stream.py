@@ -191,6 +191,19 @@ def test_other_settings_are_refused_unless_it_begins_anew(tmp_path, path, capsys
     assert run(*arguments, "--C", "3") == 2
 
 
+@pytest.mark.parametrize(("flags", "shift"), [((), 1), ((), 0), (("--features", "3"), 1)])
+@pytest.mark.parametrize("name", ["a.libsvm", "a.txt"])
+def test_libsvm_files_are_looked_through_for_their_width(tmp_path, name, flags, shift, capsys):
+    rows = [f"{k % 2} {shift + k % 2}:1 {shift + 2}:{k}" for k in range(20)]
+    (tmp_path / name).write_text("\n".join(rows))
+    model = tmp_path / "m.gkm"
+    assert run("stream", tmp_path / name, model, "--chunk", "10", *flags) == 0
+    capsys.readouterr()
+    assert run("info", model, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["n_features"] == 3 and found["zero_based"] == (shift == 0)
+
+
 def test_a_stream_without_labels_is_refused(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("x,label\n" + "1,\n" * 10)
     assert run("stream", tmp_path / "a.csv", tmp_path / "m.gkm") == 1

@@ -13,6 +13,8 @@ import pytest
 
 from graphkm import _native
 from graphkm.io import BadRowWarning, DataFileError
+from graphkm.io.columns import Columns
+from graphkm.io.tables import joined, open_table
 from graphkm.online import read_stream
 from mutations import mutated
 
@@ -164,18 +166,27 @@ def test_wrong_columns(text, options, message):
 
 
 def test_the_binding_checks_its_arguments():
-    def parse(values=(2, 2), labels=2, column=-1, delimiter=b",", text=b"1,2\n"):
+    def parse(values=(2, 2), labels=2, places=(0, 1), delimiter=b",", text=b"1,2\n", dtype="i4"):
         kinds, spans = np.empty(2, np.uint8), np.empty((2, 2), np.int64)
-        return _native.parse_csv(
-            text, 0, 0, np.empty(values), np.empty(labels), kinds, spans, column, delimiter, b"",
-            True,
-        )  # fmt: skip
+        arrays = np.empty(values), np.empty(labels), kinds, spans, np.array(places, dtype)
+        return _native.parse_csv(text, 0, 0, *arrays, delimiter, b"", True)
 
     assert parse()[:4] == (4, 1, 1, 0)
     with pytest.raises(ValueError, match="labels has 3 entries"):
         parse(labels=3)
-    with pytest.raises(ValueError, match="no such label column"):
-        parse(column=3)
+    for places, message in (
+        ((0, 1, 2), "no place among the features"),
+        ((0, 1, -3), "no place among the features"),
+        ((0, 1, -2, -2), "several label columns"),
+        ((0, 0, 1), "exactly one column"),
+        ((0, -1), "exactly one column"),
+        ((), "exactly one column"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parse(places=places)
+    for dtype in ("i8", "f8"):
+        with pytest.raises(TypeError):
+            parse(dtype=dtype)
     with pytest.raises(ValueError, match="no features"):
         parse(values=(2, 0))
     for delimiter in (b"", b",,", b"1", b"\n"):
@@ -183,6 +194,103 @@ def test_the_binding_checks_its_arguments():
             parse(delimiter=delimiter)
     with pytest.raises(ValueError, match="more rows than room"):
         parse(text=b"1,2\n" * 3)
+
+
+# ---------------------------------------------------------- skipped columns
+
+
+class Some:
+    """Reads these features, in this order, and the label."""
+
+    def __init__(self, features, label=None):
+        self.features, self.label = features, label
+
+    def likely_label(self, width):
+        return self.label
+
+    def choose(self, head):
+        return Columns(head, tuple(self.features), self.label)
+
+
+def read_some(text, features, label=None, on_bad_row="error", **options):
+    """Return the rows and labels of some columns."""
+    with open_table(io.BytesIO(text), "csv", on_bad_row=on_bad_row) as table:
+        return joined(table.columns(Some(features, label), header=False, **options)[1])
+
+
+@pytest.mark.parametrize("features", [[0], [4, 0], [3, 1, 2], [5, 4, 3, 2, 1, 0], [2, 5]])
+@pytest.mark.parametrize("label", [None, 6])
+def test_skipping_columns_is_reading_all_and_dropping_some(features, label):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(20_000, 6))
+    labels = rng.choice(["cat", "a, b", ""], size=len(values))
+    frame = pd.DataFrame(values).assign(label=labels)
+    text = frame.to_csv(index=False, header=False).encode()
+    assert len(text) > 2**21  # several blocks
+    everything, y_all = read_some(text, range(6), 6)
+    assert everything.tobytes() == values.tobytes()
+    X, y = read_some(text, features, label)
+    assert X.tobytes() == everything[:, features].tobytes()
+    assert y.tolist() == y_all.tolist() if label else np.isnan(y).all()
+
+
+ANY_TEXT = [
+    "", "?", "nan", "1e999", "word", "two words", "6\" pipe", '"a, b"', '"say ""hi"""', '"a"b',
+    '""', "' '", "#", "\x00", "é", "\t", "1;2|3", " \r", "-", '  "x"  ',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ANY_TEXT)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_skipped_column_may_hold_any_text(word, place):
+    lines = []
+    for k in range(3):
+        fields = [str(k), str(k + 0.5)]
+        fields.insert(place, word if k != 1 else "7")
+        lines.append(",".join(fields))
+    features = [k for k in range(3) if k != place]
+    X, y = read_some("\n".join(lines).encode(), features[::-1], labels="number", delimiter=",")
+    assert X.tolist() == [[0.5, 0], [1.5, 1], [2.5, 2]]
+    assert np.isnan(y).all()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"id,1", "there are 2 fields where 4 are expected: 'id,1'"),
+        (b"id,1,2,3,4", "there are 5 fields where 4 are expected: 'id,1,2,3,4'"),
+        (b"id,x,2,b", "the value of 'x' is not a number"),
+        (b"id,,2,b", "a value is missing"),
+        (b"id,1,2,cat", "the label 'cat' is not a number"),
+        (b'"id,1,2,3', "the quotes of 'id,1,2,3' are not closed"),
+        (b'id,1,"2,3', "the quotes of '2,3' are not closed"),
+    ],
+)
+def test_a_bad_line_is_named_where_columns_are_skipped(line, reason):
+    text = b"a,1,b,3\n\n" + line + b"\nc,2,?,4\n"
+    with pytest.raises(DataFileError, match=f"line 3: {re.escape(reason)}"):
+        read_some(text, [1], 3, labels="number")
+    with pytest.warns(BadRowWarning, match="1 row was left out .* line 3: "):
+        X, y = read_some(text, [1], 3, labels="number", on_bad_row="skip")
+    assert X.tolist() == [[1], [2]] and y.tolist() == [3, 4]
+
+
+@pytest.mark.filterwarnings("ignore::graphkm.io.BadRowWarning")
+def test_mutated_files_with_skipped_columns():
+    rng = np.random.default_rng(0)
+    n_rows = 0
+    for _ in range(2000):
+        text = b"1,2,first\n" + mutated(VALID, TOKENS, rng)
+        options = {"labels": "text", "on_bad_row": "skip", "delimiter": ","}
+        everything, y_all = read_some(text, [0, 1], 2, **options)
+        for k in (0, 1):  # a row may be good without the other column, and is never lost
+            X, y = read_some(text, [k], 2, **options)
+            rows = list(zip(X[:, 0], y, strict=True))
+            expected = list(zip(everything[:, k], y_all, strict=True))
+            kept = iter(rows)
+            assert all(row in kept for row in expected), text
+            n_rows += len(rows) - len(expected)
+    assert n_rows > 100
 
 
 # -------------------------------------------------------------------- fuzz

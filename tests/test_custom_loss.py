@@ -78,7 +78,6 @@ def test_what_overflows_is_told():
 class Gentle(Loss):
     """The logistic loss with half the slope."""
 
-    name: ClassVar[str] = "gentle"
     task: ClassVar[str] = "classification"
     lipschitz: ClassVar[float] = 0.5
 

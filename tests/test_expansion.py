@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 from scipy.spatial.distance import cdist
 
+from graphkm.backends import as_centres
 from graphkm.expansion import KernelExpansion, default_threads
 from graphkm.kernels import (
     Cosine,
@@ -27,6 +28,7 @@ from graphkm.kernels import (
     Precomputed,
     SquaredExponential,
 )
+from graphkm.solvers.centres import Centres
 from oracles import quadratic
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -187,8 +189,9 @@ def test_precomputed(dtype, form):
     used, a = np.array([4, 0, 17]), rng.normal(size=(3, 2))
     f.set(used, a)
     np.testing.assert_allclose(f.scores(queries), (queries[:, used] + 1) @ a, rtol=1e-12)
-    scores, gram = f.scores_and_gram(np.array([3, 4]))
-    np.testing.assert_allclose(scores, (K[[3, 4]][:, used] + 1) @ a, rtol=1e-12)
+    chosen = np.array([3, 4])
+    gram = f.between(chosen, chosen)
+    np.testing.assert_allclose(f.scores(K[chosen]), (K[chosen][:, used] + 1) @ a, rtol=1e-12)
     np.testing.assert_allclose(gram, K[[3, 4]][:, [3, 4]] + 1, rtol=1e-6)
     assert gram.dtype == dtype
 
@@ -203,7 +206,7 @@ def test_scores_and_gram_of_rows(name, dtype, form):
     f = KernelExpansion(kernel, FORMS[form](X), 2, offset=1.0, dtype=dtype)
     f.set(np.arange(60), a)
     chosen = np.array([50, 3, 4, 41, 7])
-    scores, gram = f.scores_and_gram(chosen)
+    scores, gram = f.scores(FORMS[form](X)[chosen]), f.between(chosen, chosen)
     bound = tolerance(name, X, X, a, dtype)
     assert gram.dtype == dtype and gram.shape == (5, 5)
     assert (np.abs(scores - (matrix(X[chosen], X) + 1) @ a) <= bound).all()
@@ -218,7 +221,7 @@ def test_a_users_matrix_is_left_alone(writeable):
     kept.flags.writeable = writeable
     before = kept.copy()
     f = KernelExpansion(FunctionKernel(lambda A, B: kept), X, offset=1.0, dtype=np.float64)
-    _, gram = f.scores_and_gram(np.arange(5))
+    gram = f.between(np.arange(5), np.arange(5))
     np.testing.assert_array_equal(gram, before + 1)
     np.testing.assert_array_equal(kept, before)
 
@@ -228,8 +231,13 @@ def test_a_users_matrix_is_left_alone(writeable):
 )
 @precisions
 def test_gram_is_what_the_block_stepper_takes(kernel, dtype):
+    four = np.arange(4)
+    for offset in (0.0, 1.0):
+        W = Centres(kernel, 5, 1, offset=offset, sparse=False, dtype=dtype, n_threads=1)
+        centres = as_centres(kernel, four, np.eye(5)[four])
+        assert W.values(np.eye(5)[four], centres).flags.c_contiguous
     f = KernelExpansion(kernel, np.eye(5), dtype=dtype)
-    assert f.scores_and_gram(np.arange(4))[1].flags.c_contiguous
+    assert f.between(four, four).flags.c_contiguous
 
 
 # ---------------------------------------------------------------- precision
@@ -290,34 +298,63 @@ def test_many_small_appends_equal_one(name, dtype, form):
     np.testing.assert_array_equal(grown.coefficients, whole.coefficients)
 
 
+some_rows = st.lists(st.integers(0, 19), min_size=1, unique=True)
+
+
 @settings(deadline=None, max_examples=50)
-@given(
-    st.lists(
-        st.tuples(st.booleans(), st.lists(st.integers(0, 19), min_size=1, unique=True)), max_size=12
-    ),
-    st.sampled_from(sorted(FORMS)),
-)
-def test_set_and_add_against_a_dictionary(operations, form):
+@given(st.lists(some_rows, max_size=12), st.sampled_from(sorted(FORMS)))
+def test_set_against_a_dictionary(operations, form):
     rng = np.random.default_rng(6)
     X = rows(rng, 20, 3)
     f = KernelExpansion(KERNELS["rbf"][0], FORMS[form](X), 2, dtype=np.float64)
-    model, order = {}, []
-    for add, chosen in operations:
-        numbers, values = np.array(chosen), rng.normal(size=(len(chosen), 2))
-        (f.add if add else f.set)(numbers, values)
-        for row, value in zip(chosen, values, strict=True):
-            order += [row] if row not in model else []
-            model[row] = model.get(row, np.zeros(2)) + value if add else value
+    model = {}
+    for chosen in operations:
+        values = rng.normal(size=(len(chosen), 2))
+        f.set(np.array(chosen), values)
+        model.update(zip(chosen, values, strict=True))
+    order = list(model)
     assert f.rows.tolist() == order and len(f) == len(order)
     a = np.zeros((20, 2))
     for row, value in model.items():
         a[row] = value
     np.testing.assert_allclose(f.coefficients, a[order])
-    slots = f.slots(np.arange(20))
-    assert [order[s] if s >= 0 else None for s in slots] == [
-        i if i in model else None for i in range(20)
-    ]
     np.testing.assert_allclose(f.scores(X), KERNELS["rbf"][1](X, X) @ a, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.tuples(st.booleans(), some_rows), max_size=12),
+    st.sampled_from(sorted(FORMS)),
+    st.booleans(),
+)
+def test_centres_against_a_dictionary(operations, form, keep_rows):
+    """Sums are added to, or rows take the place of all centres."""
+    rng = np.random.default_rng(6)
+    X = rows(rng, 20, 3)
+    data, sparse = FORMS[form](X), form != "dense"
+    W = Centres(
+        KERNELS["rbf"][0], 3, 2, offset=1.0, sparse=sparse, dtype=np.float64, n_threads=1,
+        keep_rows=keep_rows,
+    )  # fmt: skip
+    model = {}
+    for replace, chosen in operations:
+        values = rng.normal(size=(len(chosen), 4))
+        values[0] = 0.0  # nothing is added to this one
+        if replace:
+            model = dict(zip(chosen, values, strict=True))
+            W.replace(np.array(chosen) + 70, data[chosen], values)
+            continue
+        W.add(np.array(chosen) + 70, data[chosen], values[:, :2], values[:, 2:])
+        for row, value in zip(chosen[1:], values[1:], strict=True):
+            model[row] = model.get(row, 0.0) + value
+    order = list(model)
+    assert W.ids.tolist() == [row + 70 for row in order] and len(W) == len(order)
+    sums = np.array([model[row] for row in order]).reshape(-1, 4)
+    np.testing.assert_allclose(W.sums, sums)
+    if keep_rows:
+        np.testing.assert_array_equal(W.rows.toarray() if sparse else W.rows, X[order])
+    expected = (KERNELS["rbf"][1](X, X[order]) + 1) @ sums[:, :2]
+    np.testing.assert_allclose(W.scores(data), expected, atol=1e-12)
 
 
 @every_kernel
@@ -333,14 +370,14 @@ def test_pickle_gives_the_same_bits(name, dtype, form):
     np.testing.assert_array_equal(copy.rows, f.rows)
     unused = np.setdiff1d(np.arange(70), f.rows)
     for g in (f, copy):  # and it still grows
-        g.add(unused, np.ones((len(unused), 3)))
-        g.add(np.arange(5), np.ones((5, 3)))
+        g.set(unused, np.ones((len(unused), 3)))
+        g.set(np.arange(5), np.full((5, 3), 2.0))
     np.testing.assert_array_equal(copy.scores(data), f.scores(data))
 
 
 def test_an_empty_one_grows_after_pickling():
     f = pickle.loads(pickle.dumps(KernelExpansion(Linear(), np.eye(3))))
-    f.add(np.array([1]), np.array([[2.0]]))
+    f.set(np.array([1]), np.array([[2.0]]))
     assert f.coefficients.tolist() == [[2.0]]
 
 
@@ -414,7 +451,7 @@ def test_threads_change_no_bit(dtype, form):
         for threads in (1, 2, 3, 64):
             f = KernelExpansion(KERNELS[name][0], data, 3, dtype=dtype, n_threads=threads)
             f.set(np.arange(n), a)
-            results.append((f.scores(data), *f.scores_and_gram(np.arange(n))))
+            results.append((f.scores(data), f.between(np.arange(n), np.arange(n))))
         for other in results[1:]:
             for one, two in zip(results[0], other, strict=True):
                 np.testing.assert_array_equal(one, two)

@@ -7,9 +7,13 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.datasets import make_moons
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
+from graphkm import GKMClassifier
 from graphkm.kernels import (
     Cosine,
     FunctionKernel,
@@ -294,3 +298,74 @@ def test_gamma_makes_no_large_copy():
 def test_unknown_gamma_name():
     with pytest.raises(ValueError, match="'scale', 'auto' or a positive number, got 'median'"):
         resolve_gamma("median", np.ones((2, 2)))
+
+
+# ---------------------------------------------------------------- traits
+
+
+def test_kernels_say_what_they_are():
+    traits = {
+        "rbf": (True, True, 0.5),
+        "laplacian": (True, True, None),
+        "linear": (True, False, None),
+        "poly": (True, False, None),
+        "cosine": (True, False, None),
+        "precomputed": (False, False, None),
+    }
+    for name, (has_rows, stationary, gamma) in traits.items():
+        kernel = resolve_kernel(name).with_gamma(0.5)
+        found = (kernel.has_rows, kernel.stationary, kernel.euclidean_gamma)
+        assert found == (has_rows, stationary, gamma)
+    assert SquaredExponential().euclidean_gamma is None
+
+
+def test_parameters_are_addressed_by_name():
+    kernel = Polynomial(degree=2, gamma=0.5)
+    assert kernel.get_params() == {"degree": 2, "gamma": 0.5, "coef0": 0.0}
+    assert kernel.with_params(coef0=1.0) == Polynomial(degree=2, gamma=0.5, coef0=1.0)
+    assert clone(kernel) is kernel
+    assert Linear().get_params() == {}
+    with pytest.raises(ValueError, match="degree must be a whole number"):
+        kernel.with_params(degree=0)
+    with pytest.raises(ValueError, match="Linear has no parameter 'gamma'; it has none"):
+        Linear().with_params(gamma=1.0)
+
+
+class Bump(Kernel):
+    """A kernel from outside, with its formulas and nothing else: exp(-||x - y||^2)."""
+
+    def _matrix(self, X, Y):
+        return np.exp(-cdist(X, Y, "sqeuclidean"))
+
+    def _diagonal(self, X):
+        return np.ones(X.shape[0])
+
+
+class StationaryBump(Bump):
+    """The same, and it says that it depends on x - y."""
+
+    stationary = True
+
+
+@pytest.mark.parametrize("kernel", [Bump(), StationaryBump()])
+@pytest.mark.parametrize("solver", ["newton", "sgd"])
+def test_a_kernel_from_outside(kernel, solver):
+    X, truth = make_moons(120, noise=0.1, random_state=0)
+    y = np.where(np.arange(120) % 4 == 0, truth, -1)
+    given = {"C": 1.0, "C_graph": 0.1, "graph_gamma": 1.0, "solver": solver, "random_state": 0}
+    own, known = (
+        GKMClassifier(kernel=k, precision="double", **given).fit(X, y)
+        for k in (kernel, SquaredExponential(gamma=1.0))
+    )
+    np.testing.assert_allclose(own.decision_function(X), known.decision_function(X), atol=1e-4)
+
+
+def test_a_stationary_kernel_from_outside_must_reach():
+    X = 1e3 * np.arange(10.0)[:, None]
+    y = np.where(np.arange(10) < 6, np.arange(10) % 2, -1)
+    with pytest.raises(
+        ValueError, match=r"StationaryBump\(\) makes every kernel value .* underflow"
+    ):
+        GKMClassifier(kernel=StationaryBump()).fit(X, y)
+    with pytest.raises(ValueError, match=r"gamma=1 makes every kernel value .* underflow"):
+        GKMClassifier(kernel=SquaredExponential(gamma=1.0)).fit(X, y)

@@ -19,7 +19,7 @@ from graphkm import _native
 from graphkm.io import BadRows, BadRowWarning, DataFileError, read_libsvm
 from graphkm.io.files import OpenFile
 from graphkm.io.libsvm import LibsvmParser, libsvm_pieces
-from graphkm.io.text import line_blocks, parse_lines
+from graphkm.io.text import Lines, line_blocks
 from mutations import mutated
 
 PLAIN = b"+1 1:0.5 3:-2e-3 7:1\n-1 2:1\n"
@@ -99,9 +99,8 @@ def test_many_blocks():
 @pytest.mark.parametrize("size", [1, 2, 7, 31])
 def test_any_block_size_gives_the_same_rows(size):
     opened = OpenFile(io.BytesIO(ODD), "odd", compressed=False)
-    pieces = list(
-        parse_lines(line_blocks(opened, size), LibsvmParser(1, 2**31 - 1), BadRows("odd"))
-    )
+    lines = Lines(line_blocks(opened, size), BadRows("odd"))
+    pieces = list(lines.parse(LibsvmParser(1, 2**31 - 1)))
     y, counts, indices, values = (np.concatenate(column) for column in zip(*pieces, strict=True))
     X, labels = read(ODD, zero_based=False)
     assert y.tobytes() == labels.tobytes()
@@ -304,8 +303,8 @@ def check_pieces(text):
     """Bad lines left out one by one leave what a file of the good lines holds."""
     opened = OpenFile(io.BytesIO(text), "fuzz", compressed=False)
     bad_rows = BadRows("fuzz", "skip")
-    options = {"n_features": 200_000, "zero_based": True, "unlabeled": None}
-    pieces = list(libsvm_pieces(opened, bad_rows, **options))
+    lines = Lines(line_blocks(opened), bad_rows)
+    pieces = list(libsvm_pieces(lines, n_features=200_000, zero_based=True, unlabeled=None))
     n_lines = text.count(b"\n") + 1
     assert sum(len(y) for _, y in pieces) + bad_rows.count <= n_lines
     for X, _ in pieces:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 import pytest
@@ -15,12 +16,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, StandardScaler
 
 from graphkm import SGD, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from graphkm.exchange import ModelFileError, load_model, read_note, save_model
+from graphkm._parts import Part
+from graphkm.exchange import ModelFileError, codec, load_model, read_note, save_model
 from graphkm.exchange.container import write_container
-from graphkm.kernels import Polynomial, SquaredExponential
-from graphkm.losses import SmoothHinge
+from graphkm.kernels import Linear, Polynomial, SquaredExponential
+from graphkm.losses import Hinge, SmoothHinge
 from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.online import CheckpointError, train
+from graphkm.smoothness import IteratedLaplacian, Power
+from graphkm.theory import Guarantee
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 4)) + 3.0
@@ -376,6 +380,120 @@ def test_arrays_must_fit_together(tmp_path, written, name, new, message):
     write_container(tmp_path / "a", header["header"], arrays)
     with pytest.raises(ModelFileError, match="missing"):
         load_model(tmp_path / "a")
+
+
+# ---------------------------------------------------------------- a stream's solver
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("step", "sideways", "step must be"),
+        ("graph", "epsilon", "graph must be"),
+        ("p", 0.5, "p must be"),
+        ("C", 0.0, "C must be"),
+        ("C_graph", -1.0, "C_graph must be"),
+        ("C_graph", 1, "C_graph=1"),
+        ("graph_gamma", float("nan"), "graph_gamma must be"),
+        ("offset", -1.0, "offset must be"),
+        ("n_neighbors", 0, "n_neighbors must be"),
+        ("reservoir_size", 1, "reservoir_size must be"),
+        ("half_life", 0, "half_life must be"),
+        ("steps_per_row", "many", "steps_per_row must be"),
+        ("budget", 0, "budget must be"),
+        ("n_outputs", 2, "its rows are others"),
+        ("sparse", 0, "its rows are others"),
+        ("loss", {"object": "L1", "fields": {}}, "loss"),
+        ("kernel", {"object": "Precomputed", "fields": {}}, "no rows"),
+        ("kernel", {"object": "SquaredExponential", "fields": {}}, "its kernel is"),
+        ("dtype", None, "precision"),
+        ("evil", 1.0, "other settings"),
+    ],
+)
+def test_the_settings_of_a_stream_are_checked(tmp_path, name, value, message):
+    model = GKMClassifier(random_state=0).partial_fit(X, TWO, classes=[0, 1])
+    save_model(model, tmp_path / "a")
+    header, arrays = taken_apart((tmp_path / "a").read_bytes())
+    stream = dict(header["header"]["model"]["state"]["stream"]["dict"])
+    solver = stream["solver"]["dict"]
+    if name == "evil":
+        solver.append([name, value])
+    for pair in solver:
+        if pair[0] == name:
+            pair[1] = value
+    refused(tmp_path / "b", sealed(header, arrays), message)
+
+
+# ---------------------------------------------------------------- parts
+
+
+PARTS = [Power(1.5), Power(normalized=False), IteratedLaplacian(), IteratedLaplacian(3)]
+PARTS += [SquaredExponential(0.3, 2.0), SquaredExponential(), Polynomial(2, 0.1, 1.0), Linear()]
+PARTS += [Hinge(), SmoothHinge(0.3), Guarantee.for_estimator(1.0, 0.1, 5, 2, 1.0, 1.0)]
+
+
+def every_part():
+    """Return the parts that can be made without parameters, by looking at the public modules."""
+    known = [cls for cls in codec.OBJECTS.values() if issubclass(cls, Part)]
+    return [cls() for cls in known if all(f.default is not MISSING for f in fields(cls))]
+
+
+@pytest.mark.parametrize("part", [*PARTS, *every_part()], ids=repr)
+def test_parts_come_back(part):
+    coded = json.loads(json.dumps(codec.Encoder({}).encode("part", part)))
+    assert codec.Decoder({}, {}).decode(coded) == part
+    assert repr(codec.Decoder({}, {}).decode(coded)) == repr(part)
+
+
+def test_the_table_of_parts_holds_no_code_and_no_base_classes():
+    assert {"Power", "IteratedLaplacian", "Hinge", "Linear", "Precomputed"} <= set(codec.OBJECTS)
+    assert not {"FunctionKernel", "Part", "Kernel", "Loss", "Smoothness"} & set(codec.OBJECTS)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a plan may be: parts, numbers and texts."""
+
+    smoothness: Power
+    C: float
+    why: str
+
+
+def test_a_record_of_parts_comes_back(monkeypatch):
+    record = Record(Power(1.5), 2.0, "few labels")
+    with pytest.raises(ValueError, match="cannot be saved"):
+        codec.Encoder({}).encode("record", record)
+    monkeypatch.setitem(codec.OBJECTS, "Record", Record)
+    coded = codec.Encoder({}).encode("record", record)
+    assert codec.Decoder({}, {}).decode(coded) == record
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("Power", {"p": 0.5}, "p must be"),
+        ("Power", {"p": "2"}, "p must be"),
+        ("Power", {"normalized": "yes"}, "normalized must be"),
+        ("Power", {"p": [2]}, "cannot hold"),
+        ("Power", {"evil": 1}, "evil"),
+        ("IteratedLaplacian", {"degree": 0}, "degree must be"),
+        ("Part", {}, "other part"),
+        ("Kernel", {}, "other part"),
+        (["Power"], {}, "should"),
+    ],
+)
+def test_parts_check_their_values(tmp_path, written, name, values, message):
+    header, arrays = taken_apart(written)
+    part = {"object": name, "fields": values}
+    header["header"]["model"]["parameters"]["unlabeled"] = part
+    refused(tmp_path / "a", sealed(header, arrays), message)
+
+
+def test_a_scaler_alone_is_not_a_model(tmp_path):
+    state = {"n_features_in_": 1, "mean_": None, "var_": None, "scale_": None}
+    scaler = {"model": "StandardScaler", "parameters": {}, "state": state}
+    header = {"header": {"model": scaler, "note": {}}, "arrays": []}
+    refused(tmp_path / "a", sealed(header, b""), "it is a StandardScaler")
 
 
 def test_other_files_are_no_notes(tmp_path):

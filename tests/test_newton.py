@@ -23,10 +23,9 @@ from graphkm.graphs import ListedGraph
 from graphkm.graphs.laplacian import laplacian_matrix
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge, SmoothTube
 from graphkm.smoothness import Smoothness
-from graphkm.solvers import Newton, Resources, solve
-from graphkm.solvers import features as features_module
+from graphkm.solvers import Newton, Resources, landmark_features, solve
 from graphkm.solvers.damped_newton import safe_cholesky
-from graphkm.solvers.features import LandmarkFeatures
+from graphkm.solvers.landmark_features import LandmarkFeatures
 from graphkm.solvers.landmarks import RULES, choose_landmarks
 from oracles import KERNELS, LOSSES, J, make_case
 
@@ -333,8 +332,8 @@ def wide():
 def test_forms_are_the_dense_formula(degree, dense, small, wide, monkeypatch):
     case, rows = wide
     if small:  # two blocks of rows, three strips of columns
-        monkeypatch.setattr(features_module, "_BLOCK", 1)
-        monkeypatch.setattr(features_module, "_STRIP", 1)
+        monkeypatch.setattr(landmark_features, "_BLOCK", 1)
+        monkeypatch.setattr(landmark_features, "_STRIP", 1)
     features = LandmarkFeatures(case.objective, rows, 1e-12)
     L = laplacian_matrix(case.objective.graph, normalized=True)
     seen = []
@@ -358,7 +357,7 @@ def test_forms_are_the_dense_formula(degree, dense, small, wide, monkeypatch):
 def test_features_are_a_root_of_the_kernel(small, wide, monkeypatch):
     case, rows = wide
     if small:
-        monkeypatch.setattr(features_module, "_BLOCK", 1)
+        monkeypatch.setattr(landmark_features, "_BLOCK", 1)
     features = LandmarkFeatures(case.objective, rows, 1e-12)
     K = case.problem.K + 1.0
     assert sorted(features.rows) == rows.tolist() and len(features) == 150

@@ -321,12 +321,12 @@ def test_a_failed_call_changes_nothing():
 
 
 def test_an_interrupted_call_changes_nothing(monkeypatch):
-    from graphkm.solvers import stream
+    from graphkm.solvers import descent
 
     X, y, _ = make_stream(600, 11)
     model = classifier(steps_per_row=2).partial_fit(X[:300], y[:300])
     twin = copy.deepcopy(model)
-    real, calls = stream.run_block, []
+    real, calls = descent.run_block, []
 
     def interrupted(**given):
         calls.append(1)
@@ -334,7 +334,7 @@ def test_an_interrupted_call_changes_nothing(monkeypatch):
             raise KeyboardInterrupt
         return real(**given)
 
-    monkeypatch.setattr(stream, "run_block", interrupted)
+    monkeypatch.setattr(descent, "run_block", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[300:], y[300:])
     for each in (model, twin):

@@ -14,7 +14,7 @@ from convex import minimum
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, RowNewton
 from graphkm.graphs.laplacian import laplacian_matrix
 from graphkm.solvers import Resources, RowNewton, row_newton, solve
-from graphkm.solvers.features import LandmarkFeatures
+from graphkm.solvers.landmark_features import LandmarkFeatures
 from graphkm.solvers.row_newton import RowKernel, fit_landmarks
 from oracles import make_case
 

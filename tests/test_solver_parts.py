@@ -15,6 +15,7 @@ from graphkm.solvers import SGD, DivergenceError, Newton, Progress, Resources, R
 from graphkm.solvers.base import Solution, Solver
 from oracles import make_case
 
+LINEAR, SQUARES = Linear(), Power()
 BATCH = pytest.mark.parametrize("cls", [Newton, RowNewton])
 
 
@@ -34,9 +35,9 @@ class Together:
     """The parts of one model."""
 
     solver: Any
-    kernel: Any = Linear()
+    kernel: Any = LINEAR
     graph: Any = None
-    smoothness: Any = Power()
+    smoothness: Any = SQUARES
     C_graph: float | str = 1.0
     streaming: bool = False
 
@@ -199,10 +200,10 @@ def test_row_newton_without_edges_is_newton():
 
 def test_without_a_guarantee_only_overflow_is_divergence():
     case = make_case("hinge", 2.0, "full", C=(1.0,), C_graph=(100.0,))
-    with pytest.raises(DivergenceError, match="stayed near .* No guarantee"):
+    with pytest.raises(DivergenceError, match=r"stayed near .* No guarantee"):
         run(SGD("explicit", max_iter=20), case, guarantee=case.guarantee())
     assert np.isfinite(run(SGD("explicit", max_iter=20), case).coefficients).all()
-    with pytest.raises(DivergenceError, match="overflowed. Lower C.*step='implicit'"):
+    with pytest.raises(DivergenceError, match=r"overflowed\. Lower C.*step='implicit'"):
         run(SGD("explicit", max_iter=2000), case)
 
 

@@ -124,8 +124,8 @@ def test_every_user_of_linear_algebra_is_watched():
     }
     assert users >= {
         "graphkm.solvers.damped_newton",
-        "graphkm.solvers.smoothed",
-        "graphkm.solvers.features",
+        "graphkm.solvers.graph_kernel",
+        "graphkm.solvers.landmark_features",
         "graphkm.solvers.landmarks",
         "graphkm.solvers.row_newton",
         "graphkm.gkm.criterion",

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_friedman1, make_swiss_roll
 
 from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
-from graphkm.cli import methods
+from graphkm.cli import models
 from graphkm.cli.options import FitOptions, Method
 from graphkm.gkm import plan
 from graphkm.solvers import newton
@@ -122,15 +122,15 @@ def test_rows_too_many_for_their_own_scores(kind, smaller, monkeypatch):
 
 def test_sparse_rows_too_many_for_neighbours(monkeypatch):
     """The command's choice of a graph, on fewer rows."""
-    monkeypatch.setattr(methods, "_MANY_ROWS", 1500)
-    monkeypatch.setattr(methods, "_FEW_LABELS", 250)
+    monkeypatch.setattr(models, "_MANY_ROWS", 1500)
+    monkeypatch.setattr(models, "_FEW_LABELS", 250)
     for kind, (estimator, make) in KINDS.items():
         X, truth = make(1501 + TEST)
         X = csr_array(X)
         found = []
         for n in (1500, 1501):
             y = np.where(np.arange(n) < 251, truth[:n], np.nan if "values" in kind else -1)
-            graph = methods.graph_for(FitOptions(), Method.gkm, X[:n], 251)
+            graph = models.graph_for(FitOptions(), Method.gkm, X[:n], 251)
             assert graph == ({} if n == 1500 else {"graph": "bipartite"})
             model = estimator(random_state=0, **graph).fit(X[:n], y)
             found.append(model.score(X[-TEST:], truth[-TEST:]))

@@ -94,8 +94,13 @@ MUTANTS = [
     *_of(
         "src/graphkm/solvers/sgd.py",
         "test_sgd.py",
-        ("self._harmonic - 1.0 / T  # H_{T-1}", "self._harmonic"),
-        ("(T * (T + 1.0)) * total", "(T * T) * total"),
+        ("(T * (T + 1.0)) * self._objectives", "(T * T) * self._objectives"),
+    ),
+    *_of(
+        "src/graphkm/solvers/descent.py",
+        "test_sgd.py test_partial_fit.py",
+        ("self.harmonic - 1.0 / T  # H_{T-1}", "self.harmonic"),
+        ("self.t, self.harmonic = past, shorter", "self.t = past"),
     ),
     *_of(
         "src/graphkm/solvers/damped_newton.py",
@@ -103,17 +108,17 @@ MUTANTS = [
         ("self.gap = steep + open_gap", "self.gap = steep"),
     ),
     *_of(
-        "src/graphkm/solvers/label_terms.py",
+        "src/graphkm/solvers/terms.py",
         "test_newton.py",
         ("left - 0.5 * width *", "left - width *"),
     ),
     *_of(
-        "src/graphkm/solvers/edge_terms.py",
+        "src/graphkm/solvers/terms.py",
         "test_newton.py",
         ("g -= np.bincount(v, pull * scale[v], n)", "g -= np.bincount(v, pull * scale[u], n)"),
     ),
     *_of(
-        "src/graphkm/solvers/smoothed.py",
+        "src/graphkm/solvers/graph_kernel.py",
         "test_newton.py",
         ("gram + (2 * factor) * form", "gram + factor * form"),
     ),
@@ -146,8 +151,7 @@ MUTANTS = [
     *_of(
         "src/graphkm/solvers/stream.py",
         "test_partial_fit.py",
-        ("self.harmonic - 1.0 / T  # H_{T-1}", "self.harmonic"),
-        ("edge_weight=mu * counted", "edge_weight=mu"),
+        ("u, v, mu * counted", "u, v, mu"),
     ),
     # ------------------------------------------------------------ labels, choices, files
     *_of(
@@ -254,11 +258,12 @@ MUTANTS = [
         "native/csv.hpp",
         "test_csv_reader.py",
         ("*p == '\"' && p[1] == '\"'", "*p == '\"' && p[1] == '\"' && false"),
+        ("if (!field.ok && *p == '\\n')", "if (!field.ok)"),
         (
             "(column + 1 < n_columns) != (*p == delimiter)",
             "(column + 1 < n_columns) > (*p == delimiter)",
         ),
-        ("size == 1 && *p == '?'", "size == 2 && *p == '?'"),
+        ("size == 1 && *q == '?'", "size == 2 && *q == '?'"),
     ),
     *_of(
         "native/libsvm.hpp",

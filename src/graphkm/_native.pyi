@@ -163,7 +163,7 @@ def parse_csv(
     labels: NDArray[Any],
     kinds: NDArray[Any],
     spans: NDArray[Any],
-    label_column: int,
+    places: NDArray[np.int32],
     delimiter: bytes,
     marker: bytes,
     text_labels: bool,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from .backends import as_centres, make_store, query_rows
-from .kernels import Kernel, Laplacian, Precomputed, SquaredExponential
+from .kernels import Kernel
 
 _ROWS = 8192  # rows of a large X converted at once
 
@@ -112,10 +112,6 @@ class KernelExpansion:
         """The centres' coefficients, of shape (n_centres, n_outputs)."""
         return self._coefficients[: len(self)]
 
-    def slots(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where rows of X stand among the centres, -1 for those that do not."""
-        return self._slot[rows]
-
     def set(self, rows: NDArray[np.int64], coefficients: NDArray[np.float64]) -> None:
         """Give distinct rows of X these coefficients; rows that are not centres become ones."""
         new = rows[self._slot[rows] < 0]
@@ -132,14 +128,6 @@ class KernelExpansion:
         slots = self._slot[rows]
         self._coefficients[slots] = coefficients
         self._store.set(slots, np.ascontiguousarray(coefficients, np.float64))
-
-    def add(self, rows: NDArray[np.int64], change: NDArray[np.float64]) -> None:
-        """Add to the coefficients of distinct rows of X."""
-        slots = self._slot[rows]
-        known = slots >= 0
-        total = change.copy()
-        total[known] += self._coefficients[slots[known]]
-        self.set(rows, total)
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return f at the rows of X, of shape (n, n_outputs)."""
@@ -166,7 +154,7 @@ class KernelExpansion:
 
     def diagonal(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return k(x, x) at some rows of the data, offset included."""
-        if isinstance(self.kernel, Precomputed):
+        if not self.kernel.has_rows:
             return self._X.diagonal()[rows].astype(np.float64) + self.offset
         return self.kernel.diagonal(self._X[rows]) + self.offset
 
@@ -176,14 +164,6 @@ class KernelExpansion:
         if not self.offset:
             return self.constant.copy()
         return self.offset * self.coefficients.sum(axis=0) + self.constant
-
-    def scores_and_gram(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return f at some rows of the data, (len(rows), n_outputs), and their kernel matrix."""
-        queries = self._queries(self._X, rows)
-        small = self._new_store()
-        small.append(as_centres(self.kernel, rows, queries))
-        gram = self._with_offset(small.values(queries))
-        return self._store.product(queries) + self.intercept, gram
 
     def _with_offset(self, K: NDArray[Any]) -> NDArray[Any]:
         if self.offset:
@@ -199,8 +179,7 @@ class KernelExpansion:
 
     def _append(self, rows: NDArray[np.int64]) -> None:
         # A precomputed kernel's rows need not be there any more: their numbers are the centres.
-        precomputed = isinstance(self.kernel, Precomputed)
-        queries = None if precomputed else self._queries(self._X, rows)
+        queries = self._queries(self._X, rows) if self.kernel.has_rows else None
         self._store.append(as_centres(self.kernel, rows, queries))
 
     def _new_store(self) -> Any:
@@ -259,9 +238,10 @@ def mean_row(kernel: Kernel, X: Any) -> NDArray[Any] | None:
 
     Examples
     --------
+    >>> from graphkm.kernels import SquaredExponential
     >>> mean_row(SquaredExponential(gamma=1.0), np.array([[1.0], [3.0]]))
     array([2.])
     """
-    if issparse(X) or X.shape[0] == 0 or not isinstance(kernel, SquaredExponential | Laplacian):
+    if issparse(X) or X.shape[0] == 0 or not kernel.stationary:
         return None
     return np.asarray(X.mean(axis=0, dtype=np.float64)).astype(X.dtype)

@@ -44,13 +44,15 @@ _BLOCK = 1 << 20  # entries converted to float64 at once
 class Kernel(Part, ABC):
     """A kernel k(x, y); calling it gives the matrix between two sets of rows.
 
-    To add a kernel, subclass it, name it and write `_matrix` and `_diagonal` for rows in
-    float64. `native_code` stays None unless compiled code knows the kernel.
+    To add a kernel, subclass it and write `_matrix` and `_diagonal` for rows in float64. A kernel
+    with parameters is a frozen dataclass. The other attributes say what a kernel is like; their
+    defaults are right for any kernel.
     """
 
-    name: ClassVar[str]
-    native_code: ClassVar[int | None] = None
-    has_rows: ClassVar[bool] = True
+    name: ClassVar[str] = "custom"
+    native_code: ClassVar[int | None] = None  # of compiled code, None if that does not know it
+    has_rows: ClassVar[bool] = True  # False if X holds kernel values instead of rows
+    stationary: ClassVar[bool] = False  # whether k(x, y) depends on x - y alone
     _bound: ClassVar[float | None] = None
 
     @property
@@ -60,7 +62,7 @@ class Kernel(Part, ABC):
 
     @property
     def euclidean_gamma(self) -> float | None:
-        """The gamma of a kernel that falls as exp(-gamma ||x - y||^2), None for all others."""
+        """The gamma of a kernel exp(-gamma ||x - y||^2) up to a factor, None for any other."""
         return None
 
     def __call__(self, X: Rows, Y: Rows) -> Array:
@@ -114,6 +116,7 @@ class SquaredExponential(_GammaKernel):
     sigma_f: float = 1.0
     name: ClassVar[str] = "rbf"
     native_code: ClassVar[int | None] = 0
+    stationary: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse scales that are not positive."""
@@ -121,14 +124,14 @@ class SquaredExponential(_GammaKernel):
         _check_positive("sigma_f", self.sigma_f)
 
     @property
-    def euclidean_gamma(self) -> float | None:
-        """The gamma."""
-        return self.gamma
-
-    @property
     def bounded(self) -> float:
         """The constant diagonal, sigma_f^2."""
         return float(self.sigma_f) ** 2
+
+    @property
+    def euclidean_gamma(self) -> float | None:
+        """Its gamma."""
+        return self.gamma
 
     def _matrix(self, X: Rows, Y: Rows) -> Array:
         return self.bounded * np.exp(-self._gamma * _squared_distances(X, Y))
@@ -182,6 +185,7 @@ class Laplacian(_GammaKernel):
     gamma: float | None = None
     name: ClassVar[str] = "laplacian"
     native_code: ClassVar[int | None] = 3
+    stationary: ClassVar[bool] = True
     _bound: ClassVar[float | None] = 1.0
 
     def _matrix(self, X: Rows, Y: Rows) -> Array:

@@ -25,11 +25,12 @@ Array: TypeAlias = NDArray[Any]
 class Loss(Part, ABC):
     """A convex loss of a target y and a score f, Lipschitz in f.
 
-    To add a loss, subclass it, name its task and write `value` and `gradient`; for the Newton
-    solver also `curvature`, and `smoothed` if the loss has kinks.
+    To add a loss, subclass it, state its task and write `value` and `gradient`; for the Newton
+    solvers also `curvature`, and `smoothed` if the loss has kinks. A loss with parameters is a
+    frozen dataclass.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str] = "custom"
     task: ClassVar[Literal["classification", "regression"]]
     native_code: ClassVar[int | None] = None  # of the compiled steps, None if there are none
     lipschitz: ClassVar[float] = 1.0
@@ -50,7 +51,7 @@ class Loss(Part, ABC):
     def curvature(self, y: Array, f: Array) -> Array:
         """Return the second derivative of the loss in each score."""
         raise NotImplementedError(
-            f"{type(self).__name__} has no curvature, which solver='newton' needs; write that "
+            f"{type(self).__name__} has no curvature, which the Newton solvers need; write that "
             "method, or pass solver='sgd'."
         )
 

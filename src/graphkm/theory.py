@@ -118,7 +118,7 @@ Lower C_graph, or take p < 2.
         return self.C_graph <= largest_C_graph(self.C, self.p, self.R, self.A)
 
     @property
-    def M(self) -> float:  # noqa: N802
+    def M(self) -> float:
         """Radius of a ball no iterate leaves; inf if the condition fails."""
         a, b, p = self.a, self.b, self.p
         if not self.holds:
@@ -130,7 +130,7 @@ Lower C_graph, or take p < 2.
         return b / (1 - a) if p == 2 else _power((p - 1) * a, -1 / (p - 2))
 
     @property
-    def G(self) -> float:  # noqa: N802
+    def G(self) -> float:
         """Bound M + b + a M^(p-1) of the stochastic gradients; inf if the condition fails."""
         M = self.M
         edge = self.a * _power(M, self.p - 1) if self.a else 0.0
@@ -189,7 +189,7 @@ Lower C_graph, or take p < 2.
         )
 
 
-def largest_C_graph(C: float, p: float, R: float, A: float) -> float:  # noqa: N802
+def largest_C_graph(C: float, p: float, R: float, A: float) -> float:
     """Return the supremum of the C' the theorem allows, in the paper's units.
 
     The value itself is allowed for p > 2 but not for p = 2, where M grows without

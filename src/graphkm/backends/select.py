@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 from .base import CentreStore
 from .native import NativeStore
 from .tiles import TileStore
@@ -80,4 +80,4 @@ def as_centres(kernel: Kernel, rows: NDArray[np.int64], queries: Any) -> Any:
     >>> as_centres(Precomputed(), np.array([1]), np.eye(3)[[1]])
     array([1])
     """
-    return rows if isinstance(kernel, Precomputed) else queries
+    return queries if kernel.has_rows else rows

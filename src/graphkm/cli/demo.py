@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .grouping import spread
-from .options import AsJson
+from .options import AsJson, spread
 
 EXAMPLE = "graphkm demo"
 MORE_EXAMPLES = ("graphkm demo --labels 6 --no-plot --json",)
@@ -31,8 +30,7 @@ def demo(
     It needs no data.
     """
     from .errors import UsageError
-    from .printing import percent, show
-    from .writing import check_output
+    from .output import check_output, percent, show
 
     if labels > points // 2:
         raise UsageError(f"--labels {labels}: of {points} points at most half can be labelled.")
@@ -127,7 +125,7 @@ def draw(models: Any, scores: Any, X: Any, y: Any, path: Path) -> Path | None:
     except ImportError:
         return None
     from .._files import replacing
-    from .printing import percent
+    from .output import percent
 
     figure = Figure(figsize=(11, 3.9), layout="constrained")
     FigureCanvasAgg(figure)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from dataclasses import fields
 from typing import Any, NoReturn
+
+from .options import PARAMETERS, FitOptions, TrainingFileOptions
 
 FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 
@@ -16,36 +19,20 @@ EXIT_CODES = (
 
 
 class UsageError(Exception):
-    """The command line asks for something that cannot be."""
+    """The command line asks for something that cannot be done."""
 
 
-# What the library's messages call by the names of Python parameters.
+# Options for the Python parameters that the library's messages name.
 _WHOLE = {
     "on_bad_row='skip'": "--skip-bad-rows",
     "header=True": "--header",
     "header=False": "--no-header",
     "zero_based=True": "--zero-based",
 }
-_FLAGS = {
-    "C": "--C",
-    "C_graph": "--C-graph",
-    "budget": "--budget",
-    "classes": "--classes",
-    "cv": "--cv",
-    "delimiter": "--delimiter",
-    "format": "--format",
-    "gamma": "--gamma",
-    "graph": "--graph",
-    "kernel": "--kernel",
-    "label": "--label",
-    "loss": "--loss",
-    "n_features": "--features",
-    "n_jobs": "--threads",
-    "n_neighbors": "--neighbors",
-    "p": "--p",
-    "random_state": "--seed",
-    "solver": "--solver",
-    "unlabeled": "--unlabeled",
+_FLAGS = {"classes": "--classes", "cv": "--cv"} | {
+    PARAMETERS.get(field.name, field.name): f"--{field.name.replace('_', '-')}"
+    for options in (TrainingFileOptions, FitOptions)
+    for field in fields(options)
 }
 _ASSIGNMENT = re.compile(r"\b([A-Za-z_]\w*)=('[^']*'|None\b|True\b|False\b|[-+]?\d[\w.+-]*\d|\d)?")
 
@@ -60,7 +47,7 @@ def in_flags(message: str) -> str:
     >>> in_flags("no connection to (host='example.org', port=443)")
     "no connection to (host='example.org', port=443)"
     """
-    from .methods import parameter_names  # estimators are loaded for a message, not for --help
+    from .models import parameter_names  # estimators are loaded for a message, not for --help
 
     def reworded(match: re.Match[str]) -> str:
         name, value = match[1], (match[2] or "").strip("'")
@@ -118,7 +105,7 @@ def show_note(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def notes_instead_of_warnings() -> None:
-    """Show warnings meant for users as notes, each once, and no others."""
+    """Show warnings for users as notes, each once, and hide all others."""
     warnings.resetwarnings()
     warnings.simplefilter("ignore")
     warnings.simplefilter("once", UserWarning)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from .grouping import spread
-from .options import AsJson, Data, FileOptions, Model
+from .options import AsJson, Data, FileOptions, Model, spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .file_note import FileNote
 
 EXAMPLE = "graphkm evaluate moons.gkm test_rows.csv"
 MORE_EXAMPLES = ("graphkm evaluate moons.gkm test_rows.csv --label kind --json",)
+
+_SHOWN = 12  # classes up to which a confusion matrix is printed
 
 
 @spread
@@ -18,45 +25,45 @@ def evaluate(
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
 ) -> None:
-    """Compare a model's predictions with the labels of a file; rows without one are passed over.
+    """Compare a model's predictions with the labels of a file; rows without a label do not count.
 
     It is a fair test only if the model has not been trained on these rows.
     """
     import numpy as np
 
-    from .model_files import read_model
-    from .printing import show
-    from .scores import confusion_lines, judge, score_lines
+    from .models import read_model
+    from .output import show
 
-    fitted, memory = read_model(model)
-    n_rows, pairs = labelled_predictions(fitted, memory, data, files)
+    fitted, note = read_model(model)
+    n_rows, pairs = labelled_predictions(fitted, note, data, files)
     truth, predicted = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    scores = judge(memory.task, truth, predicted)
+    scores = judge(note.task, truth, predicted)
     tested = f"{len(truth):,} of {n_rows:,}"
     show(
-        {"labelled rows": tested} | score_lines(memory.task, scores),
-        {"task": memory.task, "rows": n_rows, "labelled": len(truth)} | scores,
+        {"labelled rows": tested} | score_lines(note.task, scores),
+        {"task": note.task, "rows": n_rows, "labelled": len(truth)} | scores,
         as_json,
     )
-    if memory.task == "classify" and not as_json:
-        print("\n" + "\n".join(confusion_lines(scores["classes"], scores["confusion"])))
+    if note.task == "classify" and not as_json:
+        print()
+        print_confusion(scores["classes"], scores["confusion"])
 
 
 def labelled_predictions(
-    model: Any, memory: Any, data: str, files: FileOptions
+    model: Any, note: FileNote, data: str, files: FileOptions
 ) -> tuple[int, list[tuple[Any, Any]]]:
     """Return the number of rows, and labels with predictions of those that have one."""
     from ..io import DataFileError
     from ..machines.labels import missing_mask
     from ..online.chunks import cut_into_chunks
+    from .output import progress_bar
     from .predict import CHUNK
-    from .printing import progress_bar
     from .tables import open_known
 
     n_rows, pairs = 0, []
-    with open_known(data, files, memory) as table, progress_bar("testing", "rows") as bar:
-        if table.layout is not None and table.layout.label is None:
-            called = f" called {memory.label!r}" if isinstance(memory.label, str) else ""
+    with open_known(data, files, note) as table, progress_bar("testing", "rows") as bar:
+        if table.columns is not None and table.columns.label is None:
+            called = f" called {note.label!r}" if isinstance(note.label, str) else ""
             raise DataFileError(
                 f"{table.name} has no column{called} to compare with; name the label's column with "
                 "--label."
@@ -72,3 +79,76 @@ def labelled_predictions(
             f"{table.name}: none of its {n_rows:,} rows has a label to compare with."
         )
     return n_rows, pairs
+
+
+def judge(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, Any]:
+    """Return the scores of predictions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = judge("classify", np.array(["a", "b", "b"]), np.array(["a", "b", "a"]))
+    >>> found["confusion"], round(found["balanced_accuracy"], 2)
+    ([[1, 0], [1, 1]], 0.75)
+    """
+    import numpy as np
+    from sklearn import metrics
+
+    from .rows import label_values
+
+    if task == "regress":
+        return {
+            "r2": metrics.r2_score(truth, predicted) if len(truth) > 1 else float("nan"),
+            "mean_absolute_error": metrics.mean_absolute_error(truth, predicted),
+            "root_mean_squared_error": float(np.sqrt(np.mean((truth - predicted) ** 2))),
+        }
+    classes, codes = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
+    n, k = len(truth), len(classes)
+    confusion = np.bincount(k * codes[:n] + codes[n:], minlength=k * k).reshape(k, k)
+    there = confusion.sum(axis=1) > 0
+    recalls = confusion.diagonal()[there] / confusion.sum(axis=1)[there]
+    return {
+        "accuracy": float(np.mean(truth == predicted)),
+        "balanced_accuracy": float(recalls.mean()),
+        "macro_f1": float(metrics.f1_score(truth, predicted, average="macro", zero_division=0)),
+        "classes": label_values(classes),
+        "confusion": confusion.tolist(),
+    }
+
+
+def score_lines(task: str, scores: Mapping[str, Any]) -> dict[str, str]:
+    """Return the scores in words."""
+    from .output import percent
+
+    if task == "regress":
+        return {
+            "R^2": f"{scores['r2']:.4f}",
+            "mean absolute error": f"{scores['mean_absolute_error']:.6g}",
+            "root mean squared error": f"{scores['root_mean_squared_error']:.6g}",
+        }
+    return {
+        "accuracy": percent(scores["accuracy"]),
+        "balanced accuracy": f"{percent(scores['balanced_accuracy'])} (mean over the classes)",
+        "macro F1": f"{scores['macro_f1']:.4f}",
+    }
+
+
+def print_confusion(classes: Sequence[Any], confusion: Sequence[Sequence[int]]) -> None:
+    r"""Print a table of true against predicted classes.
+
+    Examples
+    --------
+    >>> print_confusion(["a", "b"], [[1, 0], [1, 1]])
+    true \ predicted  a  b
+    a                 1  0
+    b                 1  1
+    """
+    from .output import print_table
+    from .rows import label_text
+
+    if len(classes) > _SHOWN:
+        print(f"({len(classes)} classes: --json has the confusion matrix)")
+        return
+    names = [label_text(value) for value in classes]
+    cells = [[name, *map(str, row)] for name, row in zip(names, confusion, strict=True)]
+    print_table([["true \\ predicted", *names], *cells], justify="right")

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .grouping import spread
-from .options import AsJson, Model
+from .options import AsJson, Model, spread
 
 EXAMPLE = "graphkm export moons.gkm --to libsvm"
 MORE_EXAMPLES = ("graphkm export moons.gkm --to onnx --out moons.onnx",)
@@ -34,13 +33,12 @@ def export(
 ) -> None:
     """Write a model as LIBSVM's svm-predict or ONNX runtimes read it.
 
-    LIBSVM's labels are whole numbers; others are numbered, and what the numbers mean is told.
-    Scaling goes to a file of its own, for svm-scale -r; ONNX holds it.
+    LIBSVM's labels are whole numbers. Other labels are numbered, and the numbers are printed.
+    For LIBSVM, scaling goes to a file of its own, for svm-scale -r. An ONNX file holds it.
     """
     from ..exchange import to_onnx
-    from .model_files import read_model
-    from .printing import show
-    from .writing import check_output
+    from .models import read_model
+    from .output import check_output, show
 
     path = out or model.with_suffix(f".{to.value}")
     check_output(path, model)
@@ -57,8 +55,8 @@ def export(
 
 def _to_libsvm(fitted: Any, path: Path) -> tuple[dict[str, str | None], dict[str, Any]]:
     from ..exchange import to_libsvm
+    from .models import last_step
     from .rows import label_values
-    from .scaling import last_step
 
     whole = all(isinstance(label, int) for label in label_values(getattr(fitted, "classes_", ())))
     ranges = None if last_step(fitted) is fitted else path.with_name(path.name + ".range")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .grouping import spread
-from .options import AsJson, Model
+from .options import AsJson, Model, spread
 
 EXAMPLE = "graphkm info moons.gkm"
 MORE_EXAMPLES = ("graphkm info moons.gkm --json",)
@@ -16,28 +15,25 @@ _SHOWN = 12  # columns that are listed
 @spread
 def info(model: Model, as_json: AsJson = False) -> None:
     """Tell what a model was trained on, how, and what files it takes."""
-    from .describing import described_estimator
-    from .methods import shown_parameters
-    from .model_files import read_model
-    from .printing import show
+    from .models import described_model, last_step, read_model, shown_parameters
+    from .output import show
     from .rows import label_text, label_values
-    from .scaling import last_step
 
-    fitted, memory = read_model(model)
+    fitted, note = read_model(model)
     estimator = last_step(fitted)
     classes = list(getattr(fitted, "classes_", ()))
     centres = len(getattr(estimator, "support_", ()))
     size = model.stat().st_size
     show(
-        {"model": f"{model} ({size / 1024:,.0f} KiB, graphkm {memory.version or 'unknown'})"}
-        | described_estimator(fitted, memory)
+        {"model": f"{model} ({size / 1024:,.0f} KiB, graphkm {note.version or 'unknown'})"}
+        | described_model(fitted, note)
         | {
-            "task": "classes" if memory.task == "classify" else "numbers",
+            "task": "classes" if note.task == "classify" else "numbers",
             "classes": ", ".join(map(label_text, classes)) if classes else None,
-            "trained on": _origin(memory),
-            "features": _features(memory),
-            "label": None if memory.label is None else f"column {memory.label}",
-            "unlabelled": None if memory.unlabeled is None else f"marked {memory.unlabeled}",
+            "trained on": _origin(note),
+            "features": _features(note),
+            "label": None if note.label is None else f"column {note.label}",
+            "unlabelled": None if note.unlabeled is None else f"marked {note.unlabeled}",
             "centres": f"{centres:,}" if centres else None,
         },
         {
@@ -48,20 +44,20 @@ def info(model: Model, as_json: AsJson = False) -> None:
             "classes": label_values(classes),
             "centres": centres,
         }
-        | vars(memory),
+        | vars(note),
         as_json,
     )
 
 
-def _origin(memory: Any) -> str | None:
-    if not memory.n_rows:
+def _origin(note: Any) -> str | None:
+    if not note.n_rows:
         return None
-    rows = f"{memory.n_rows:,} rows, {memory.n_labeled:,} of them labelled"
-    return f"{rows} ({memory.format.upper() if memory.format != 'parquet' else 'Parquet'})"
+    rows = f"{note.n_rows:,} rows, {note.n_labeled:,} of them labelled"
+    return f"{rows} ({note.format.upper() if note.format != 'parquet' else 'Parquet'})"
 
 
-def _features(memory: Any) -> str:
-    if memory.columns is None:
-        return f"{memory.n_features:,}, without names"
-    more = ", ..." if len(memory.columns) > _SHOWN else ""
-    return f"{memory.n_features:,}: {', '.join(memory.columns[:_SHOWN])}{more}"
+def _features(note: Any) -> str:
+    if note.columns is None:
+        return f"{note.n_features:,}, without names"
+    more = ", ..." if len(note.columns) > _SHOWN else ""
+    return f"{note.n_features:,}: {', '.join(note.columns[:_SHOWN])}{more}"

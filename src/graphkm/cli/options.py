@@ -1,14 +1,24 @@
-"""What several sub-commands can be told, each said once."""
+"""Options that several sub-commands share, each written once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+# What options are called in Python, where the names differ.
+PARAMETERS = {
+    "features": "n_features",
+    "neighbors": "n_neighbors",
+    "seed": "random_state",
+    "threads": "n_jobs",
+}
 _FILES, _LEARNING = "How the files are read", "How it learns"
 
 
@@ -102,8 +112,8 @@ class FileOptions:
         typer.Option(
             "--unlabeled",
             metavar="MARK",
-            help="What stands in the place of an unknown label, besides ? and nan, and nothing at "
-            "all in tables. In LIBSVM files a number.",
+            help="The mark of an unknown label, besides ? and nan, and an empty field in tables. "
+            "For LIBSVM files it is a number.",
             rich_help_panel=_FILES,
         ),
     ] = None
@@ -112,14 +122,14 @@ class FileOptions:
         typer.Option(
             "--drop",
             metavar="COLUMN",
-            help="A column that is no feature, by name or number from 1; may be repeated.",
+            help="A column to leave out, by its name or its number from 1; may be repeated.",
             rich_help_panel=_FILES,
         ),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option("--header/--no-header",
-                     help="Whether the first line of CSV holds names; by default as it looks.",
+                     help="Whether the first line of CSV holds names. Default: if it looks so.",
                      show_default=False, rich_help_panel=_FILES),
     ] = None  # fmt: skip
     delimiter: Annotated[
@@ -141,19 +151,20 @@ class TrainingFileOptions(FileOptions):
     skip_bad_rows: Annotated[
         bool,
         typer.Option("--skip-bad-rows",
-                     help="Leave rows out that have missing values or cannot be read.",
+                     help="Leave out rows that have missing values or cannot be read.",
                      rich_help_panel=_FILES),
     ] = False  # fmt: skip
     features: Annotated[
         int | None,
         typer.Option("--features", min=1, metavar="N",
-                     help="The number of features of a LIBSVM file, if more than it shows.",
+                     help="The number of features of a LIBSVM file. Default: its largest index.",
                      rich_help_panel=_FILES),
     ] = None  # fmt: skip
     zero_based: Annotated[
         bool | None,
         typer.Option("--zero-based/--one-based",
-                     help="What indices of a LIBSVM file count from; by default as it looks.",
+                     help="What indices of a LIBSVM file count from. Default: from 0 if there is "
+                     "an index 0, else from 1.",
                      show_default=False, rich_help_panel=_FILES),
     ] = None  # fmt: skip
 
@@ -228,6 +239,53 @@ class FitOptions(LearningOptions):
     ] = None
     budget: Annotated[
         int | None,
-        typer.Option("--budget", min=1, help="Centres at most, for --solver sgd and streams.",
-                     rich_help_panel=_LEARNING),
+        typer.Option("--budget", min=1, help="The most centres of a model, for --solver sgd and "
+                     "streams.", rich_help_panel=_LEARNING),
     ] = None  # fmt: skip
+
+
+def spread(work: Callable[..., None]) -> Callable[..., None]:
+    """Return a function whose parameters are `work`'s, with dataclasses spread into their fields.
+
+    typer makes an option of every parameter, and cannot make one of a dataclass.
+
+    Examples
+    --------
+    >>> @dataclass
+    ... class Size:
+    ...     width: int = 1
+    >>> @spread
+    ... def draw(name: str, size: Size):
+    ...     print(name, size)
+    >>> str(inspect.signature(draw))
+    '(*, name: str, width: int = 1)'
+    >>> draw(name="x", width=2)
+    x Size(width=2)
+    """
+    hints = get_type_hints(work, include_extras=True)
+    parameters, groups = [], {}
+    for parameter in inspect.signature(work).parameters.values():
+        kind = hints[parameter.name]
+        if is_dataclass(kind):
+            groups[parameter.name] = kind
+            types = get_type_hints(kind, include_extras=True)
+            found = [(f.name, types[f.name], f.default) for f in fields(kind)]
+        else:
+            found = [(parameter.name, kind, parameter.default)]
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=type, default=value)
+            for name, type, value in found
+        ]
+
+    @functools.wraps(work)
+    def run(**values: Any) -> None:
+        made = {
+            name: kind(**{f.name: values.pop(f.name) for f in fields(kind)})  # type: ignore[operator]
+            for name, kind in groups.items()
+        }
+        work(**values, **made)
+
+    del run.__wrapped__  # type: ignore[attr-defined]  # whose signature would be looked at
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run

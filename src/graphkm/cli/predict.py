@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .errors import UsageError
-from .grouping import spread
-from .options import AsJson, Data, FileOptions, Model
+from .options import AsJson, Data, FileOptions, Model, spread
 
 EXAMPLE = "graphkm predict moons.gkm new_rows.csv --out predictions.csv"
 MORE_EXAMPLES = ("cat new_rows.csv | graphkm predict moons.gkm -",)
@@ -32,22 +31,22 @@ def predict(
 ) -> None:
     """Write a prediction for every row, with the decision values behind it.
 
-    The columns are prediction and, for two classes, decision: above 0 for the second class, the
-    farther the surer; for several classes decision_CLASS for each, of which the largest wins.
-    Columns are found by name, in any order; those the model does not know are passed over.
+    The output's columns are prediction and, for two classes, decision: it is above 0 for the
+    second class, and the farther from 0 the surer. For several classes there is one
+    decision_CLASS each, and the largest wins. Columns of DATA are found by name, in any order;
+    columns that the model does not know are skipped, whatever they hold.
     """
-    from .model_files import read_model
-    from .printing import show
+    from .models import read_model
+    from .output import STDOUT, check_output, show, whole_or_not
     from .tables import open_known
-    from .writing import STDOUT, check_output, whole_or_not
 
     if as_json and str(out or STDOUT) == STDOUT:
         raise UsageError("--json takes standard output for its summary; pass --out FILE as well.")
     if out is not None and str(out) != STDOUT:
         check_output(out, model, data)
-    fitted, memory = read_model(model)
+    fitted, note = read_model(model)
     count = 0
-    with open_known(str(data), files, memory, labels=False) as table, whole_or_not(out) as file:
+    with open_known(str(data), files, note, labels=False) as table, whole_or_not(out) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header(fitted))
         for rows in predictions(fitted, table):
@@ -74,7 +73,7 @@ def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
 
     from ..machines.classes import winning_class
     from ..online.chunks import cut_into_chunks
-    from .printing import progress_bar
+    from .output import progress_bar
     from .rows import label_text
 
     words = [label_text(label) for label in getattr(model, "classes_", ())]

@@ -1,4 +1,4 @@
-"""Whole files as arrays, and what their labels say about the task."""
+"""Rows to learn from: whole files as arrays, what their labels mean, rows held out."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse, vstack
+from scipy.sparse import issparse
 
 from ..io import DataFileError
+from ..io.tables import joined
 from ..machines.labels import missing_mask
 from .errors import UsageError
-from .memory import Memory
+from .file_note import FileNote
 from .options import Task, TrainingFileOptions
-from .printing import progress_bar
+from .output import progress_bar
 from .tables import Table, open_known, open_training
 
-MANY = 20  # different whole numbers, from which they may be counts as well as classes
+_MANY = 20  # different whole numbers; more of them may be counts as well as classes
+_SHOWN = 10  # classes that are counted one by one
 
 
 @dataclass(frozen=True)
@@ -30,13 +32,13 @@ class Rows:
     X : ndarray or csr_matrix
     y : ndarray
         Floats with NaN, or objects with None, where a row is unlabelled.
-    memory : Memory
-        What the model must remember of the file.
+    note : FileNote
+        What the model file will say about the file.
     """
 
     X: Any
     y: NDArray[Any]
-    memory: Memory
+    note: FileNote
 
     @property
     def labeled(self) -> NDArray[np.bool_]:
@@ -48,6 +50,46 @@ class Rows:
         """The different labels."""
         return list(np.unique(self.y[self.labeled]))
 
+    def chosen(self, which: NDArray[Any]) -> Rows:
+        """Return some of the rows."""
+        y = self.y[which]
+        n_labeled = int((~missing_mask(y)).sum())
+        return Rows(self.X[which], y, replace(self.note, n_rows=len(y), n_labeled=n_labeled))
+
+    def lines(self) -> dict[str, str | None]:
+        """Return what there is to learn from, in words."""
+        n_labeled = int(self.labeled.sum())
+        width = f"{self.note.n_features:,} feature{'s' * (self.note.n_features != 1)}"
+        classify = self.note.task == "classify"
+        return {
+            "rows": f"{len(self.y):,} with {width}",
+            "labelled": f"{n_labeled:,} ({100 * n_labeled / len(self.y):.3g} %)",
+            "classes": self._counted_classes() if classify else None,
+            "targets": None if classify else self._targets(),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same for programs."""
+        facts: dict[str, Any] = {
+            "task": self.note.task,
+            "rows": len(self.y),
+            "labelled": int(self.labeled.sum()),
+            "features": self.note.n_features,
+        }
+        if self.note.task == "classify":
+            facts["classes"] = label_values(self.classes)
+        return facts
+
+    def _counted_classes(self) -> str:
+        values, counts = np.unique(self.y[self.labeled], return_counts=True)
+        listed = [f"{label_text(v)} ({n:,})" for v, n in zip(values, counts, strict=True)]
+        more = ", ..." if len(listed) > _SHOWN else ""
+        return f"{len(values)}: {', '.join(listed[:_SHOWN])}{more}"
+
+    def _targets(self) -> str:
+        known = self.y[self.labeled]
+        return f"numbers from {known.min():.6g} to {known.max():.6g}, median {np.median(known):.6g}"
+
 
 def read_rows(
     path: str, options: TrainingFileOptions, task: Task, unlabeled_data: str | None = None
@@ -55,48 +97,43 @@ def read_rows(
     """Read a file to learn from, and a second one of unlabelled rows if there is one."""
     labels = "number" if task is Task.regress else "auto"
     with open_training(path, options, labels) as table:
-        X, y = joined(table)
-    memory = remember(table, X, y, options, task)
+        X, y = read_whole(table)
+    note = file_note(table, X, y, options, task)
     if unlabeled_data is not None:
         skip = options.skip_bad_rows
-        with open_known(unlabeled_data, options, memory, labels=False, skip=skip) as second:
-            more = joined(second)[0]
-        X = vstack([X, more], format="csr") if issparse(X) else np.concatenate([X, more])
+        with open_known(unlabeled_data, options, note, labels=False, skip=skip) as second:
+            more = read_whole(second)[0]
         empty = np.full(more.shape[0], np.nan if y.dtype.kind == "f" else None, dtype=y.dtype)
-        y = np.concatenate([y, empty])
-    rows = Rows(X, y, replace(memory, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum())))
+        X, y = joined([(X, y), (more, empty)])
+    rows = Rows(X, y, replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum())))
     check_labels(rows, table.name)
     return rows
 
 
-def joined(table: Table) -> tuple[Any, NDArray[Any]]:
+def read_whole(table: Table) -> tuple[Any, NDArray[Any]]:
     """Return all rows of a table; an error if there are none."""
-    Xs, ys = [], []
+    pieces = []
     with progress_bar(f"reading {table.name}", "rows") as bar:
         for X, y in table.pieces:
-            Xs.append(X)
-            ys.append(y)
+            pieces.append((X, y))
             bar.update(len(y))
-    if not Xs:
+    if not pieces:
         raise DataFileError(f"{table.name} holds no rows.")
-    if len(Xs) == 1:
-        return Xs[0], ys[0]
-    X = vstack(Xs, format="csr") if issparse(Xs[0]) else np.concatenate(Xs)
-    return X, np.concatenate(ys)
+    return joined(pieces)
 
 
-def remember(
+def file_note(
     table: Table, X: Any, y: NDArray[Any], options: TrainingFileOptions, task: Task
-) -> Memory:
-    """Return what a model must know of its file."""
-    layout = table.layout
+) -> FileNote:
+    """Return what a model file will say about its training file."""
+    columns = table.columns
     known = y[~missing_mask(y)]
-    return Memory(
+    return FileNote(
         task=decide_task(known, task, table.name),
         format=table.format,
-        columns=None if layout is None or layout.names is None else list(layout.names),
+        columns=None if columns is None or columns.names is None else list(columns.names),
         n_features=X.shape[1],
-        label=None if layout is None else layout.label_name,
+        label=None if columns is None else columns.label_name,
         labels="number" if known.dtype.kind == "f" else "text",
         unlabeled=options.unlabeled,
         zero_based=table.zero_based,
@@ -121,7 +158,7 @@ def decide_task(known: NDArray[Any], task: Task, name: str) -> str:
     if (known % 1 != 0).any():
         return "regress"
     n = len(np.unique(known))
-    if n > MANY:
+    if n > _MANY:
         raise UsageError(
             f"{name}: its labels are {n} different whole numbers, which may be classes or "
             "quantities; pass --task classify or --task regress."
@@ -136,12 +173,34 @@ def check_labels(rows: Rows, name: str) -> None:
             f"{name}: none of its {len(rows.y):,} rows has a label. Label some rows of every "
             "class, or name the label's column with --label."
         )
-    if rows.memory.task == "classify" and len(rows.classes) < 2:
+    if rows.note.task == "classify" and len(rows.classes) < 2:
         only = label_text(rows.classes[0])
         raise DataFileError(
             f"{name}: all {int(rows.labeled.sum()):,} labelled rows are of one class, {only}; "
             "there must be two at least."
         )
+
+
+def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows | None]:
+    """Return rows to learn from, and a share of the labelled ones to test on.
+
+    Of every class the same share is held out, and at least one row stays.
+    """
+    if share == 0.0:
+        return rows, None
+    rng = np.random.default_rng(seed)
+    groups = [np.flatnonzero(rows.labeled)]
+    if rows.note.task == "classify":
+        groups = [np.flatnonzero(rows.y == label) for label in rows.classes]
+    taken = [
+        rng.permutation(group)[: min(round(share * len(group)), len(group) - 1)] for group in groups
+    ]
+    out = np.sort(np.concatenate(taken))
+    if len(out) == 0:
+        raise DataFileError(f"--holdout {share}: so few rows are labelled that none can be spared.")
+    stays = np.ones(len(rows.y), dtype=bool)
+    stays[out] = False
+    return rows.chosen(stays), rows.chosen(out)
 
 
 def label_text(value: Any) -> str:

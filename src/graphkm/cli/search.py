@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from .grouping import spread
 from .options import (
     AsJson,
     Data,
@@ -20,6 +19,7 @@ from .options import (
     Task,
     TaskOption,
     TrainingFileOptions,
+    spread,
 )
 from .train import UnlabeledData
 
@@ -51,12 +51,16 @@ def search(
 
     Lists to choose from are set like --set Cs=[1,10] or --set C_graphs=[0,1e5].
     """
-    from .fitting import fit_behind_scaler
-    from .methods import check_estimator, make_estimator
-    from .model_files import write_model
+    from .models import (
+        behind_scaler,
+        check_estimator,
+        fit_behind_scaler,
+        last_step,
+        make_estimator,
+        write_model,
+    )
+    from .output import check_output
     from .rows import read_rows
-    from .scaling import behind_scaler, last_step
-    from .writing import check_output
 
     if model is not None:
         check_output(model, data, unlabeled_data)
@@ -65,39 +69,39 @@ def search(
     guess = "regress" if task is Task.regress else "classify"
     check_estimator(make_estimator("search", guess, learning, **folds))
     rows = read_rows(data, files, task, unlabeled_data)
-    estimator = make_estimator("search", rows.memory.task, learning, **folds)
-    fitted, chosen = fit_behind_scaler(estimator, scale, rows)
+    estimator = make_estimator("search", rows.note.task, learning, **folds)
+    fitted, chosen = fit_behind_scaler(estimator, scale, rows.X, rows.y)
     found = last_step(fitted)
     if model is not None:
         scaler = fitted[0] if fitted is not found else None
-        memory = replace(rows.memory, scale=chosen)
-        write_model(behind_scaler(scaler, found.best_estimator_), model, memory)
+        note = replace(rows.note, scale=chosen)
+        write_model(behind_scaler(scaler, found.best_estimator_), model, note)
     _summary(rows, found, chosen, model, time.perf_counter() - start, as_json)
 
 
 def _summary(
     rows: Any, found: Any, scale: str, path: Path | None, seconds: float, as_json: bool
 ) -> None:
-    from .describing import described_rows, row_facts
-    from .printing import show
+    from .output import show
 
-    chosen = ", ".join(f"{name}={_short(value)}" for name, value in found.best_params_.items())
+    best = {name.rpartition("__")[2]: value for name, value in found.best_params_.items()}
+    chosen = ", ".join(f"{name}={_short(value)}" for name, value in best.items())
     show(
-        described_rows(rows)
+        rows.lines()
         | {
             "scaling": scale,
             "candidates": f"{len(found.cv_results_['params'])}",
             "chosen": chosen,
-            "held-out score": _score(found, rows.memory.task),
-            "unlabelled rows": bought(found, rows.memory.task),
+            "held-out score": _score(found, rows.note.task),
+            "unlabelled rows": bought(found, rows.note.task),
             "time": f"{seconds:.1f} s",
             "model": None if path is None else str(path),
         },
-        row_facts(rows)
+        rows.facts()
         | {
             "scale": scale,
             "candidates": len(found.cv_results_["params"]),
-            "best_params": found.best_params_,
+            "best_params": best,
             "best_score": found.best_score_,
             "unlabeled_gain": found.unlabeled_gain_,
             "seconds": seconds,
@@ -108,19 +112,21 @@ def _summary(
 
 
 def _score(found: Any, task: str) -> str:
-    from .printing import percent
+    from .output import percent
 
     if math.isnan(found.best_score_):
         return "none: too few labels to hold any out"
     score = found.best_score_
     what = f"{percent(score)} accuracy" if task == "classify" else f"R^2 {score:.4f}"
-    alone = found.cv is None and found.p == 2 and task == "classify"
-    how = "one at a time" if alone else "in folds"
+    plan = found.best_estimator_.plan_
+    one_by_one = found.cv is None and plan.solver.exact and plan.smoothness.p == 2
+    one_by_one = one_by_one and task == "classify"
+    how = "one at a time" if one_by_one else "in folds"
     return f"{what} on labels held out {how}; the best of all candidates, so a little flattered"
 
 
 def bought(found: Any, task: str) -> str:
-    """Return in words what the unlabelled rows bought, by the search's own judgement."""
+    """Return in words what the unlabelled rows bought, by the search's own scores."""
     gain = found.unlabeled_gain_
     if math.isnan(gain):
         return "what they bought cannot be told from so few labels; a graph is the usual choice"

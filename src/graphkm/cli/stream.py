@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from .grouping import spread
 from .options import (
     AsJson,
     Data,
@@ -19,6 +18,7 @@ from .options import (
     Task,
     TaskOption,
     TrainingFileOptions,
+    spread,
 )
 
 EXAMPLE = "graphkm stream rows.csv online.gkm --every 1000"
@@ -55,28 +55,29 @@ def stream(
     files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
     fit: FitOptions = FitOptions(),  # noqa: B008
 ) -> None:
-    """Learn row by row from a file that need not fit into memory, or from standard input.
+    """Learn row by row from a file that need not fit into note, or from standard input.
 
     Every chunk is predicted before it is learnt, which gives an honest accuracy wherever labels
-    are known. If the process is killed, the same command goes on from the last checkpoint; so it
-    does with a file that has grown. The first chunk decides scaling, and --gamma if it is a word.
+    are known. If the process is killed, the same command continues from the last checkpoint. It
+    also continues with a file that has grown. Scaling, and --gamma if it is a word, are those of
+    the first chunk.
     """
-    from .model_files import write_model
+    from .models import write_model
+    from .output import check_output
     from .streaming import Settings, learn_stream
-    from .writing import check_output
 
     check_output(model, data)
     start = time.perf_counter()
     place = _checkpoint_place(model, checkpoint)
     check_output(place, data)
     settings = Settings(classes, place, every, chunk, restart, task, scale)
-    fitted, memory, record = learn_stream(data, files, fit, settings)
-    write_model(fitted, model, memory)
-    _summary(fitted, memory, record, model, time.perf_counter() - start, as_json)
+    fitted, note, record = learn_stream(data, files, fit, settings)
+    write_model(fitted, model, note)
+    _summary(fitted, note, record, model, time.perf_counter() - start, as_json)
 
 
 def _checkpoint_place(model: Path, given: Path | None) -> Path:
-    """Return where the state is kept: a file of its own, since it is read again."""
+    """Return where the state is kept; it must be a file, because it is read again."""
     from .._files import destination, is_stream
     from .errors import UsageError
 
@@ -92,30 +93,30 @@ def _checkpoint_place(model: Path, given: Path | None) -> Path:
 
 
 def _summary(
-    fitted: Any, memory: Any, record: Any, path: Path, seconds: float, as_json: bool
+    fitted: Any, note: Any, record: Any, path: Path, seconds: float, as_json: bool
 ) -> None:
-    from .describing import described_estimator
-    from .printing import show
+    from .models import described_model
+    from .output import show
     from .rows import label_text, label_values
 
     labels = list(getattr(fitted, "classes_", ()))
     resumed = f", {record.resumed:,} of them before this run" if record.resumed else ""
     show(
         {
-            "rows": f"{memory.n_rows:,} with {memory.n_features:,} features{resumed}",
-            "labelled": f"{memory.n_labeled:,}",
+            "rows": f"{note.n_rows:,} with {note.n_features:,} features{resumed}",
+            "labelled": f"{note.n_labeled:,}",
             "classes": ", ".join(map(label_text, labels)) if labels else None,
         }
-        | described_estimator(fitted, memory)
+        | described_model(fitted, note)
         | record.lines()
         | {"time": f"{seconds:.1f} s", "model": str(path)},
         {
-            "task": memory.task,
-            "rows": memory.n_rows,
-            "labelled": memory.n_labeled,
+            "task": note.task,
+            "rows": note.n_rows,
+            "labelled": note.n_labeled,
             "resumed_at": record.resumed,
             "classes": label_values(labels),
-            "scale": memory.scale,
+            "scale": note.scale,
             "seconds": seconds,
             "model": path,
         }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -10,23 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from .._files import is_stream
+from .._files import destination, is_stream, previous_path
 from ..io import DataFileError
 from ..io.files import STDIN
 from ..machines.labels import missing_mask
 from ..online import CheckpointError, Chunk, train
 from ..online.chunks import cut_into_chunks
+from ..online.prequential import RunningScore
+from ..online.training import rows_learnt
 from .errors import UsageError
-from .memory import Memory
-from .methods import check_estimator, make_estimator
+from .file_note import FileNote
+from .models import behind_scaler, check_estimator, choose_scale, make_estimator, make_scaler
 from .options import FitOptions, Method, Scale, Task, TrainingFileOptions
-from .prequential import Record
-from .printing import progress_bar
-from .resuming import check_same_settings, forget
-from .rows import label_values, remember
-from .scaling import behind_scaler, choose_scale, make_scaler
+from .output import percent, progress_bar, whole_or_not
+from .rows import file_note, label_values
 from .survey import Survey, survey
 from .tables import Table, open_training
+
+_WINDOW = 1000  # rows that "the last" means
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,66 @@ class Settings:
     scale: Scale
 
 
+class Record:
+    """Counts of rows, and how predictions did on rows that had not been learnt yet.
+
+    Attributes
+    ----------
+    resumed : int
+        Rows that had been learnt before this run.
+    n_rows, n_labeled : int
+        Rows of the stream.
+    """
+
+    def __init__(self, task: str) -> None:
+        self.resumed = self.n_rows = self.n_labeled = 0
+        self._classify = task == "classify"
+        self._name = "accuracy" if self._classify else "mean absolute error"
+        self._score = RunningScore(_WINDOW)
+
+    def count(self, y: Any) -> None:
+        """Count a chunk's rows."""
+        self.n_rows += len(y)
+        self.n_labeled += int((~missing_mask(y)).sum())
+
+    def test(self, model: Any, X: Any, y: Any) -> None:
+        """Predict the labelled rows of a chunk and compare."""
+        labeled = ~missing_mask(y)
+        if labeled.any():
+            predicted, truth = model.predict(X[labeled]), y[labeled]
+            self._score.add(predicted == truth if self._classify else np.abs(predicted - truth))
+
+    def short(self) -> str:
+        """Return it as a progress bar shows it."""
+        if not self._score.n_marks:
+            return ""
+        recent = self._score.recent
+        return percent(recent) if self._classify else f"error {recent:.4g}"
+
+    def lines(self) -> dict[str, str | None]:
+        """Return it in words."""
+        n, show = self._score.n_marks, percent if self._classify else "{:.6g}".format
+        if not n:
+            return {self._name: "not measured: no labelled row came after the first chunk"}
+        return {
+            self._name: f"{show(self._score.overall)} on {n:,} labelled rows, each predicted "
+            f"before it was learnt; {show(self._score.recent)} on the last {min(n, _WINDOW):,}"
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """Return it for programs."""
+        name = f"prequential_{self._name.replace(' ', '_')}"
+        return {
+            "tested": self._score.n_marks,
+            name: self._score.overall,
+            f"{name}_recent": self._score.recent,
+        }
+
+
 def learn_stream(
     path: str, files: TrainingFileOptions, fit: FitOptions, settings: Settings
-) -> tuple[Any, Memory, Record]:
-    """Return the model, what it remembers, and how its predictions did."""
+) -> tuple[Any, FileNote, Record]:
+    """Return the model, its note, and how its predictions did."""
     guess = "regress" if settings.task is Task.regress else "classify"
     check_estimator(make_estimator(Method.gkm, guess, fit))
     seen = _look_through(path, files, settings)
@@ -55,46 +114,45 @@ def learn_stream(
         first = next(chunks, None)
         if first is None:
             raise DataFileError(f"{table.name} holds no rows.")
-        memory = _memory(table, first, files, seen, settings)
-        scaler = make_scaler(memory.scale)
+        note = _note(table, first, files, seen, settings)
+        scaler = make_scaler(note.scale)
         if scaler is not None:
             scaler.fit(first.X)
-        model = make_estimator(Method.gkm, memory.task, fit)
-        classes = _classes(first, memory, seen)
-        check_same_settings(settings.checkpoint, _settings(memory, classes, settings))
-        record = Record(memory.task)
+        model = make_estimator(Method.gkm, note.task, fit)
+        classes = _classes(first, note, seen)
+        _check_same_settings(settings.checkpoint, _lasting(note, classes, settings))
+        record = Record(note.task)
         tested = _tested(chain([first], chunks), model, scaler, record, seen.n_rows)
         _train(tested, model, classes, settings, record)
-    memory = replace(memory, n_rows=record.n_rows, n_labeled=record.n_labeled)
+    note = replace(note, n_rows=record.n_rows, n_labeled=record.n_labeled)
     if record.n_labeled == 0:
         raise DataFileError(f"{table.name}: none of its {record.n_rows:,} rows has a label.")
-    return behind_scaler(scaler, model), memory, record
+    return behind_scaler(scaler, model), note, record
 
 
 def _look_through(path: str, files: TrainingFileOptions, settings: Settings) -> Survey:
     """Return what must be known before the first chunk is learnt."""
     if settings.restart:
-        forget(settings.checkpoint)
+        _forget(settings.checkpoint)
     given = None if settings.classes is None else settings.classes.split(",")
-    if path == STDIN or is_stream(path):  # which can be read only once
+    if path == STDIN or is_stream(path):  # can be read only once
         return Survey.of_classes(given, settings.task, files)
     found = survey(path, files, settings.task)
     return found if given is None else found.with_classes(given)
 
 
-def _memory(
+def _note(
     table: Table, first: Chunk, files: TrainingFileOptions, seen: Survey, settings: Settings
-) -> Memory:
-    if seen.task is not None:
-        settings = replace(settings, task=Task(seen.task))
-    memory = remember(table, first.X, first.y, files, settings.task)
-    labels = memory.labels if seen.labels == "auto" else seen.labels
-    return replace(memory, labels=labels, scale=choose_scale(settings.scale, first.X))
+) -> FileNote:
+    task = settings.task if seen.task is None else Task(seen.task)
+    note = file_note(table, first.X, first.y, files, task)
+    labels = note.labels if seen.labels == "auto" else seen.labels
+    return replace(note, labels=labels, scale=choose_scale(settings.scale, first.X))
 
 
-def _classes(first: Chunk, memory: Memory, seen: Survey) -> Any:
+def _classes(first: Chunk, note: FileNote, seen: Survey) -> Any:
     """Return the classes that the model is told of."""
-    if memory.task == "regress":
+    if note.task == "regress":
         return None
     known = seen.classes
     if known is None:
@@ -108,19 +166,6 @@ def _classes(first: Chunk, memory: Memory, seen: Survey) -> Any:
     return known
 
 
-def _settings(memory: Memory, classes: Any, settings: Settings) -> dict[str, Any]:
-    """Return what must not change while a stream goes on, beside the model's parameters."""
-    fixed = {
-        name: value
-        for name, value in asdict(memory).items()
-        if name not in ("n_rows", "n_labeled", "version", "method")
-    }
-    return fixed | {
-        "classes": None if classes is None else label_values(classes),
-        "chunk": settings.chunk,
-    }
-
-
 def _tested(
     chunks: Iterator[Chunk], model: Any, scaler: Any, record: Record, total: int | None
 ) -> Iterator[Chunk]:
@@ -128,8 +173,7 @@ def _tested(
     with progress_bar("learning", "rows", total) as bar:
         for X, y, first_row in chunks:
             X = X if scaler is None else scaler.transform(X)
-            # By then `train` has put the checkpoint's state into the model.
-            learnt = model.stream_.n_rows if hasattr(model, "stream_") else 0
+            learnt = rows_learnt(model)  # `train` has put the checkpoint's state into the model
             if first_row == 0:
                 record.resumed = learnt
             record.count(y)
@@ -152,3 +196,49 @@ def _train(
         ) from None
     except CheckpointError as error:
         raise UsageError(f"{error} Or pass --restart to begin anew.") from error
+
+
+# --------------------------------------------- what must not change in a stream
+
+
+def _lasting(note: FileNote, classes: Any, settings: Settings) -> dict[str, Any]:
+    """Return what must stay the same while a stream goes on, beside the model's parameters."""
+    free = ("n_rows", "n_labeled", "version", "method")
+    fixed = {name: value for name, value in asdict(note).items() if name not in free}
+    known = None if classes is None else label_values(classes)
+    return fixed | {"classes": known, "chunk": settings.chunk}
+
+
+def _check_same_settings(checkpoint: Path, settings: dict[str, Any]) -> None:
+    """Raise if a checkpoint was begun with others; write them beside it if there is none.
+
+    The model's own parameters are checked by `graphkm.online.train`.
+    """
+    beside = _beside(checkpoint)
+    if not checkpoint.exists():
+        with whole_or_not(beside) as file:
+            json.dump(settings, file, indent=1)
+        return
+    if not beside.exists():
+        raise UsageError(
+            f"{beside}, which tells how the checkpoint {checkpoint} was begun, is missing; pass "
+            "--restart to begin anew, or another --checkpoint."
+        )
+    before = json.loads(beside.read_text(encoding="utf-8"))
+    for name, value in settings.items():
+        if before.get(name) != value:
+            raise UsageError(
+                f"The checkpoint {checkpoint} was begun with {name} {before.get(name)!r}, which is "
+                f"{value!r} now; pass the same, or --restart to begin anew."
+            )
+
+
+def _forget(checkpoint: Path) -> None:
+    """Remove a checkpoint and what belongs to it."""
+    for path in (checkpoint, previous_path(checkpoint), _beside(checkpoint)):
+        with suppress(FileNotFoundError):
+            destination(path).unlink()
+
+
+def _beside(checkpoint: Path) -> Path:
+    return checkpoint.with_name(checkpoint.name + ".json")

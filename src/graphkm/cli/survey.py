@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..io import DataFileError
-from ..io.files import format_by_name
 from ..machines.labels import missing_mask
 from .errors import UsageError
 from .options import Format, Task, TrainingFileOptions
-from .printing import progress_bar
+from .output import progress_bar
 from .rows import decide_task
 from .tables import open_training
 
@@ -22,7 +21,7 @@ _KEPT = 1000  # different labels
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known of a stream before it is learnt; None where it is not.
+    """What is known of a stream before it is learnt; None where nothing is known.
 
     Attributes
     ----------
@@ -79,21 +78,21 @@ class Survey:
 
 def survey(path: str, files: TrainingFileOptions, task: Task) -> Survey:
     """Read a file through, keeping nothing but what a stream must know."""
-    text = files.format if files.format is not Format.auto else format_by_name(path)
-    zero_based = files.zero_based
-    if text == "libsvm":  # as wide as can be, to see how wide it is
-        files = replace(files, features=files.features or _WIDEST, zero_based=True)
+    as_wide_as_can_be = replace(files, features=_WIDEST, zero_based=True)  # for LIBSVM
     known: Any = np.empty(0)
-    n_rows, lowest, highest = 0, None, -1
+    n_rows, lowest, highest = 0, _WIDEST, -1
     labels = "number" if task is Task.regress else "auto"
-    with open_training(path, files, labels) as table, progress_bar("reading", "rows") as bar:
+    with (
+        open_training(path, as_wide_as_can_be, labels) as table,
+        progress_bar("reading", "rows") as bar,
+    ):
         for X, y in table.pieces:
             n_rows += len(y)
             found = y[~missing_mask(y)]
             if len(found) and len(known) <= _KEPT:
                 known = np.unique(np.concatenate([known, found]) if len(known) else found)
             if table.format == "libsvm" and X.nnz:
-                lowest = int(X.indices.min()) if lowest is None else min(lowest, X.indices.min())
+                lowest = min(lowest, int(X.indices.min()))
                 highest = max(highest, int(X.indices.max()))
             bar.update(len(y))
     if n_rows == 0:
@@ -101,18 +100,14 @@ def survey(path: str, files: TrainingFileOptions, task: Task) -> Survey:
     if len(known) == 0:
         raise DataFileError(f"{table.name}: none of its {n_rows:,} rows has a label.")
     chosen = decide_task(known, task, table.name)
-    base = Survey(
+    seen = Survey(
         task=chosen,
         labels="number" if known.dtype.kind == "f" else "text",
         classes=known if chosen == "classify" else None,
         n_rows=n_rows,
     )
     if table.format != "libsvm":
-        return base
-    from_zero = lowest == 0 if zero_based is None else zero_based
+        return seen
+    from_zero = lowest == 0 if files.zero_based is None else files.zero_based
     width = highest + 1 if from_zero else highest
-    return replace(base, n_features=max(width, _given(files)), zero_based=from_zero)
-
-
-def _given(files: TrainingFileOptions) -> int:
-    return files.features if files.features not in (None, _WIDEST) else 1  # type: ignore[return-value]
+    return replace(seen, n_features=files.features or max(width, 1), zero_based=from_zero)

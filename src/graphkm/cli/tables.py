@@ -1,30 +1,27 @@
-"""Files that have been looked into, and whose rows come in pieces."""
+"""Files of rows as the command line names them, opened for learning or for a model."""
 
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from .._files import is_stream
-from ..io import BadRows, DataFileError
+from ..io import DataFileError
+from ..io.columns import Chooser, Columns, Head, Piece, listed
+from ..io.csv import is_number
 from ..io.files import STDIN, format_by_name, open_source, source_name
-from ..io.text import line_blocks
-from .csv_table import csv_table
-from .dropping import Blocks
+from ..io.libsvm import libsvm_pieces, whole_libsvm
+from ..io.tables import OpenTable, open_table
 from .errors import UsageError
-from .layout import Head, Layout, known_layout, training_layout
-from .memory import Memory
+from .file_note import FileNote
 from .options import FileOptions, Format, TrainingFileOptions
 
-_LIBSVM_LINE = re.compile(rb"\s*[^\s,;]+(\s+\d+:[^\s,;]+)+\s*(#.*)?")
-
-Pieces = Iterator[tuple[Any, Any]]
-LayOut = Callable[[Head], Layout]
+USUAL_LABEL = "label"
+_DELIMITERS = {",": ",", ";": ";", "|": "|", "tab": "\t", "\t": "\t", "\\t": "\t",
+               "space": " ", " ": " "}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,156 +36,111 @@ class Table:
         libsvm, csv or parquet.
     pieces : iterator of (X, y)
         Some rows at a time; y is of floats with NaN, or of texts with None.
-    layout : Layout, optional
+    columns : Columns, optional
         Its columns; None for LIBSVM.
     zero_based : bool
-        For LIBSVM: what indices count from.
+        For LIBSVM: whether indices count from 0.
     """
 
     name: str
     format: str
-    pieces: Pieces
-    layout: Layout | None = None
+    pieces: Iterator[Piece]
+    columns: Columns | None = None
     zero_based: bool = False
 
 
 @contextmanager
 def open_training(path: str, options: TrainingFileOptions, labels: str = "auto") -> Iterator[Table]:
     """Open a file to learn from; labels are "number", "text" or what the first ones are."""
-
-    def lay_out(head: Head) -> Layout:
-        return training_layout(head, options.label, options.drop or ())
-
-    with _open(path, options, skip=options.skip_bad_rows) as reader:
-        if reader.format == "libsvm":
-            yield reader.libsvm(options.features, options.zero_based)
+    on_bad_row = "skip" if options.skip_bad_rows else "error"
+    chooser = TrainingColumns(options.label, options.drop or ())
+    with _open(path, options, on_bad_row=on_bad_row) as opened:
+        if opened.format == "libsvm":
+            yield _libsvm(opened, options.unlabeled, options.features, options.zero_based)
         else:
-            yield reader.table(lay_out, labels, None)
+            yield _table(opened, options, chooser, labels)
 
 
 @contextmanager
 def open_known(
     path: str,
     options: FileOptions,
-    memory: Memory,
+    note: FileNote,
     *,
     labels: bool = True,
     skip: bool | None = None,
 ) -> Iterator[Table]:
     """Open a file for a model that knows what its rows look like.
 
-    Parameters
-    ----------
-    path, options
-        The file.
-    memory : Memory
-        What the model knows.
-    labels : bool
-        Whether labels are read.
-    skip : bool, optional
-        Whether bad rows are left out; None where the command has no such option.
+    `labels` says whether labels are read, and `skip` whether bad rows are left out; None where the
+    command has no such option.
     """
-
-    def lay_out(head: Head) -> Layout:
-        if labels:
-            return known_layout(head, memory, options.label, options.drop or ())
-        return replace(known_layout(head, memory, None, options.drop or ()), label=None)
-
     if options.unlabeled is None:
-        options = replace(options, unlabeled=memory.unlabeled)
-    with _no_hint(skip is None), _open(path, options, skip=bool(skip)) as reader:
-        if reader.format != "libsvm":
-            yield reader.table(lay_out, memory.labels, memory)
+        options = replace(options, unlabeled=note.unlabeled)
+    if options.header is None and note.columns is not None:
+        options = replace(options, header=True)  # the model finds its columns by their names
+    handling = {"on_bad_row": "skip"} if skip else {}
+    if skip is None:
+        handling["advice"] = "Mend it."
+    with _open(path, options, **handling) as opened:
+        if opened.format != "libsvm":
+            chooser = KnownColumns(note, options.label, options.drop or (), labels)
+            yield _table(opened, options, chooser, note.labels)
             return
-        table = reader.libsvm(memory.n_features, memory.zero_based)
-        dense = table.pieces if memory.sparse else ((X.toarray(), y) for X, y in table.pieces)
+        table = _libsvm(opened, options.unlabeled, note.n_features, note.zero_based)
+        dense = table.pieces if note.sparse else ((X.toarray(), y) for X, y in table.pieces)
         yield replace(table, pieces=dense)
 
 
 @contextmanager
-def _no_hint(wanted: bool) -> Iterator[None]:
-    """Cut the advice to leave bad rows out where there is no such option."""
-    try:
-        yield
-    except DataFileError as error:
-        if not wanted:
-            raise
-        message = str(error).replace(", or pass on_bad_row='skip' to leave such rows out", "")
-        raise DataFileError(message) from error
+def _open(path: str, options: FileOptions, **handling: str) -> Iterator[OpenTable]:
+    format = format_by_name(path) if options.format is Format.auto else options.format.value
+    source = _in_memory(path) if format == "parquet" else path
+    with open_table(source, format, name=source_name(path), **handling) as opened:
+        if format is None and opened.format == "parquet":
+            raise UsageError(f"{opened.name} looks like Parquet; pass --format parquet.")
+        yield opened
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """An open file of a known format."""
-
-    source: Any
-    format: str
-    options: FileOptions
-    bad_rows: BadRows
-
-    def libsvm(self, n_features: int | None, zero_based: bool | None) -> Table:
-        """Return the rows of a LIBSVM file; they come all at once if their width is unknown."""
-        from .libsvm_table import libsvm_pieces_of, whole_libsvm
-
-        unlabeled = _as_number(self.options.unlabeled)
-        if n_features is not None and zero_based is not None:
-            pieces = libsvm_pieces_of(self.source, self.bad_rows, n_features, zero_based, unlabeled)
-            return Table(self.source.name, "libsvm", pieces, zero_based=zero_based)
-        skip = self.bad_rows.on_bad_row
-        X, y, from_zero = whole_libsvm(self.source, n_features, zero_based, unlabeled, skip)
-        return Table(self.source.name, "libsvm", iter([(X, y)]), zero_based=from_zero)
-
-    def table(self, lay_out: LayOut, labels: str, memory: Memory | None) -> Table:
-        """Return the rows of a table."""
-        if self.format == "csv":
-            layout, pieces = csv_table(
-                self.source, self.options, self.bad_rows, lay_out, labels, memory
-            )
-        else:
-            from .parquet_table import parquet_table
-
-            layout, pieces = parquet_table(
-                self.source, self.options.unlabeled, self.bad_rows, lay_out, labels
-            )
-        order = layout.order
-        if order is not None:
-            pieces = ((X[:, order], y) for X, y in pieces)
-        return Table(self.bad_rows.name, self.format, pieces, layout)
-
-
-@contextmanager
-def _open(path: str, options: FileOptions, *, skip: bool) -> Iterator[_Reader]:
-    name, on_bad_row = source_name(path), "skip" if skip else "error"
-    format = options.format.value if options.format is not Format.auto else format_by_name(path)
+def _in_memory(path: str) -> Any:
+    """Return a Parquet file that pyarrow can look around in: the path, or the contents."""
     with open_source(path) as opened:
-        if format == "parquet":
-            in_memory = opened.compressed or path == STDIN or is_stream(path)
-            source: Any = io.BytesIO(opened.file.read()) if in_memory else path
-            bad_rows = BadRows(name, on_bad_row, "row")
-            yield _Reader(source, format, options, bad_rows)
-        else:
-            blocks = line_blocks(opened)
-            first = next((block for block in blocks if block.strip()), b"")
-            if not first:
-                raise DataFileError(f"{name} is empty.")
-            source = Blocks(chain([first], blocks), name)
-            bad_rows = BadRows(name, on_bad_row)
-            yield _Reader(source, format or _format_by_text(first, name), options, bad_rows)
-        bad_rows.report()
+        whole = opened.compressed or path == STDIN or is_stream(path)
+        return io.BytesIO(opened.file.read()) if whole else path
 
 
-def _format_by_text(text: bytes, name: str) -> str:
-    """Return the format that a first line looks like.
+def _table(opened: OpenTable, options: FileOptions, chooser: Chooser, labels: str) -> Table:
+    if options.delimiter is not None and options.delimiter not in _DELIMITERS:
+        raise UsageError(f"--delimiter {options.delimiter}: it must be one of , ; | tab space.")
+    columns, pieces = opened.columns(
+        chooser,
+        labels=labels,
+        unlabeled=options.unlabeled,
+        header="auto" if options.header is None else options.header,
+        delimiter=None if options.delimiter is None else _DELIMITERS[options.delimiter],
+    )
+    return Table(opened.name, opened.format, pieces, columns)
 
-    Examples
-    --------
-    >>> _format_by_text(b"+1 3:1 7:0.5", "x"), _format_by_text(b"x,label", "x")
-    ('libsvm', 'csv')
-    """
-    if text.startswith(b"PAR1"):
-        raise UsageError(f"{name} looks like Parquet; pass --format parquet.")
-    line = text.lstrip(b"\r\n").split(b"\n", 1)[0]
-    return "libsvm" if _LIBSVM_LINE.fullmatch(line.rstrip()) else "csv"
+
+def _libsvm(
+    opened: OpenTable, unlabeled: str | None, n_features: int | None, zero_based: bool | None
+) -> Table:
+    """Return the rows of a LIBSVM file; they come all at once if their width is unknown."""
+    mark = _as_number(unlabeled)
+    if n_features is not None and zero_based is not None:
+        pieces = libsvm_pieces(opened.lines, n_features, zero_based, mark)
+        return Table(opened.name, "libsvm", pieces, zero_based=zero_based)
+    counting = "auto" if zero_based is None else zero_based
+    X, y, from_zero = whole_libsvm(opened.lines, counting, mark)
+    width = n_features or X.shape[1]
+    if width < X.shape[1]:
+        raise DataFileError(
+            f"{opened.name} has {X.shape[1]} features, more than --features {width}."
+        )
+    if width == 0:
+        raise DataFileError(f"{opened.name} holds no values of features.")
+    X.resize(X.shape[0], width)
+    return Table(opened.name, "libsvm", iter([(X, y)]), zero_based=from_zero)
 
 
 def _as_number(mark: str | None) -> float | None:
@@ -198,3 +150,151 @@ def _as_number(mark: str | None) -> float | None:
         return float(mark)
     except ValueError:
         raise UsageError(f"--unlabeled {mark}: labels of LIBSVM files are numbers.") from None
+
+
+@dataclass(frozen=True)
+class TrainingColumns:
+    """The columns of a table to learn from: all but the label and those dropped are features."""
+
+    label: str | None
+    drop: Sequence[str]
+
+    def likely_label(self, width: int) -> str | int | None:
+        """Return the label's name or position: the last column by default."""
+        return _place(self.label or -1)
+
+    def choose(self, head: Head) -> Columns:
+        """Return the columns; raise if the first row has words where features should be."""
+        dropped = {find_column(head, column, "--drop") for column in self.drop}
+        label = _label_column(head, self.label)
+        if label is None:
+            label = max((k for k in range(head.width) if k not in dropped), default=0)
+        features = tuple(k for k in range(head.width) if k != label and k not in dropped)
+        columns = Columns(head, features, label)
+        if not features:
+            raise DataFileError(
+                f"{head.file}: no feature is left beside the label; its first line has "
+                f"{head.width} column(s). Is --delimiter right?"
+            )
+        names = columns.names or ()
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise DataFileError(f"{head.file}: several columns are called {twice!r}; rename them.")
+        _refuse_words(columns)
+        return columns
+
+
+@dataclass(frozen=True)
+class KnownColumns:
+    """The columns of a table for a model that knows its features."""
+
+    note: FileNote
+    label: str | None
+    drop: Sequence[str]
+    labels: bool  # whether labels are read
+
+    def likely_label(self, width: int) -> str | int | None:
+        """Return the label's name or position; None if only features can be there."""
+        if width == self.note.n_features:
+            return None
+        return _place(self.label or self.note.label or -1)
+
+    def choose(self, head: Head) -> Columns:
+        """Return the columns, by name where both have names, else by position."""
+        by_name = self.note.columns is not None and head.names is not None
+        columns = self._by_name(head) if by_name else self._by_position(head)
+        return columns if self.labels else replace(columns, label=None)
+
+    def _by_name(self, head: Head) -> Columns:
+        wanted, names = self.note.columns or [], head.names or ()
+        missing = [name for name in wanted if name not in names]
+        if missing:
+            raise DataFileError(
+                f"{head.file} lacks {len(missing)} of the model's {len(wanted)} columns: "
+                f"{listed(missing)}."
+            )
+        features = tuple(find_column(head, name, "--drop") for name in wanted)
+        label = self.label if self.labels else None
+        if label is None and self.note.label in names:
+            label = str(self.note.label)
+        return Columns(head, features, None if label is None else find_column(head, label))
+
+    def _by_position(self, head: Head) -> Columns:
+        """Return the columns where names are missing: they must come in the model's order."""
+        dropped = {find_column(head, column, "--drop") for column in self.drop}
+        left = [k for k in range(head.width) if k not in dropped]
+        known = self.note.n_features
+        label = _label_column(head, self.label if self.labels else None)
+        if label is None and len(left) == known + 1:
+            number = self.note.label
+            numbered = isinstance(number, int) and number - 1 in left
+            label = int(number) - 1 if numbered else left[-1]  # type: ignore[arg-type]
+        features = tuple(k for k in left if k != label)
+        if len(features) != known:
+            raise DataFileError(
+                f"{head.file} has {len(features)} columns of features, and the model knows "
+                f"{known}. Are --delimiter, --label and --drop right?"
+            )
+        return Columns(head, features, label)
+
+
+def find_column(head: Head, wanted: str, flag: str = "--label") -> int:
+    """Return the position of a column given by its name or its number from 1.
+
+    Examples
+    --------
+    >>> find_column(Head("a.csv", ["x", "z"], 2), "z")
+    1
+    >>> find_column(Head("a.csv", None, 2), "-1")
+    1
+    """
+    names = list(head.names or ())
+    if names.count(wanted) > 1:
+        raise DataFileError(f"{head.file}: several columns are called {wanted!r}; rename them.")
+    if wanted in names:
+        return names.index(wanted)
+    try:
+        number = int(wanted)
+    except ValueError:
+        number = 0
+    if not 1 <= abs(number) <= head.width:
+        kind = f"the columns are {listed(names)}" if names else f"they are {head.width}, nameless"
+        raise UsageError(f"{flag} {wanted}: {head.file} has no such column; {kind}.")
+    return number - 1 if number > 0 else head.width + number
+
+
+def _label_column(head: Head, label: str | None) -> int | None:
+    """Return the label's position: as given, or that of the usual name."""
+    if label is None and USUAL_LABEL in (head.names or ()):
+        label = USUAL_LABEL
+    return None if label is None else find_column(head, label)
+
+
+def _place(column: str | int) -> str | int:
+    """Return a column as `graphkm.io` counts: from 0 where it is a number.
+
+    Examples
+    --------
+    >>> _place("3"), _place(-1), _place("kind")
+    (2, -1, 'kind')
+    """
+    if isinstance(column, str) and not column.lstrip("-").isdigit():
+        return column
+    number = int(column)
+    return number - 1 if number > 0 else number
+
+
+def _refuse_words(columns: Columns) -> None:
+    head = columns.head
+    if len(head.first_row) != head.width:
+        return  # the parser says what is wrong with the row
+    for k in columns.features:
+        word = head.first_row[k]
+        if word in ("", "?") or is_number(word):
+            continue
+        column = str(k + 1) if head.names is None else head.names[k]
+        call = f"number {column}" if head.names is None else repr(column)
+        raise DataFileError(
+            f"{head.file}: the column {call} holds words ({word!r}), and features are numbers. "
+            f"Leave it out with --drop {column}, or pass --label {column} if it is the label."
+        )

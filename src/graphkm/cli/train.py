@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .grouping import spread
 from .options import (
     AsJson,
     Data,
@@ -21,6 +20,7 @@ from .options import (
     Task,
     TaskOption,
     TrainingFileOptions,
+    spread,
 )
 
 if TYPE_CHECKING:
@@ -71,12 +71,9 @@ def train(
     fit: FitOptions = FitOptions(),  # noqa: B008
 ) -> None:
     """Learn from a file in which some rows, or all, have a label."""
-    from .fitting import fit_behind_scaler, hold_out
-    from .methods import check_estimator, graph_for, make_estimator
-    from .model_files import write_model
-    from .printing import say
-    from .rows import read_rows
-    from .writing import check_output
+    from .models import check_estimator, fit_behind_scaler, graph_for, make_estimator, write_model
+    from .output import check_output, say
+    from .rows import hold_out, read_rows
 
     check_output(model, data, unlabeled_data)
     start = time.perf_counter()
@@ -85,53 +82,53 @@ def train(
     read_in = time.perf_counter() - start
     rows, held_out = hold_out(rows, holdout, fit.seed)
     graph = graph_for(fit, method, rows.X, int(rows.labeled.sum()))
-    estimator = make_estimator(method, rows.memory.task, fit, **graph)
-    fitted, chosen = fit_behind_scaler(estimator, scale, rows)
-    memory = replace(rows.memory, scale=chosen, method=method.value)
-    write_model(fitted, model, memory)
+    estimator = make_estimator(method, rows.note.task, fit, **graph)
+    fitted, chosen = fit_behind_scaler(estimator, scale, rows.X, rows.y)
+    note = replace(rows.note, scale=chosen, method=method.value)
+    write_model(fitted, model, note)
     if graph and not as_json:
         say(
             "note: the graph joins labelled with unlabelled rows (bipartite), since the neighbours "
             "of so many sparse rows take long to find; --graph knn looks for them."
         )
     seconds = time.perf_counter() - start
-    _summary(rows, held_out, fitted, memory, model, read_in, seconds, as_json)
+    _summary(rows, held_out, fitted, note, model, read_in, seconds, as_json)
 
 
 def _summary(
     rows: Rows,
     held_out: Rows | None,
     fitted: Any,
-    memory: Any,
+    note: Any,
     path: Path,
     read_in: float,
     seconds: float,
     as_json: bool,
 ) -> None:
-    from .describing import described_estimator, described_rows, row_facts
-    from .printing import say, show
-    from .scores import judge, score_lines
+    from .evaluate import judge, score_lines
+    from .models import described_model
+    from .output import say, show
 
     scores: dict[str, Any] = {}
     known = "not measured: no row was held out (--holdout 0.2 does, graphkm evaluate tests others)"
-    measured: dict[str, str] = {"accuracy" if memory.task == "classify" else "quality": known}
+    measured: dict[str, str] = {"accuracy" if note.task == "classify" else "quality": known}
     if held_out is not None:
-        scores = judge(memory.task, held_out.y, fitted.predict(held_out.X))
+        scores = judge(note.task, held_out.y, fitted.predict(held_out.X))
         measured = {
             name: f"{text}  on {len(held_out.y):,} rows held out"
-            for name, text in score_lines(memory.task, scores).items()
+            for name, text in score_lines(note.task, scores).items()
         }
     show(
-        described_rows(rows)
-        | described_estimator(fitted, memory)
+        rows.lines()
+        | described_model(fitted, note)
         | measured
         | {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(path)},
-        row_facts(rows)
-        | {"scale": memory.scale, "method": memory.method, "seconds": seconds, "model": path}
+        rows.facts()
+        | {"scale": note.scale, "method": note.method, "seconds": seconds, "model": path}
         | {"held_out": scores | {"rows": len(held_out.y)} if held_out is not None else None},
         as_json,
     )
-    if not as_json and memory.unlabeled is None and _minus_one_may_be_a_mark(rows):
+    if not as_json and note.unlabeled is None and _minus_one_may_be_a_mark(rows):
         say(
             "note: -1 was taken for a class, as it is one in many files; if it marks unlabelled "
             "rows, pass --unlabeled -1."
@@ -140,4 +137,4 @@ def _summary(
 
 def _minus_one_may_be_a_mark(rows: Rows) -> bool:
     classes = rows.classes
-    return rows.memory.task == "classify" and len(classes) > 2 and classes[0] in (-1, "-1")
+    return rows.note.task == "classify" and len(classes) > 2 and classes[0] in (-1, "-1")

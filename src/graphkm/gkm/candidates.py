@@ -21,10 +21,9 @@ from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..objective import Objective
 from ..smoothness import IteratedLaplacian, Smoothness
 from ..solvers import Newton, RowNewton
-from ..solvers.features import LandmarkFeatures
+from ..solvers.graph_kernel import GraphKernel, graph_form
+from ..solvers.landmark_features import LandmarkFeatures
 from ..solvers.row_newton import RowKernel
-from ..solvers.smoothed import SmoothedFeatures as GraphKernel
-from ..solvers.smoothed import graph_form
 from .base import BaseGKM, Neighbours, Problem
 from .plan import Plan, bandwidth
 

@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dposv
 from ..losses import Loss
 from ..machines.classes import winning_class
 from ..solvers.damped_newton import DampedNewton
-from ..solvers.label_terms import LabelTerms
+from ..solvers.terms import LabelTerms
 
 Matrix = NDArray[np.float64]
 

@@ -265,7 +265,11 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
         usual_C_graph = default_costs(False, rows, plan.sizes)[1]
     if plan.smoothness.normalized and p != 2:
         usual_C_graph /= 10  # a sum over edges divided by the vertices, about a tenth as many
-    C_graph = usual_C_graph if plan.C_graph == "auto" else plan.C_graph
+    C_graph = plan.C_graph
+    if not isinstance(C_graph, str):
+        C_graph = float(C_graph)
+    elif C_graph == "auto":
+        C_graph = usual_C_graph
     solver = plan.solver
     if not plan.streaming and (C_graph == 0 or n_labeled == n):
         graph = None

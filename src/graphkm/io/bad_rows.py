@@ -26,6 +26,8 @@ class BadRows:
         Whether to raise at the first one, or to count them.
     place : str
         What a file is counted in: lines, or rows.
+    advice : str
+        What an error tells the user to do.
     count : int
         How many there were.
     reasons : list of str
@@ -42,6 +44,7 @@ class BadRows:
     name: str
     on_bad_row: str = "error"
     place: str = "line"
+    advice: str = "Mend it, or pass on_bad_row='skip' to leave such rows out."
     count: int = 0
     reasons: list[str] = field(default_factory=list)
 
@@ -52,10 +55,7 @@ class BadRows:
     def add(self, number: int, reason: str) -> None:
         """Take note of a bad row, or raise."""
         if self.on_bad_row == "error":
-            raise DataFileError(
-                f"{self.name}, {self.place} {number}: {reason}. Mend it, or pass "
-                "on_bad_row='skip' to leave such rows out."
-            )
+            raise DataFileError(f"{self.name}, {self.place} {number}: {reason}. {self.advice}")
         self.count += 1
         if len(self.reasons) < _KEPT:
             self.reasons.append(f"{self.place} {number}: {reason}")

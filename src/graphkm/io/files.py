@@ -29,7 +29,7 @@ _OPENERS: dict[bytes, Callable[[Any], Any]] = {
 
 
 class DataFileError(ValueError):
-    """A file does not hold what it should; the message says where, and what to do."""
+    """A file does not hold what it should. The message says where, and what to do."""
 
 
 @dataclass(frozen=True)

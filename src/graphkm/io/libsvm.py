@@ -11,8 +11,9 @@ from scipy import sparse
 
 from .._native import parse_libsvm
 from .bad_rows import BadRows
-from .files import DataFileError, OpenFile, open_source, source_name
-from .text import line_blocks, parse_lines
+from .columns import mark_unlabeled
+from .files import DataFileError, open_source, source_name
+from .text import Lines, line_blocks
 
 _INT32 = np.iinfo(np.int32)
 
@@ -31,8 +32,8 @@ def read_libsvm(
     r"""Return a whole file in LIBSVM's format as CSR rows and labels.
 
     It agrees with `sklearn.datasets.load_svmlight_file` where both read a file, but is stricter:
-    NaN, infinite values, underscores in numbers and signs of indices are bad rows. What follows
-    ``#`` is a comment; a number after ``qid:`` is checked and dropped.
+    NaN, infinite values, underscores in numbers and signs of indices are bad rows. A comment
+    begins with ``#``. A number after ``qid:`` is checked and dropped.
 
     Parameters
     ----------
@@ -63,59 +64,56 @@ def read_libsvm(
     >>> y
     array([ 1., nan])
     """
-    check_columns(n_features, zero_based)
-    first = int(zero_based is False)
-    last = _INT32.max if n_features is None else n_features - (zero_based is True)
+    check_indices(n_features, zero_based)
     bad_rows = BadRows(source_name(source), on_bad_row)
     with open_source(source) as opened:
-        arrays = list(parse_lines(line_blocks(opened), LibsvmParser(first, last), bad_rows))
+        lines = Lines(line_blocks(opened), bad_rows)
+        X, y, _ = whole_libsvm(lines, zero_based, unlabeled, n_features)
     bad_rows.report()
+    return X, y
+
+
+def whole_libsvm(
+    lines: Lines,
+    zero_based: bool | str,
+    unlabeled: float | None,
+    n_features: int | None = None,
+) -> tuple[sparse.csr_matrix, NDArray[np.float64], bool]:
+    """Return all rows and labels, and whether indices count from 0; see `read_libsvm`."""
+    first = int(zero_based is False)
+    last = _INT32.max if n_features is None else n_features - (zero_based is True)
+    arrays = list(lines.parse(LibsvmParser(first, last)))
     y, counts, indices, values = _joined(arrays)
-    if zero_based == "auto" and len(indices) and indices.min() > 0:
-        indices -= 1
+    from_zero = zero_based is True
+    if zero_based == "auto" and len(indices):
+        from_zero = indices.min() == 0
+        indices -= not from_zero
     needed = int(indices.max()) + 1 if len(indices) else 0
     if n_features is not None and needed > n_features:
         raise DataFileError(
-            f"{bad_rows.name} has indices from 0 to {needed - 1}, hence {needed} features where "
-            f"n_features={n_features}. Pass n_features={needed}."
+            f"{lines.bad_rows.name} has indices from 0 to {needed - 1}, hence {needed} features "
+            f"where n_features={n_features}. Pass n_features={needed}."
         )
-    return _csr(counts, indices, values, n_features or needed), mark_unlabeled(y, unlabeled)
+    X = _csr(counts, indices, values, n_features or needed)
+    return X, mark_unlabeled(y, unlabeled), bool(from_zero)
 
 
 def libsvm_pieces(
-    opened: OpenFile,
-    bad_rows: BadRows,
-    *,
-    n_features: int,
-    zero_based: bool,
-    unlabeled: float | None,
+    lines: Lines, n_features: int, zero_based: bool, unlabeled: float | None
 ) -> Iterator[tuple[sparse.csr_matrix, NDArray[np.float64]]]:
-    """Yield CSR rows and labels of a file, some at a time."""
+    """Yield CSR rows and labels, some at a time."""
     first = int(not zero_based)
     parser = LibsvmParser(first, n_features - 1 + first)
-    for y, counts, indices, values in parse_lines(line_blocks(opened), parser, bad_rows):
+    for y, counts, indices, values in lines.parse(parser):
         yield _csr(counts, indices, values, n_features), mark_unlabeled(y, unlabeled)
 
 
-def check_columns(n_features: Any, zero_based: Any) -> None:
-    """Raise unless these are what LIBSVM files can have."""
+def check_indices(n_features: Any, zero_based: Any) -> None:
+    """Raise unless indices of LIBSVM files can be so."""
     if zero_based not in (True, False, "auto"):
         raise ValueError(f"zero_based={zero_based!r} is none of True, False and 'auto'.")
     if n_features is not None and not 1 <= n_features <= _INT32.max:
         raise ValueError(f"n_features={n_features!r} must lie between 1 and {_INT32.max}.")
-
-
-def mark_unlabeled(y: NDArray[np.float64], unlabeled: Any) -> NDArray[np.float64]:
-    """Put NaN in the place of a marker, in y itself.
-
-    Examples
-    --------
-    >>> mark_unlabeled(np.array([1.0, 0.0]), 0)
-    array([ 1., nan])
-    """
-    if unlabeled is not None:
-        y[y == unlabeled] = np.nan
-    return y
 
 
 class LibsvmParser:
@@ -161,7 +159,7 @@ class LibsvmParser:
 def _joined(arrays: list[Arrays]) -> Arrays:
     if not arrays:
         return np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
-    # Column by column: what is joined is let go before the next is.
+    # Array by array: the parts of one are freed before the next is joined.
     columns: list[Any] = [list(column) for column in zip(*arrays, strict=True)]
     arrays.clear()
     for k in range(4):

@@ -4,51 +4,60 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .bad_rows import BadRows
+from .columns import Chooser, Columns, Head, Piece, mark_unlabeled
 from .files import STDIN, DataFileError, binary_file
-from .libsvm import mark_unlabeled
-from .tables import Piece, label_column
+
+_BATCH = 2**14  # rows
 
 
-def parquet_pieces(
-    source: Any,
-    bad_rows: BadRows,
-    *,
-    label: str | int | None,
-    labels: str,
-    n_features: int | None,
-    unlabeled: Any,
-    batch_size: int,
-    columns: list[str] | None = None,
-) -> Iterator[Piece]:
-    """Yield rows and labels of a Parquet file; see `graphkm.online.read_stream`.
-
-    With `columns` it reads only these, which are in the file's order.
-    """
-    pa = _pyarrow()
-    from pyarrow import parquet
-
+def parquet_table(
+    source: Any, bad_rows: BadRows, chooser: Chooser, *, labels: str, unlabeled: Any
+) -> tuple[Columns, Iterator[Piece]]:
+    """Return the columns of a Parquet file and its rows, some at a time; see `csv_table`."""
     name = bad_rows.name
-    try:
+    with _readable(name):
+        from pyarrow import parquet
+
         # pre_buffer would hold whole row groups.
-        with parquet.ParquetFile(_seekable(source, name), pre_buffer=False) as file:
-            schema = file.schema_arrow
-            if columns is not None:
-                schema = pa.schema([schema.field(column) for column in columns])
-            column = label_column(schema.names, label, name, named=True)
-            _check_schema(schema, column, n_features, name)
-            first_row = 0
-            for batch in file.iter_batches(batch_size=batch_size, columns=columns):
-                y = _labels(batch, column, labels, unlabeled, name)
-                X = _features(batch, column)
-                good = _finite_rows(X, first_row, bad_rows)
-                first_row += len(X)
-                yield (X, y) if good.all() else (X[good], y[good])
+        file = parquet.ParquetFile(_seekable(source, name), pre_buffer=False)
+        schema = file.schema_arrow
+    columns = chooser.choose(Head(name, schema.names, len(schema.names)))
+    _check_features(schema, columns)
+    return columns, _pieces(file, columns, bad_rows, labels, unlabeled)
+
+
+def _pieces(
+    file: Any, columns: Columns, bad_rows: BadRows, labels: str, unlabeled: Any
+) -> Iterator[Piece]:
+    names, read = columns.head.names or (), columns.read
+    wanted = None if len(read) == len(names) else [names[k] for k in read]
+    first_row = 0
+    with file, _readable(bad_rows.name):
+        for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
+            arrays = dict(zip(read, batch.columns, strict=True))
+            X = _features([arrays[k] for k in columns.features])
+            if columns.label is None:
+                y: NDArray[Any] = np.full(len(X), np.nan)
+            else:
+                y = _labels(arrays[columns.label], labels, unlabeled, bad_rows.name)
+            good = _finite_rows(X, first_row, bad_rows)
+            first_row += len(X)
+            yield (X, y) if good.all() else (X[good], y[good])
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Turn pyarrow's errors into ours."""
+    pa = _pyarrow()
+    try:
+        yield
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:  # names may be damaged, too
         if isinstance(error, OSError) and error.errno is not None:
             raise  # no such file, or the disk's fault
@@ -72,37 +81,37 @@ def _seekable(source: Any, name: str) -> Any:
     file = binary_file(source)
     if not file.seekable():
         raise DataFileError(
-            f"{name}: Parquet keeps its contents' list at the end, so that it cannot be read from "
-            "a pipe. Save it to a file first."
+            f"{name}: Parquet keeps its table of contents at the end, so it cannot be read from a "
+            "pipe. Save it to a file first."
         )
     return file
 
 
-def _check_schema(schema: Any, column: int, n_features: int | None, name: str) -> None:
+def _check_features(schema: Any, columns: Columns) -> None:
     import pyarrow as pa
 
-    for k, field in enumerate(schema):
-        kind = field.type
-        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if k != column and not (numeric or pa.types.is_boolean(kind)):
+    for k in columns.features:
+        field = schema.field(k)
+        if not (_is_number(field.type) or pa.types.is_boolean(field.type)):
             raise DataFileError(
-                f"{name}: column {field.name!r} holds {kind}, not numbers. Encode it as numbers, "
-                "leave it out, or name it as the label's column with label=."
+                f"{columns.head.file}: column {field.name!r} holds {field.type}, not numbers. "
+                "Encode it as numbers, leave it out, or name it as the label's column with label=."
             )
-    found = len(schema) - (column >= 0)
-    if found < 1 or (n_features is not None and found != n_features):
-        wanted = "at least 1" if n_features is None else f"n_features={n_features}"
-        raise DataFileError(f"{name} has {found} features where {wanted} must be.")
 
 
-def _features(batch: Any, column: int) -> NDArray[np.float64]:
+def _is_number(kind: Any) -> bool:
     import pyarrow as pa
 
-    chosen = [k for k in range(batch.num_columns) if k != column]
-    X = np.empty((batch.num_rows, len(chosen)))
-    for out, k in enumerate(chosen):
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _features(arrays: list[Any]) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    X = np.empty((len(arrays[0]), len(arrays)))
+    for k, values in enumerate(arrays):
         # A missing value becomes NaN, and a bad row.
-        X[:, out] = batch.column(k).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        X[:, k] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return X
 
 
@@ -114,14 +123,11 @@ def _finite_rows(X: NDArray[np.float64], first_row: int, bad_rows: BadRows) -> N
     return good
 
 
-def _labels(batch: Any, column: int, labels: str, unlabeled: Any, name: str) -> NDArray[Any]:
+def _labels(values: Any, labels: str, unlabeled: Any, name: str) -> NDArray[Any]:
     import pyarrow as pa
 
-    if column < 0:
-        return np.full(batch.num_rows, np.nan)
-    values = batch.column(column)
     kind = values.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+    if _is_number(kind) or pa.types.is_boolean(kind):
         return _numbers(values, labels, unlabeled, name)
     marks = (None, "", "?", None if unlabeled is None else str(unlabeled))
     words = [None if word in marks else word for word in values.to_pylist()]
@@ -145,4 +151,18 @@ def _numbers(values: Any, labels: str, unlabeled: Any, name: str) -> NDArray[np.
         )
     if np.isinf(y).any():
         raise DataFileError(f"{name}: the label's column holds an infinite number.")
-    return y if isinstance(unlabeled, str) else mark_unlabeled(y, unlabeled)
+    return mark_unlabeled(y, _as_number(unlabeled))
+
+
+def _as_number(mark: Any) -> Any:
+    """Return a marker as numbers are compared with it; None where no number can be equal.
+
+    Examples
+    --------
+    >>> _as_number("-1"), _as_number("unknown"), _as_number(None)
+    (-1.0, None, None)
+    """
+    try:
+        return float(mark) if isinstance(mark, str) else mark
+    except ValueError:
+        return None

@@ -1,15 +1,16 @@
-"""Text in blocks of whole lines, and the loop that goes on behind bad ones."""
+"""Text in blocks of whole lines, and the loop that continues after bad ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .bad_rows import BadRows
 from .files import DataFileError, OpenFile
 
 BLOCK = 2**18  # bytes: a parser's arrays for it stay in the second-level cache
-MAX_LINE = 2**26  # bytes; a longer one is no line of a data file
+MAX_LINE = 2**26  # bytes; data files have no longer lines
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 40  # characters of a text that a message repeats
 
@@ -41,7 +42,7 @@ class LineParser(Protocol):
         """Have room for whatever a block may hold."""
 
     def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
-        """Read on at an offset: its next value, lines, rows, complaint, and what that is about."""
+        """Return the next offset, lines read, rows, the complaint, and the text it is about."""
 
     def take(self, text: bytes, n_rows: int) -> Any:
         """Return copies of the rows read."""
@@ -73,27 +74,44 @@ def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
             n_pending += len(data) - cut
         if n_pending > MAX_LINE:
             raise DataFileError(
-                f"{opened.name} has a line of more than {MAX_LINE:,} bytes, as no data file in "
-                "text has. Is it of another format? Then pass format=."
+                f"{opened.name} has a line of more than {MAX_LINE:,} bytes, which is too long for "
+                "text. Is it of another format? Then pass format=."
             )
     if pending:
         yield b"".join([*pending, b"\n"])
 
 
-def parse_lines(
-    blocks: Iterable[bytes], parser: LineParser, bad_rows: BadRows, line: int = 0
-) -> Iterator[Any]:
-    """Yield the rows of every block; `line` is the number of lines that came before."""
-    for text in blocks:
-        parser.reserve(text)
-        offset = row = 0
-        while offset < len(text):
-            offset, n_lines, row, code, begin, end = parser.resume(text, offset, row)
-            line += n_lines
-            if code:
-                bad_rows.add(line, explain(code, text[begin:end], parser))
-        if row:
-            yield parser.take(text, row)
+@dataclass
+class Lines:
+    """The lines of a file that are still to be read.
+
+    Attributes
+    ----------
+    blocks : iterator of bytes
+        Whole lines.
+    bad_rows : BadRows
+        What was wrong with lines that have been read.
+    n_before : int
+        How many lines came before the first block.
+    """
+
+    blocks: Iterator[bytes]
+    bad_rows: BadRows
+    n_before: int = 0
+
+    def parse(self, parser: LineParser) -> Iterator[Any]:
+        """Yield the rows of every block."""
+        line = self.n_before
+        for text in self.blocks:
+            parser.reserve(text)
+            offset = row = 0
+            while offset < len(text):
+                offset, n_lines, row, code, begin, end = parser.resume(text, offset, row)
+                line += n_lines
+                if code:
+                    self.bad_rows.add(line, explain(code, text[begin:end], parser))
+            if row:
+                yield parser.take(text, row)
 
 
 def explain(code: int, about: bytes, parser: LineParser) -> str:

@@ -12,7 +12,7 @@ from .._memory import require_memory
 from ..backends import make_store, query_rows
 from ..graphs import Graph, ListedGraph
 from ..graphs.distances import squared_distances
-from ..kernels import Kernel, Laplacian, Precomputed, SquaredExponential, resolve_gamma
+from ..kernels import Kernel, resolve_gamma
 from ..solvers import SGD
 
 _PROBE, _OTHERS = 32, 4096  # rows between which kernel values are looked at
@@ -56,7 +56,7 @@ def largest_kernel_value(kernel: Kernel, X: Any, dtype: Any) -> float:
     """Return the largest k(x, x), at least 0; an error if it overflows."""
     if kernel.bounded is not None:
         largest = kernel.bounded
-    elif isinstance(kernel, Precomputed):
+    elif not kernel.has_rows:
         largest = float(kernel.diagonal(X).max())
     else:
         starts = range(0, X.shape[0], _ROWS)
@@ -76,12 +76,13 @@ class UnderflowError(ValueError):
 
 def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
     """Raise if no row has a kernel value above underflow with any different row."""
-    if not isinstance(kernel, SquaredExponential | Laplacian) or X.shape[0] < 2:
+    if not kernel.stationary or X.shape[0] < 2:
         return
     chosen = np.random.default_rng(0).permutation(X.shape[0])[:_OTHERS]
     store = make_store(kernel, X.shape[1], 1, sparse=issparse(X), dtype=np.float64)
     store.append(query_rows(kernel, X, chosen, np.float64))
-    values = store.values(query_rows(kernel, X, chosen[:_PROBE], np.float64)) / kernel.bounded
+    values = store.values(query_rows(kernel, X, chosen[:_PROBE], np.float64))
+    values /= float(kernel.diagonal(X[:1])[0])  # of a stationary kernel it is the same everywhere
     reached = values >= np.finfo(np.float32).tiny
     if reached.all():
         return
@@ -90,10 +91,15 @@ def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
     # Rounding puts rows at some distance from themselves; here they are at none.
     if not squared_distances(X, chosen[u[farthest]], chosen[v[farthest]]).any():
         raise UnderflowError(
-            f"gamma={kernel.gamma:.3g} makes every kernel value between different rows underflow "
+            f"{_width(kernel)} makes every kernel value between different rows underflow "
             "to 0, so that no point tells anything about another. Pass a smaller gamma (the "
             f"choice gamma='scale' is {resolve_gamma('scale', X):.3g} here) or scale the features."
         )
+
+
+def _width(kernel: Kernel) -> str:
+    gamma = kernel.get_params().get("gamma")
+    return repr(kernel) if gamma is None else f"gamma={gamma:.3g}"
 
 
 def check_graph_reaches(graph: Graph, gamma: float) -> None:
@@ -108,7 +114,8 @@ def check_graph_reaches(graph: Graph, gamma: float) -> None:
 
 def warn_of_rounding(kernel: Kernel, X: Any, dtype: Any) -> None:
     """Warn where squared distances lose the digits that matter."""
-    if not isinstance(kernel, SquaredExponential) or X.shape[0] == 0:
+    gamma = kernel.euclidean_gamma
+    if gamma is None or X.shape[0] == 0:
         return
     mean = 0.0 if issparse(X) else X.mean(axis=0, dtype=np.float64)
     largest = 0.0
@@ -120,11 +127,10 @@ def warn_of_rounding(kernel: Kernel, X: Any, dtype: Any) -> None:
             centred = rows - mean
             norms = np.einsum("ij,ij->i", centred, centred)
         largest = max(largest, float(norms.max()))
-    assert kernel.gamma is not None
-    if np.finfo(dtype).eps * kernel.gamma * largest > _ROUNDING:
+    if np.finfo(dtype).eps * gamma * largest > _ROUNDING:
         warnings.warn(
             f"Some rows are so far from the others (gamma times the largest squared distance from "
-            f"the mean is {kernel.gamma * largest:.3g}) that their kernel values are inexact in "
+            f"the mean is {gamma * largest:.3g}) that their kernel values are inexact in "
             f"{dtype} arithmetic. Scale the features"
             + (", or pass precision='double'." if dtype == np.float32 else ", or drop those rows."),
             UserWarning,
@@ -155,8 +161,9 @@ def require_memory_for_centres(X: Any, n_outputs: int, solver: SGD, dtype: Any) 
         n_centres = min(n_centres, solver.budget + _OTHERS)  # and those of a block
     per_value = np.dtype(dtype).itemsize
     row = X.nnz / max(1, X.shape[0]) * (per_value + 4) if issparse(X) else X.shape[1] * per_value
-    # Panels grow by doubling: while they move, the old and the new are there together.
-    centres = n_centres * (3 * row + n_outputs * (4 * 8 + 3 * per_value))
+    # Panels grow by doubling: while they move, the old and the new are there together. A centre
+    # is found by its number in a dictionary, whose entries take about 100 bytes.
+    centres = n_centres * (100 + 3 * row + n_outputs * (4 * 8 + 3 * per_value))
     estimate = int(centres) + max_iter * n_outputs // 4 + 2**24  # and the objective's course
     require_memory(
         estimate,

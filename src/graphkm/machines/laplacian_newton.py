@@ -24,7 +24,7 @@ from scipy.linalg import lu_factor, lu_solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from ..solvers.damped_newton import DampedNewton, Terms, Vector, safe_cholesky, solve_rows
-from ..solvers.label_terms import LabelTerms
+from ..solvers.terms import LabelTerms
 from .laplacian_objective import LaplacianObjective, LaplacianSolution, Matrix
 from .monotone import root
 

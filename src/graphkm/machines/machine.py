@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._parameters import count_threads
 from ..expansion import KernelExpansion, default_threads
-from ..kernels import Kernel, Precomputed, resolve_gamma, resolve_kernel
+from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from .checks import canonical_csr, check_range, largest_kernel_value
 
 _VISIBLE = 1e-4  # change of a score that rounding must not reach
@@ -38,7 +38,7 @@ class KernelMachine(BaseEstimator):
 
     def _resolve_kernel(self, X: Any, dtype: np.dtype[Any]) -> Kernel:
         kernel = self._open_kernel()
-        if isinstance(kernel, Precomputed):
+        if not kernel.has_rows:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
                     f"With kernel='precomputed' X must be the square matrix of kernel values "
@@ -68,9 +68,8 @@ class KernelMachine(BaseEstimator):
         if _single_is_too_coarse(kernel, X, coefficients):
             dtype = np.dtype(np.float64)
         self.support_ = support
-        precomputed = isinstance(kernel, Precomputed)
         # A precomputed kernel's centres are columns, of which only the numbers are kept.
-        rows = np.empty((X.shape[0], 0)) if precomputed else X[support]
+        rows = X[support] if kernel.has_rows else np.empty((X.shape[0], 0))
         f = KernelExpansion(
             kernel,
             rows,
@@ -80,7 +79,7 @@ class KernelMachine(BaseEstimator):
             dtype=dtype,
             n_threads=self.n_threads(),
         )
-        f.set(support if precomputed else np.arange(len(support)), coefficients)
+        f.set(np.arange(len(support)) if kernel.has_rows else support, coefficients)
         self.set_expansion(f, X)
 
     def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
@@ -159,9 +158,9 @@ class KernelMachine(BaseEstimator):
         """Tell scikit-learn what the estimator takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or (
-            isinstance(self.kernel, str) and self.kernel == "precomputed"
-        )
+        kernel = self.kernel  # not checked yet: it may be any object
+        named = isinstance(kernel, str) and kernel == "precomputed"
+        tags.input_tags.pairwise = named or (isinstance(kernel, Kernel) and not kernel.has_rows)
         tags.target_tags.required = True
         return tags
 

@@ -1,13 +1,13 @@
-"""Chunks: rows that arrive together, and where in the stream they are."""
+"""Chunks: rows that arrive together, and their place in the stream."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from ..io.tables import joined
 
 
 class Chunk(NamedTuple):
@@ -17,9 +17,9 @@ class Chunk(NamedTuple):
     ----------
     X : ndarray or csr_matrix of shape (n, n_features)
     y : ndarray of shape (n,)
-        Labels: floats with NaN where they are unknown, or texts with None.
+        Labels: floats, NaN where unknown; or texts, None where unknown.
     first_row : int
-        How many rows of the stream came before. Rows that were left out as bad do not count.
+        How many rows of the stream came before, without bad rows that were left out.
     """
 
     X: Any
@@ -30,14 +30,14 @@ class Chunk(NamedTuple):
 def cut_into_chunks(
     pieces: Iterable[tuple[Any, NDArray[Any]]], chunk_size: int, start: int = 0
 ) -> Iterator[Chunk]:
-    """Yield chunks of `chunk_size` rows, the last one shorter, of pieces of any size.
+    """Cut pieces of any size into chunks of `chunk_size` rows; the last may be shorter.
 
     Parameters
     ----------
     pieces : iterable of (X, y)
     chunk_size : int
     start : int
-        The row the first chunk begins with.
+        The first row of the first chunk.
 
     Raises
     ------
@@ -46,6 +46,7 @@ def cut_into_chunks(
 
     Examples
     --------
+    >>> import numpy as np
     >>> pieces = [(np.arange(3.0)[:, None], np.arange(3)), (np.arange(3.0, 5)[:, None], [3, 4])]
     >>> [(chunk.first_row, list(chunk.X.ravel())) for chunk in cut_into_chunks(pieces, 2, 1)]
     [(1, [np.float64(1.0), np.float64(2.0)]), (3, [np.float64(3.0), np.float64(4.0)])]
@@ -60,23 +61,15 @@ def cut_into_chunks(
             n_waiting += len(y) - skipped
         if n_waiting < chunk_size:
             continue
-        X, y = _joined(waiting)
+        X, y = joined(waiting)
         n_whole = n_waiting - n_waiting % chunk_size
         for first in range(0, n_whole, chunk_size):
             yield Chunk(X[first : first + chunk_size], y[first : first + chunk_size], row + first)
         row += n_whole
         n_waiting -= n_whole
-        # A copy: a view would keep all rows that are gone.
+        # A copy: a view would keep the rows already yielded in memory.
         waiting = [(X[n_whole:].copy(), y[n_whole:].copy())] if n_waiting else []
     if to_skip:
         raise ValueError(f"start={start}, but the stream has only {start - to_skip} rows.")
     if waiting:
-        yield Chunk(*_joined(waiting), row)
-
-
-def _joined(pieces: list[tuple[Any, NDArray[Any]]]) -> tuple[Any, NDArray[Any]]:
-    if len(pieces) == 1:
-        return pieces[0]
-    Xs, ys = zip(*pieces, strict=True)
-    X = sparse.vstack(Xs, format="csr") if sparse.issparse(Xs[0]) else np.concatenate(Xs)
-    return X, np.concatenate(ys)
+        yield Chunk(*joined(waiting), row)

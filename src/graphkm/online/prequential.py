@@ -1,4 +1,4 @@
-"""Progressive evaluation: every chunk is a test first, and training data afterwards."""
+"""Progressive evaluation: test the model on every chunk, then train it on the chunk."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ class PrequentialResult:
     Attributes
     ----------
     n_rows : ndarray of int
-        Rows of the stream seen, labelled or not, up to the end of each chunk.
+        Rows of the stream up to the end of each chunk, labelled or not.
     n_tested : ndarray of int
-        Rows of each chunk that were predicted and have a label to compare with.
+        Rows of each chunk that have a label and were predicted.
     accuracy : ndarray of float
-        On the chunk; NaN where nothing was tested.
+        Accuracy on the chunk; NaN where nothing was tested.
     cumulative_accuracy : ndarray of float
-        On everything tested so far.
+        Accuracy on all rows tested so far.
     window_accuracy : ndarray of float
-        On the last `window` rows tested: it follows a drift.
+        Accuracy on the last `window` rows tested: it follows a drift.
     seconds : ndarray of float
-        What test and training took, without the time to read the chunk.
+        Time for test and training, without the time to read the chunk.
     window : int
+        Rows that `window_accuracy` looks back on.
     """
 
     n_rows: NDArray[np.int64]
@@ -101,16 +102,16 @@ def prequential(
     Parameters
     ----------
     model : classifier with `partial_fit`
-        Trained on from where it stands. One that has not seen any row is not tested on the first
-        chunk with labels, which makes it predict at all.
+        It goes on learning from its present state. A model that has seen no row yet is not tested
+        on the first chunk with labels, since it cannot predict before.
     stream : iterable of Chunk, or of (X, y)
         As `read_stream` returns it.
     classes : array-like
         All classes there will be. May be left out if the model has been fitted before.
     window : int
-        The number of tested rows over which `window_accuracy` is computed.
+        Number of tested rows for `window_accuracy`.
     unlabeled : optional
-        What marks unlabelled rows, besides None and NaN. "auto": the model's own `unlabeled`.
+        The marker of unlabelled rows, besides None and NaN. "auto" is the model's `unlabeled`.
     verbose : int
         1 shows a progress bar with the accuracies.
 
@@ -120,7 +121,7 @@ def prequential(
 
     Notes
     -----
-    A model with a parameter `unlabeled` is given all rows, any other one only the labelled ones.
+    A model with a parameter `unlabeled` learns from all rows, any other only from labelled ones.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def prequential(
             trained = np.ones_like(labeled) if own_marker is not _NO_MARKER else labeled
             _train(model, X, labels, trained, classes)
             record.add(len(labels), hits, time.perf_counter() - start)
-            accuracies = {"window": record.recent(), "all": record.overall()}
+            accuracies = {"window": record.score.recent, "all": record.score.overall}
             bar.set_postfix({k: f"{v:.1%}" for k, v in accuracies.items()}, refresh=False)
             bar.update(len(labels))
     return record.result()
@@ -181,13 +182,43 @@ def _train(model: Any, X: Any, y: NDArray[Any], rows: NDArray[np.bool_], classes
     model.partial_fit(X, y, classes=classes)
 
 
-class _Record:
-    """The figures as they come in."""
+class RunningScore:
+    """The mean of marks as they come in: over all of them, and over the last ones.
+
+    Examples
+    --------
+    >>> score = RunningScore(window=2)
+    >>> score.add(np.array([False, True, True]))
+    >>> score.n_marks, round(score.overall, 3), score.recent
+    (3, 0.667, 1.0)
+    """
 
     def __init__(self, window: int) -> None:
-        self.window = window
-        self._last = np.empty(0, dtype=bool)
-        self._n_tested = self._n_correct = 0
+        self.window, self.n_marks, self._total = window, 0, 0.0
+        self._last = np.empty(0)
+
+    def add(self, marks: NDArray[Any]) -> None:
+        """Take note of marks: hits, or errors."""
+        self.n_marks += len(marks)
+        self._total += float(np.sum(marks))
+        self._last = np.concatenate([self._last, marks])[-self.window :]
+
+    @property
+    def overall(self) -> float:
+        """The mean of all marks, NaN if there are none."""
+        return self._total / self.n_marks if self.n_marks else float("nan")
+
+    @property
+    def recent(self) -> float:
+        """The mean of the last `window` marks, NaN if there are none."""
+        return float(self._last.mean()) if len(self._last) else float("nan")
+
+
+class _Record:
+    """The figures of every chunk."""
+
+    def __init__(self, window: int) -> None:
+        self.score = RunningScore(window)
         self._rows: list[int] = []
         self._tested: list[int] = []
         self._correct: list[int] = []
@@ -195,20 +226,12 @@ class _Record:
         self._seconds: list[float] = []
 
     def add(self, n_rows: int, hits: NDArray[np.bool_], seconds: float) -> None:
+        self.score.add(hits)
         self._rows.append(n_rows)
         self._tested.append(len(hits))
         self._correct.append(int(hits.sum()))
-        self._n_tested += self._tested[-1]
-        self._n_correct += self._correct[-1]
-        self._last = np.concatenate([self._last, hits])[-self.window :]
-        self._recent.append(float(self._last.mean()) if len(self._last) else np.nan)
+        self._recent.append(self.score.recent)
         self._seconds.append(seconds)
-
-    def recent(self) -> float:
-        return self._recent[-1]
-
-    def overall(self) -> float:
-        return self._n_correct / self._n_tested if self._n_tested else np.nan
 
     def result(self) -> PrequentialResult:
         tested, correct = np.array(self._tested, np.int64), np.array(self._correct, np.int64)
@@ -221,5 +244,5 @@ class _Record:
             cumulative,
             np.array(self._recent),
             np.array(self._seconds),
-            self.window,
+            self.score.window,
         )

@@ -9,10 +9,11 @@ from numbers import Integral
 from typing import Any
 
 from ..io.bad_rows import BadRows
-from ..io.files import STDIN, DataFileError, binary_file, format_by_name, open_source, source_name
-from ..io.libsvm import check_columns, libsvm_pieces
-from ..io.parquet import parquet_pieces
-from ..io.tables import DELIMITERS, csv_pieces
+from ..io.columns import AllBesideLabel
+from ..io.csv import DELIMITERS
+from ..io.files import STDIN, DataFileError, binary_file, format_by_name, source_name
+from ..io.libsvm import check_indices, libsvm_pieces
+from ..io.tables import OpenTable, open_table
 from .chunks import Chunk, cut_into_chunks
 
 _FORMATS = ("libsvm", "csv", "parquet")
@@ -33,44 +34,44 @@ def read_stream(
     header: bool | str = "auto",
     delimiter: str = ",",
 ) -> FileStream:
-    r"""Return a stream of the chunks of a file, which can be read again and from any row on.
+    r"""Return the chunks of a file as a stream, to be read once or again, from any row on.
 
-    Only some blocks of a file and one chunk are in memory at a time.
+    Memory holds only some blocks of the file and one chunk at a time.
 
     Parameters
     ----------
     source : path, "-" or binary file
         "-" is standard input. Text may be compressed with gzip, bz2 or xz.
     format : {"auto", "libsvm", "csv", "parquet"}
-        "auto" goes by the file's name: .libsvm, .svm, .svmlight, .csv, .tsv, .parquet or .pq, with
-        .gz, .bz2 or .xz behind it.
+        "auto" goes by the file's name: .libsvm, .svm, .svmlight, .csv, .tsv, .parquet or .pq,
+        which .gz, .bz2 or .xz may follow.
     chunk_size : int
         Rows per chunk; the last one may be shorter.
     n_features : int, optional
-        The number of features. LIBSVM's format needs it, since it names only those that are not 0;
-        of tables it is checked.
+        The number of features. LIBSVM's format needs it, since it leaves out zeros. For tables it
+        is checked.
     label : str, int or None
         The name or position of the label's column in a table (-1: the last one). None: there is
-        none, and all rows are unlabelled. LIBSVM's format has the label first.
+        none, and all rows are unlabelled. In LIBSVM's format the label comes first.
     labels : {"auto", "number", "text"}
-        Whether labels of tables are numbers (y is of floats with NaN) or text (of objects with
-        None). "auto": what the first block of rows with labels holds.
+        Whether labels of tables are numbers (y holds floats, NaN where unknown) or text (y holds
+        objects, None where unknown). "auto" looks at the first block of rows with labels.
     unlabeled : optional
-        What marks unlabelled rows, besides ``?``, NaN and an empty field.
+        The marker of unlabelled rows, besides ``?``, NaN and an empty field.
     on_bad_row : {"error", "skip"}
         Raise at a row that cannot be used (missing or infinite values, a wrong number of features,
-        anything that is no number), or leave such rows out; `bad_rows` then counts them, and a
+        a field that is not a number), or leave such rows out. `bad_rows` then counts them, and a
         `BadRowWarning` reports them at the end.
     start : int
-        The row to begin with, to continue where an earlier reader stopped. What comes before is
-        read and checked all the same, since only that tells where a row is.
+        The row to begin with, to continue where an earlier reader stopped. Rows before it are read
+        and checked all the same, since only that shows where a row begins.
     zero_based : bool
-        Whether the indices of LIBSVM's format count from 0. (A stream cannot wait and see.)
+        Whether indices in LIBSVM's format count from 0. (Only the end of a file would show it.)
     header : bool or "auto"
-        Whether the first line of a CSV file holds the columns' names. "auto": if it has words where
-        numbers should be, or `label` is a name.
+        Whether the first line of a CSV file holds the columns' names. "auto": it does if it has
+        words where numbers should be, or if `label` is a name.
     delimiter : {",", ";", "\\t", " ", "|"}
-        What separates fields of CSV; a tab for files called .tsv.
+        The separator of CSV fields; a tab for files called .tsv.
 
     Returns
     -------
@@ -125,16 +126,16 @@ class _Options:
 
 @dataclass
 class _Reading:
-    """What changes while a stream is read."""
+    """The state of a reading."""
 
     bad_rows: BadRows
-    place: int | None  # where an open file stood at first
+    place: int | None  # where an open file stood at the beginning
     used: bool = False
 
 
 @dataclass(frozen=True)
 class FileStream(_Options):
-    """The chunks of a file; made by `read_stream`, which says what its attributes mean.
+    """The chunks of a file. `read_stream` makes it and explains its attributes.
 
     Attributes
     ----------
@@ -153,7 +154,8 @@ class FileStream(_Options):
             file = binary_file(self.source)
             seekable = hasattr(file, "seekable") and file.seekable()
             place = file.tell() if seekable else None
-        object.__setattr__(self, "_reading", _Reading(self._no_bad_rows(), place))
+        bad_rows = BadRows(source_name(self.source), self.on_bad_row)
+        object.__setattr__(self, "_reading", _Reading(bad_rows, place))
 
     @property
     def bad_rows(self) -> BadRows:
@@ -161,44 +163,26 @@ class FileStream(_Options):
         return self._reading.bad_rows
 
     def from_row(self, row: int) -> FileStream:
-        """Return the same stream from a row on: `first_row` plus the length of the last chunk."""
+        """Return the same stream from this row on.
+
+        To go on behind a chunk, pass its `first_row` plus its length.
+        """
         stream = replace(self, start=row)
         stream._reading.place = self._reading.place
         return stream
 
     def __iter__(self) -> Iterator[Chunk]:
         self._rewind()
-        bad_rows = self._reading.bad_rows = self._no_bad_rows()
-        yield from self._chunks(bad_rows)
-        bad_rows.report()
+        with open_table(self.source, self.format, on_bad_row=self.on_bad_row) as table:
+            self._reading.bad_rows = table.bad_rows
+            yield from cut_into_chunks(self._pieces(table), self.chunk_size, self.start)
 
-    def _chunks(self, bad_rows: BadRows) -> Iterator[Chunk]:
-        table = {key: getattr(self, key) for key in ("label", "labels", "n_features", "unlabeled")}
-        if self.format == "parquet":
-            pieces: Any = parquet_pieces(
-                self.source, bad_rows, **table, batch_size=min(self.chunk_size, 2**16)
-            )
-            yield from cut_into_chunks(pieces, self.chunk_size, self.start)
-            return
-        with open_source(self.source) as opened:
-            if self.format == "csv":
-                pieces = csv_pieces(
-                    opened, bad_rows, **table, header=self.header, delimiter=self.delimiter
-                )
-            else:
-                assert self.n_features is not None
-                pieces = libsvm_pieces(
-                    opened,
-                    bad_rows,
-                    n_features=self.n_features,
-                    zero_based=self.zero_based,
-                    unlabeled=self.unlabeled,
-                )
-            yield from cut_into_chunks(pieces, self.chunk_size, self.start)
-
-    def _no_bad_rows(self) -> BadRows:
-        place = "row" if self.format == "parquet" else "line"
-        return BadRows(source_name(self.source), self.on_bad_row, place)
+    def _pieces(self, table: OpenTable) -> Iterator[Any]:
+        if self.format == "libsvm":
+            assert self.n_features is not None
+            return libsvm_pieces(table.lines, self.n_features, self.zero_based, self.unlabeled)
+        options = {k: getattr(self, k) for k in ("labels", "unlabeled", "header", "delimiter")}
+        return table.columns(AllBesideLabel(self.label, self.n_features), **options)[1]
 
     def _rewind(self) -> None:
         if _is_path(self.source):
@@ -240,10 +224,10 @@ def _check(stream: FileStream) -> None:
         raise ValueError(f"labels={stream.labels!r} is none of 'auto', 'number', 'text'.")
     if stream.header not in (True, False, "auto"):
         raise ValueError(f"header={stream.header!r} is none of True, False, 'auto'.")
-    if len(stream.delimiter) != 1 or stream.delimiter not in DELIMITERS:
+    if stream.delimiter not in DELIMITERS:
         raise ValueError(f"delimiter={stream.delimiter!r} is none of {', '.join(DELIMITERS)!r}.")
     if stream.format == "libsvm":
-        check_columns(stream.n_features, bool(stream.zero_based))
+        check_indices(stream.n_features, bool(stream.zero_based))
         if stream.n_features is None:
             raise ValueError(
                 f"LIBSVM's format does not tell how many features {source_name(stream.source)} "

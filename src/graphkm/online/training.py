@@ -27,7 +27,7 @@ def train(
     checkpoint: str | os.PathLike[str] | None = None,
     every: int = _EVERY,
 ) -> Model:
-    """Feed a stream to a model, and go on from the checkpoint if there is one.
+    """Feed a stream to a model, and continue from the checkpoint if there is one.
 
     A run can be killed at any moment. Started again with the same stream, it ends with the same
     model, bit for bit, as a run that was not killed: every row counts once.
@@ -66,7 +66,7 @@ def train(
     check_count("every", every)
     seen = saved = _resume(model, checkpoint)
     options = {} if classes is None else {"classes": classes}
-    position, earlier = 0, _rows_learnt(model) - seen  # rows learnt before this stream began
+    position, earlier = 0, rows_learnt(model) - seen  # rows learnt before this stream
     for X, y, *_ in stream:  # chunks of `read_stream` also know where they begin
         first, position = position, position + len(y)
         if first < seen:
@@ -89,7 +89,8 @@ def train(
     return model
 
 
-def _rows_learnt(model: Any) -> int:
+def rows_learnt(model: Any) -> int:
+    """Return how many rows of streams a model has learnt."""
     return model.stream_.n_rows if hasattr(model, "stream_") else 0
 
 

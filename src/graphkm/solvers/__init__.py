@@ -1,25 +1,24 @@
 """Ways to minimise an objective.
 
-=============  ================================================================
-base           `solve`: the one loop that iterates, reports and stops; `Solution`
-sgd            `SGD`: the paper's Algorithm 1, in exact blocks
-stream         `StreamSolver`: the same steps on rows that come in pieces
-stream_edges   the edges of those steps
-reservoir      which rows of a stream are kept, at every moment of it
-schedule       how many steps a stream takes
-centres        centres that come from anywhere
-budget         at most so many of them: the others are projected
-budgeted       the stochastic solver within a budget
-newton         `Newton`: J to its minimum over the span of landmarks
-row_newton     `RowNewton`: the rows' own scores smoothed, landmarks fitted to them
-damped_newton  Newton's method with line search, smoothing and a certified gap
-label_terms    what it minimises: the losses of the labelled points
-edge_terms     and for a p other than 2 the graph's term
-smoothed       for p = 2, features that have the graph inside
-features       features of the landmarks' span, and sums over all rows of them
-landmarks      which rows become landmarks
-smo            `DualSolver`: dual problems of support vector machines, exactly
-=============  ================================================================
+=================  ================================================================
+base               `solve`: the one loop that iterates, reports and stops; `Solution`
+descent            the stochastic step, in exact blocks; W and its average
+sgd                `SGD`: the paper's Algorithm 1 on a data set
+stream             `StreamSolver`: the same steps on rows that come in pieces
+stream_edges       the edges of those steps
+reservoir          which rows of a stream are kept, at every moment of it
+schedule           how many steps a stream takes
+centres            centres with the two sums of the stochastic step
+budget             at most so many of them: the others are projected
+newton             `Newton`: J to its minimum over the span of landmarks
+row_newton         `RowNewton`: the rows' own scores smoothed, landmarks fitted to them
+damped_newton      Newton's method with line search, smoothing and a certified gap
+terms              what it minimises: losses, and for a p other than 2 the edges
+graph_kernel       for p = 2, the kernel that has the graph inside
+landmark_features  features of the landmarks' span, and sums over all rows of them
+landmarks          which rows become landmarks
+smo                `DualSolver`: dual problems of support vector machines, exactly
+=================  ================================================================
 """
 
 from .base import DivergenceError, Progress, Resources, Solution, Solver, solve

@@ -15,8 +15,8 @@ from ..kernels import Kernel
 class Centres:
     """Rows s_j with the sums A_j and B_j: W = sum_j A_j (k(., s_j) + offset).
 
-    `KernelExpansion` numbers the rows of one data set; here rows are known by any number, and
-    need not outlive their time as centres.
+    Rows are known by any numbers, and may leave again. `KernelExpansion` has rows of one data
+    set, which stay.
 
     Parameters
     ----------
@@ -32,6 +32,8 @@ class Centres:
         Precision of rows and kernel values.
     n_threads : int
         Threads; the result is the same, bit for bit, for any number.
+    keep_rows : bool, default=True
+        Whether the centres can be asked for again, as `rows`.
 
     Examples
     --------
@@ -42,9 +44,11 @@ class Centres:
     >>> W.add(np.array([7]), 3 * one, 2 * one, one)
     >>> W.ids, W.sums
     (array([7]), array([[4., 2.]]))
-    >>> W.scores_and_gram(5 * one)[0]
+    >>> W.scores(5 * one)
     array([[60.]])
     """
+
+    _parts: list[Any]
 
     def __init__(
         self,
@@ -56,11 +60,12 @@ class Centres:
         sparse: bool,
         dtype: Any,
         n_threads: int,
+        keep_rows: bool = True,
     ) -> None:
         self.kernel, self.n_outputs, self.offset = kernel, n_outputs, offset
         self.n_features, self.sparse = n_features, sparse
         self.dtype, self.n_threads = np.dtype(dtype), n_threads
-        self._parts: list[Any] = []
+        self._keep_rows = keep_rows
         self.replace(np.empty(0, np.int64), self.no_rows(), np.empty((0, 2 * n_outputs)))
 
     def __len__(self) -> int:
@@ -79,7 +84,7 @@ class Centres:
 
     @property
     def rows(self) -> Any:
-        """The centres."""
+        """The centres, where they are kept."""
         if len(self._parts) > 1:
             self._parts = [stack(self._parts)]
         return self._parts[0]
@@ -89,10 +94,10 @@ class Centres:
         empty = np.empty((0, self.n_features), self.dtype)
         return csr_array(empty) if self.sparse else empty
 
-    def new_store(self, kernel: Kernel | None = None, n_outputs: int = 1) -> Any:
+    def new_store(self, n_outputs: int = 1) -> Any:
         """Return an empty store for rows such as these."""
         return make_store(
-            kernel or self.kernel,
+            self.kernel,
             self.n_features,
             n_outputs,
             sparse=self.sparse,
@@ -107,25 +112,32 @@ class Centres:
         K = store.values(queries)
         return K + K.dtype.type(self.offset) if self.offset else K
 
-    def scores_and_gram(self, queries: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Return <W, Phi(q)> for every query, and their kernel matrix."""
-        scores = self._store.product(queries)
+    def scores(self, queries: Any) -> NDArray[np.float64]:
+        """Return <W, Phi(q)> for every query, of shape (n_queries, n_outputs)."""
+        scores: NDArray[np.float64] = self._store.product(queries)
         if self.offset:
             scores += self.offset * self.sums[:, : self.n_outputs].sum(axis=0)
-        return scores, self.values(queries, queries)
+        return scores
 
     def add(self, ids: NDArray[np.int64], rows: Any, change: Any, weighted: Any) -> None:
-        """Add to the sums of distinct rows; those that are no centres become ones."""
-        slot = np.array([self._slot.get(i, -1) for i in ids.tolist()], np.int64)
+        """Add to the sums of distinct rows; those that are no centres become ones.
+
+        Rows to which nothing is added are left out.
+        """
+        moved = np.flatnonzero(change.any(axis=1) | weighted.any(axis=1))
+        slot = np.array([self._slot.get(i, -1) for i in ids[moved].tolist()], np.int64)
         new = np.flatnonzero(slot < 0)
         if len(new):
             slot[new] = len(self) + np.arange(len(new))
-            self._slot.update(zip(ids[new].tolist(), slot[new].tolist(), strict=True))
+            came = ids[moved[new]]
+            self._slot.update(zip(came.tolist(), slot[new].tolist(), strict=True))
             self._grow(len(new))
-            self._ids[slot[new]] = ids[new]
-            self._parts.append(rows[new])
-            self._store.append(rows[new])
-        self._sums[slot] += np.hstack([change, weighted])
+            self._ids[slot[new]] = came
+            centres = rows[moved[new]]
+            self._store.append(centres)
+            if self._keep_rows:
+                self._parts.append(centres)
+        self._sums[slot] += np.hstack([change[moved], weighted[moved]])
         self._store.set(slot, np.ascontiguousarray(self._sums[slot, : self.n_outputs]))
 
     def replace(self, ids: NDArray[np.int64], rows: Any, sums: NDArray[np.float64]) -> None:

@@ -1,8 +1,8 @@
 """The batch solver: J to its minimum, on the span of landmarks.
 
 For p = 2 the graph goes into the features, which all outputs of one C_graph share, and what is
-left is a kernel machine on the labelled points (`smoothed`). For other p every Newton step
-reweights the edges and sums a matrix (`edge_terms`).
+left is a kernel machine on the labelled points (`graph_kernel`). For other p every Newton step
+reweights the edges and sums a matrix (`terms`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from .._parts import Combination, Sizes
 from ..objective import Objective
 from .base import Progress, Resources, Solution, Solver, State
 from .damped_newton import DampedNewton, Terms, Vector
-from .edge_terms import EdgeMap, EdgeTerms
-from .features import LandmarkFeatures
-from .label_terms import LabelTerms
+from .graph_kernel import GraphKernel, graph_form
+from .landmark_features import LandmarkFeatures
 from .landmarks import RULES, choose_landmarks
-from .smoothed import SmoothedFeatures, graph_form
+from .terms import EdgeMap, EdgeTerms, LabelTerms
 
 Coefficients = Callable[[Vector], Vector]
 
@@ -56,7 +55,7 @@ class LandmarkSolver(Solver):
         """Return the solver with a number of landmarks, of which there are enough rows."""
         n = sizes.n_rows
         if self.n_landmarks == "auto":
-            return replace(self, n_landmarks=n if n <= _ALL else min(n, _SOME))
+            return replace(self, n_landmarks=n if n <= _ALL else _SOME)
         if int(self.n_landmarks) > n:
             raise ValueError(
                 f"n_landmarks={self.n_landmarks} is more than the {n} rows there are; pass at "
@@ -213,16 +212,16 @@ def make_problems(
         return reweighted
     labeled = features.kernels_at(objective.labeled)
     form = graph_form(objective, features, verbose) if objective.has_edges else None
-    known: dict[float, SmoothedFeatures] = {}
+    known: dict[float, GraphKernel] = {}
 
     def problem(r: int) -> tuple[Terms, int, Coefficients, float]:
         factor = float(objective.graph_factor[r]) if form is not None else 0.0
         if factor not in known:
             known.clear()  # outputs of one C_graph follow each other; one factor is large
-            known[factor] = SmoothedFeatures(features.gram, labeled, form, factor)
-        smoothed = known[factor]
-        C = float(objective.C[r]) / (smoothed.scale if objective.relative else 1.0)
-        terms = LabelTerms.of(objective, r, smoothed.phi, C)
-        return terms, smoothed.phi.shape[1], smoothed.coefficients, C
+            known[factor] = GraphKernel(features.gram, labeled, form, factor)
+        inside = known[factor]
+        C = float(objective.C[r]) / (inside.scale if objective.relative else 1.0)
+        terms = LabelTerms.of(objective, r, inside.phi, C)
+        return terms, inside.phi.shape[1], inside.coefficients, C
 
     return problem

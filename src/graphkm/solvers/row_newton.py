@@ -28,9 +28,9 @@ from ..graphs.laplacian import laplacian_matrix
 from ..objective import Objective
 from .base import Progress, Resources, Solution, State
 from .damped_newton import DampedNewton, safe_cholesky
-from .features import LandmarkFeatures
-from .label_terms import LabelTerms
+from .landmark_features import LandmarkFeatures
 from .newton import LandmarkSolver, NewtonState, warn_of_distance
+from .terms import LabelTerms
 
 _COLUMNS = 64  # linear systems solved side by side
 _TOLERANCE = 1e-4  # of their residuals
@@ -43,7 +43,7 @@ LARGEST = 2**28
 class RowKernel:
     """The columns of T^(-1) at the labelled rows, T = 1 + strength L^degree.
 
-    It offers what `SmoothedFeatures` offers: phi at the labelled rows and at others.
+    It offers what `GraphKernel` offers: phi at the labelled rows and at others.
 
     Parameters
     ----------

@@ -1,31 +1,24 @@
-r"""The paper's Algorithm 1, step by step the same iterates, computed in blocks.
-
-Three facts make it fast without changing an iterate. With W_t = t (t-1) w_t the step
-w_{t+1} = (t-1)/(t+1) w_t - 2/(t+1) h_t is a pure addition, W_{t+1} = W_t + delta_t with
-delta_t = -2 t h_t. The lemma's average needs two sums per coefficient,
-
-    wbar_{T+1} = 2/(T(T+1)) (H_{T-1} A - B),  A = sum_s delta_s,  B = sum_s delta_s H_{s-1},
-
-with H_k the harmonic numbers, and A is W itself. And the draws do not depend on w, so a
-block of them is scored against all centres in one product; its steps then run one after
-another on the block's own small kernel matrix, which keeps the scores current.
-"""
+"""The paper's Algorithm 1 on a data set: what its steps draw, and when they have diverged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from .._parameters import check_choice, check_count, check_number
 from .._parts import Combination, Sizes
-from ..backends import run_block
+from ..backends import query_rows
+from ..expansion import mean_row
 from ..graphs import ListedGraph
 from ..graphs.base import generators
 from ..objective import Objective
-from .base import DivergenceError, Progress, Resources, Solution, Solver, State
+from .base import Progress, Resources, Solution, Solver, State
+from .centres import Centres
+from .descent import Descent, Draws
 
 _BLOCK = 256  # steps: larger blocks spend more on their own kernel matrix
 _SMALL = 1024  # rows: a long block meets each of so few again and again, and its kernel once
@@ -33,24 +26,6 @@ _LONG_BLOCK = 2048
 _AHEAD = 2048  # steps drawn together
 _BIN = 32  # steps whose objectives are summed together
 _TOLERANCE = 10.0  # how far above its bound the objective must be to be called divergent
-
-
-class Draws(NamedTuple):
-    """Labelled points, and edges with their factors; u = -1 where that is too small to show."""
-
-    label: NDArray[np.int64]
-    u: NDArray[np.int64]
-    v: NDArray[np.int64]
-    weight: NDArray[np.float64]
-
-    def join(self, more: Draws) -> Draws:
-        """Return these draws and then more."""
-        return Draws._make(np.concatenate(pair) for pair in zip(self, more, strict=True))
-
-    def split(self, size: int) -> tuple[Draws, Draws]:
-        """Return the first draws, and the rest."""
-        parts = [(values[:size], values[size:]) for values in self]
-        return Draws._make(first for first, _ in parts), Draws._make(rest for _, rest in parts)
 
 
 @dataclass(frozen=True)
@@ -145,15 +120,19 @@ class SGD(Solver):
 
     def start(self, objective: Objective, resources: Resources) -> State:
         """Return the state before the first step, w_1 = 0."""
-        if self.budget is not None:
-            from .budgeted import BudgetedState
-
-            return BudgetedState(self, objective, resources)
         return SGDState(self, objective, resources)
 
 
 class SGDState:
-    """The learning state: W, the sums of its average, and the streams of draws."""
+    """The learning state: W and its average, and the draws.
+
+    Parameters
+    ----------
+    solver, objective, resources
+        As in `SGD.start`.
+    block_size : int, optional
+        Steps per block; only rounding depends on it.
+    """
 
     def __init__(
         self,
@@ -164,12 +143,12 @@ class SGDState:
     ) -> None:
         self._solver, self._objective, self._resources = solver, objective, resources
         self._max_iter = int(solver.max_iter)
-        self._n_iter = 0
         small = objective.X.shape[0] <= _SMALL
         self._block_size = block_size or (_LONG_BLOCK if small else _BLOCK)
-        self._harmonic = 0.0  # H_{t-1} for the next step t
-        self._open(solver, objective)
-        self._norm = np.zeros(objective.n_outputs)  # ||W||^2
+        self._shift = mean_row(objective.kernel, objective.X)
+        self._descent = _start_descent(solver, objective, resources)
+        # Projections change ||W|| by an unknown amount: with a budget J is judged without it.
+        self._norm = np.zeros(objective.n_outputs) if solver.budget is None else None
         bins = self._bins(np.array([self._max_iter]))[0] + 1
         self._objectives = np.zeros((bins, objective.n_outputs))  # sums of t J_t(w_t)
         (self._labels,) = generators(resources.seed, 1)
@@ -186,83 +165,39 @@ class SGDState:
     @property
     def progress(self) -> Progress:
         """Steps done, steps in all, centres so far."""
-        return Progress(self._n_iter, self._max_iter, len(self._W))
+        return Progress(self._descent.n_iter, self._max_iter, len(self._descent.W))
 
     @property
     def done(self) -> bool:
         """Whether all steps are taken."""
-        return self._n_iter >= self._max_iter
+        return self._descent.n_iter >= self._max_iter
 
     def advance(self) -> None:
         """Take one block of steps."""
-        solver, problem = self._solver, self._objective
-        size = min(self._block_size, self._max_iter - self._n_iter)
-        label, u, v, weight = self._draw(size)
-        rows, label_at, u_at, v_at = distinct(problem.labeled[label], u, v)
-        scores, gram = self._scores(rows)
-        change, weighted = np.zeros((2, problem.n_outputs, len(rows)))
-        objective = np.zeros((problem.n_outputs, size))
-        finite = run_block(
-            gram=gram,
-            scores=np.ascontiguousarray(scores.T),
-            change=change,
-            weighted=weighted,
-            norm=self._norm,
-            objective=objective,
-            first_step=self._n_iter + 1,
-            harmonic=self._harmonic,
-            label=label_at,
-            target=problem.targets[label],
-            label_weight=problem.weights[label],
-            u=u_at,
-            v=v_at,
-            edge_weight=weight,
-            C=problem.n_labeled * problem.C,
-            C_graph=problem.n_labeled * problem.C_graph,
-            loss=problem.loss,
-            p=problem.smoothness.p,
-            implicit=solver.step == "implicit",
-            n_threads=self._resources.n_threads,
-        )
-        if not finite:
-            self._fail("the scores overflowed")
-        steps = np.arange(self._n_iter, self._n_iter + size) + 1.0
-        self._harmonic = float(np.add.accumulate(np.append(self._harmonic, 1.0 / steps))[-1])
+        before = self._descent.n_iter
+        draws = self._draw(min(self._block_size, self._max_iter - before))
+        objective = self._descent.take(draws, self._find, self._norm)
+        steps = np.arange(before, self._descent.n_iter) + 1.0
         np.add.at(self._objectives, self._bins(steps), (objective * steps).T)
-        self._n_iter += size
-        self._keep(rows, change, weighted)
 
     def solution(self) -> Solution:
         """Return the lemma's average; an error if the run has diverged."""
-        T = self._n_iter
+        W, T = self._descent.W, self._descent.n_iter
         self._check_bounds()
-        average = self._average(self._W.coefficients, self._B[: len(self._W)])
-        used = average.any(axis=1)
-        order = np.argsort(self._W.rows[used])
-        total = self._objectives.sum(axis=0)
+        average = self._descent.average()
+        used = np.flatnonzero(average.any(axis=1))
+        used = used[np.argsort(W.ids[used])]
+        J = 2.0 / (T * (T + 1.0)) * self._objectives.sum(axis=0)
         return Solution(
-            rows=self._W.rows[used][order],
-            coefficients=average[used][order],
+            rows=W.ids[used],
+            coefficients=average[used],
             n_iter=T,
-            objective=2.0 / (T * (T + 1.0)) * total,
+            objective=J if self._norm is not None else np.full_like(J, np.nan),
         )
 
-    def _open(self, solver: SGD, objective: Objective) -> None:
-        """Start with W = 0."""
-        self._W = objective.expansion(self._resources.dtype, self._resources.n_threads)
-        self._B = np.zeros((0, objective.n_outputs))
-
-    def _scores(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return <W, Phi> at some rows, and their kernel matrix."""
-        return self._W.scores_and_gram(rows)
-
-    def _average(self, A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
-        T = self._n_iter
-        harmonic = self._harmonic - 1.0 / T  # H_{T-1}
-        average = 2.0 / (T * (T + 1.0)) * (harmonic * A - B)
-        if not np.isfinite(average).all():
-            self._fail("the coefficients overflowed")
-        return average
+    def _find(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Any]:
+        kernel, X = self._objective.kernel, self._objective.X
+        return rows, query_rows(kernel, X, rows, self._resources.dtype, self._shift)
 
     def _draw(self, size: int) -> Draws:
         """Return the next draws: how they are cut into blocks does not matter."""
@@ -273,24 +208,18 @@ class SGDState:
         return now
 
     def _draw_ahead(self, size: int) -> Draws:
-        label = self._labels.integers(self._objective.n_labeled, size=size)
+        problem = self._objective
+        drawn = self._labels.integers(problem.n_labeled, size=size)
+        label = problem.labeled[drawn], problem.targets[drawn], problem.weights[drawn]
         if self._edges is None:
             nowhere = np.full(size, -1, np.int64)
-            return Draws(label, nowhere, nowhere, np.zeros(size))
+            return Draws(*label, nowhere, nowhere, np.zeros(size))
         u, v, weight = self._edges.draw(size)
         # The running maximum does not depend on how draws are cut into calls.
         heaviest = np.maximum.accumulate(np.append(self._heaviest, weight))
         self._heaviest = float(heaviest[-1])
         shows = weight > np.finfo(self._resources.dtype).eps * heaviest[1:]
-        return Draws(label, np.where(shows, u, -1), v, weight)
-
-    def _keep(self, rows: NDArray[np.int64], change: Any, weighted: Any) -> None:
-        moved = np.flatnonzero(change.any(axis=0) | weighted.any(axis=0))
-        self._W.add(rows[moved], change.T[moved])
-        if len(self._W) > len(self._B):
-            more = max(len(self._W), 2 * len(self._B)) - len(self._B)
-            self._B = np.concatenate([self._B, np.zeros((more, self._B.shape[1]))])
-        self._B[self._W.slots(rows[moved])] += weighted.T[moved]
+        return Draws(*label, np.where(shows, u, -1), v, weight)
 
     @staticmethod
     def _bins(steps: NDArray[Any]) -> NDArray[np.int64]:
@@ -303,7 +232,7 @@ class SGDState:
         That is J(0), plus the theorem's 2 G^2 / T: with the G of this problem where the
         theorem holds, else with that of the same problem without the graph.
         """
-        T, guarantee = self._n_iter, self._objective.guarantee
+        T, guarantee = self._descent.n_iter, self._objective.guarantee
         if self._solver.step == "implicit" or guarantee is None:
             return
         steps = np.arange(1, T + 1)
@@ -314,32 +243,31 @@ class SGDState:
         limit = _TOLERANCE * (self._objective.value_at_zero() + 2.0 * G * G / T)
         if (mean > limit).any():
             worst = int(np.argmax(mean / limit))
-            self._fail(f"the objective stayed near {mean[worst]:.3g}, far above {limit[worst]:.3g}")
-
-    def _fail(self, what: str) -> None:
-        failure = f"The stochastic solver diverged within {max(self._n_iter, 1)} steps: {what}."
-        if self._solver.step == "implicit":
-            raise DivergenceError(f"{failure} Lower C, C_graph or the weights, or scale the data.")
-        raise DivergenceError(
-            f"{failure} {self._objective.guarantee or 'Lower C_graph.'} Or pass step='implicit', "
-            "which is stable for large C_graph and p; C_graph='guaranteed' is the largest value "
-            "the theorem allows."
-        )
+            self._descent.fail(
+                f"the objective stayed near {mean[worst]:.3g}, far above {limit[worst]:.3g}"
+            )
 
 
-def distinct(
-    label: NDArray[np.int64], u: NDArray[np.int64], v: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return the distinct rows a block needs, and where its labels and edges stand among them.
-
-    Examples
-    --------
-    >>> distinct(np.array([7, 5]), np.array([-1, 9]), np.array([3, 5]))[0]
-    array([5, 7, 9])
-    """
-    live = np.flatnonzero(u >= 0)
-    rows, place = np.unique(np.concatenate([label, u[live], v[live]]), return_inverse=True)
-    at_label, at_u, at_v = np.split(place.astype(np.int32), [len(label), len(label) + len(live)])
-    edges = np.full((2, len(u)), -1, np.int32)
-    edges[:, live] = at_u, at_v
-    return rows, at_label, edges[0], edges[1]
+def _start_descent(solver: SGD, objective: Objective, resources: Resources) -> Descent:
+    """Return the descent of an objective, W = 0."""
+    n_labeled = objective.n_labeled
+    W = Centres(
+        objective.kernel,
+        objective.X.shape[1],
+        objective.n_outputs,
+        offset=objective.offset,
+        sparse=issparse(objective.X),
+        dtype=resources.dtype,
+        n_threads=resources.n_threads,
+        keep_rows=solver.budget is not None,
+    )
+    return Descent(
+        W,
+        loss=objective.loss,
+        p=objective.smoothness.p,
+        C=n_labeled * objective.C,
+        C_graph=n_labeled * objective.C_graph,
+        implicit=solver.step == "implicit",
+        budget=solver.budget,
+        guarantee=objective.guarantee,
+    )

@@ -27,7 +27,7 @@ from scipy.sparse import issparse
 from .._memory import require_memory
 from ..backends import in_precision, make_smo
 from ..expansion import KernelExpansion
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 
 Vector = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
@@ -239,7 +239,7 @@ def _snapped(a: Vector, terms: DualTerms, n: int) -> Vector:
 
 def _gram(kernel: Kernel, X: Any, dtype: Any) -> NDArray[Any]:
     """Return all kernel values: those brought, or those of a function only Python can call."""
-    if isinstance(kernel, Precomputed):
+    if not kernel.has_rows:
         return in_precision(X.toarray() if issparse(X) else X, dtype)
     n = X.shape[0]
     require_memory(

@@ -27,16 +27,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backends import run_block
 from ..graphs.base import generators
 from ..kernels import Kernel
 from ..losses import Loss
-from .base import DivergenceError
 from .budget import Budget
 from .centres import Centres, stack
+from .descent import Descent, Draws
 from .reservoir import Ints, Kept, Reservoir
 from .schedule import Schedule
-from .sgd import distinct
 from .stream_edges import Moment, StreamEdges
 
 _BLOCK = 256  # steps
@@ -121,9 +119,7 @@ class StreamState:
     def __init__(self, solver: StreamSolver) -> None:
         self.solver = s = solver
         labels, others, again, edges = generators(s.seed, 4)
-        self.n_rows = self.n_labels = self.n_iter = 0
-        self.t = 0  # steps that count: all of them without a half-life
-        self.harmonic = 0.0  # H_t
+        self.n_rows = self.n_labels = 0
         self.W = Centres(
             s.kernel,
             s.n_features,
@@ -132,6 +128,15 @@ class StreamState:
             sparse=s.sparse,
             dtype=s.dtype,
             n_threads=s.n_threads,
+        )
+        self._descent = Descent(
+            self.W,
+            loss=s.loss,
+            p=s.p,
+            C=np.full(s.n_outputs, s.C),
+            C_graph=np.full(s.n_outputs, s.C_graph),
+            implicit=s.step == "implicit",
+            budget=s.budget,
         )
         self.schedule = Schedule(s.steps_per_row, s.half_life)
         self.again = again  # draws labelled rows for steps beyond their own
@@ -150,14 +155,14 @@ class StreamState:
         for first in range(0, len(stream.labeled), _PIECE):
             self._learn(StreamRows._make(part[first : first + _PIECE] for part in stream))
 
+    @property
+    def n_iter(self) -> int:
+        """The steps taken so far."""
+        return self._descent.n_iter
+
     def average(self) -> NDArray[np.float64]:
         """Return the coefficients of the lemma's average, of shape (n_centres, n_outputs)."""
-        T, R = max(self.t, 1), self.solver.n_outputs
-        harmonic = self.harmonic - 1.0 / T  # H_{T-1}
-        average = 2.0 / (T * (T + 1.0)) * (harmonic * self.W.sums[:, :R] - self.W.sums[:, R:])
-        if not np.isfinite(average).all():
-            self._fail("the coefficients overflowed")
-        return average
+        return self._descent.average()
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return numbers and arrays (or CSR rows) that are all there is to know.
@@ -168,8 +173,8 @@ class StreamState:
             "n_rows": self.n_rows,
             "n_labels": self.n_labels,
             "n_iter": self.n_iter,
-            "t": self.t,
-            "harmonic": self.harmonic,
+            "t": self._descent.t,
+            "harmonic": self._descent.harmonic,
             "schedule": self.schedule.state(),
             "offered": [self.labels.n_offered, self.others.n_offered],
             "filled": [self.labels.filled, self.others.filled],
@@ -187,8 +192,9 @@ class StreamState:
     def restore(self, numbers: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Go on from a state."""
         self.n_rows, self.n_labels = numbers["n_rows"], numbers["n_labels"]
-        self.n_iter, self.t = numbers["n_iter"], numbers["t"]
-        self.harmonic = numbers["harmonic"]
+        descent = self._descent
+        descent.n_iter, descent.t = numbers["n_iter"], numbers["t"]
+        descent.harmonic = numbers["harmonic"]
         self.schedule.restore(numbers["schedule"])
         self.labels.n_offered, self.others.n_offered = numbers["offered"]
         self.labels.filled, self.others.filled = numbers["filled"]
@@ -228,13 +234,13 @@ class StreamState:
         first = 0
         while first < len(time):
             now = time[first : first + _BLOCK]
-            full = np.flatnonzero(self.t + 1 + np.arange(len(now)) >= limit[now])
+            full = np.flatnonzero(self._descent.t + 1 + np.arange(len(now)) >= limit[now])
             if len(full):
                 now = now[: full[0] + 1]
             at = Moment(now, n_labels[now], n_rows[now] - n_labels[now])
             self._advance(label[first : first + len(now)], at, labels, others, table, ids)
             if len(full):
-                self._forget()
+                self._descent.forget()
             first += len(now)
         final = np.concatenate([others.final(), labels.final()])
         self.kept = StreamRows._make(part[final] for part in table)
@@ -271,19 +277,6 @@ class StreamState:
             return np.full(len(n_rows), np.inf)
         return np.maximum(4.0, 4.0 * h * n_iter / n_rows)
 
-    def _forget(self) -> None:
-        """Go back to half of t, with w and its average as they are.
-
-        With T steps done A = T (T+1) w and B = H_{T-1} A - T (T+1) / 2 wbar.
-        """
-        T, past = self.t, self.t // 2
-        shorter = float(np.sum(1.0 / np.arange(1, past + 1)))
-        ratio = past * (past + 1.0) / (T * (T + 1.0))
-        A, B = np.split(self.W.sums, 2, axis=1)
-        change = (shorter - 1.0 / past) - (self.harmonic - 1.0 / T)
-        self.W.replace(self.W.ids, self.W.rows, ratio * np.hstack([A, B + change * A]))
-        self.t, self.harmonic = past, shorter
-
     def _counted(self, at: Moment) -> NDArray[np.float64]:
         """Return l: the labels seen, or as many as the half-life and the budget let count."""
         h, budget = self.solver.half_life, self.solver.budget
@@ -296,52 +289,12 @@ class StreamState:
         self, label: Ints, at: Moment, labels: Kept, others: Kept, table: StreamRows, ids: Ints
     ) -> None:
         """Take one block of steps."""
-        s, size = self.solver, len(label)
         counted = self._counted(at)
-        u, v, mu = np.full(size, -1), np.full(size, -1), np.zeros(size)
-        if s.C_graph > 0:
+        u, v, mu = np.full(len(label), -1), np.full(len(label), -1), np.zeros(len(label))
+        if self.solver.C_graph > 0:
             u, v, mu = self.edges.draw(at, labels, others, table.rows)
-            u = np.where(mu > np.finfo(s.dtype).eps, u, -1)
-        entries, label_at, u_at, v_at = distinct(label, u, v)
-        queries = table.rows[entries]
-        scores, gram = self.W.scores_and_gram(queries)
-        change, weighted = np.zeros((2, s.n_outputs, len(entries)))
-        finite = run_block(
-            gram=gram,
-            scores=np.ascontiguousarray(scores.T),
-            change=change,
-            weighted=weighted,
-            norm=np.zeros(s.n_outputs),
-            objective=np.zeros((s.n_outputs, size)),
-            first_step=self.t + 1,
-            harmonic=self.harmonic,
-            label=label_at,
-            target=np.ascontiguousarray(table.targets[label]),
-            label_weight=table.weights[label] * counted,
-            u=u_at,
-            v=v_at,
-            edge_weight=mu * counted,
-            C=np.full(s.n_outputs, s.C),
-            C_graph=np.full(s.n_outputs, s.C_graph),
-            loss=s.loss,
-            p=s.p,
-            implicit=s.step == "implicit",
-            n_threads=s.n_threads,
+            u = np.where(mu > np.finfo(self.solver.dtype).eps, u, -1)
+        draws = Draws(
+            label, table.targets[label], table.weights[label] * counted, u, v, mu * counted
         )
-        if not finite:
-            self._fail("the scores overflowed")
-        moved = np.flatnonzero(change.any(axis=0) | weighted.any(axis=0))
-        self.W.add(ids[entries[moved]], queries[moved], change.T[moved], weighted.T[moved])
-        t = np.arange(self.t, self.t + size) + 1.0
-        self.harmonic = float(np.add.accumulate(np.append(self.harmonic, 1.0 / t))[-1])
-        self.t += size
-        self.n_iter += size
-        if s.budget is not None:
-            Budget(s.budget).enforce(self.W, self.harmonic - 1.0 / self.t)
-
-    def _fail(self, what: str) -> None:
-        raise DivergenceError(
-            f"The stream's steps diverged within {max(self.n_iter, 1)} of them: {what}. Lower C, "
-            "C_graph or the weights, scale the data"
-            + ("." if self.solver.step == "implicit" else ", or pass step='implicit'.")
-        )
+        self._descent.take(draws, lambda entries: (ids[entries], table.rows[entries]))

@@ -20,7 +20,7 @@ from .._threads import blas_threads_for
 from ..graphs.laplacian import laplacian_matrix
 from ..objective import Objective
 from .damped_newton import Vector, safe_cholesky
-from .features import LandmarkFeatures
+from .landmark_features import LandmarkFeatures
 
 
 def graph_form(
@@ -33,7 +33,7 @@ def graph_form(
         return features.kernel_form(matrix, objective.degree, bar)
 
 
-class SmoothedFeatures:
+class GraphKernel:
     """phi(x) = B^(-1) k(x) at the labelled points, with B B' = S + 2 factor M.
 
     Where there are fewer labelled points than landmarks, only their span matters, and phi is

@@ -1,4 +1,4 @@
-"""What a model file remembers of the files it was trained on."""
+"""`FileNote`: what a model file says about the files its model was trained on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Memory:
+class FileNote:
     """The note that the command line puts into a model file.
 
     Attributes
@@ -26,7 +26,7 @@ class Memory:
     unlabeled : str, optional
         The marker given.
     zero_based : bool
-        What indices of LIBSVM files count from.
+        Whether indices of LIBSVM files count from 0.
     sparse : bool
         Whether rows were kept sparse.
     scale, method : str
@@ -52,23 +52,23 @@ class Memory:
     n_labeled: int = 0
     version: str = ""
 
-    def to_note(self) -> dict[str, Any]:
-        """Return it as JSON holds it.
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a model file holds it.
 
         Examples
         --------
-        >>> memory = Memory("classify", "csv", ["x"], 1, "label", "text", None, False, False)
-        >>> Memory.from_note(memory.to_note(), None) == memory
+        >>> note = FileNote("classify", "csv", ["x"], 1, "label", "text", None, False, False)
+        >>> FileNote.from_json(note.as_json(), None) == note
         True
         """
         return {"command_line": asdict(self)}
 
     @classmethod
-    def from_note(cls, note: dict[str, Any], model: Any) -> Memory:
-        """Return what a note says; for models saved in Python, what they know themselves."""
-        if "command_line" in note:
+    def from_json(cls, found: dict[str, Any], model: Any) -> FileNote:
+        """Return what a model file says; a model saved in Python says it itself."""
+        if "command_line" in found:
             known = {f.name for f in fields(cls)}
-            return cls(**{k: v for k, v in note["command_line"].items() if k in known})
+            return cls(**{k: v for k, v in found["command_line"].items() if k in known})
         classes = getattr(model, "classes_", None)
         names = getattr(model, "feature_names_in_", None)
         return cls(
@@ -81,5 +81,5 @@ class Memory:
             unlabeled=None,
             zero_based=False,
             sparse=False,
-            version=str(note.get("version", "")),
+            version=str(found.get("version", "")),
         )

@@ -1,4 +1,7 @@
-"""The graph's term for a p other than 2, whose edges every Newton step weighs anew."""
+"""The terms that Newton's method minimises: losses of labelled points, and edges of p other than 2.
+
+For a p other than 2 every Newton step weighs the edges anew.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,63 @@ from numpy.typing import NDArray
 
 from ..graphs import Edges
 from ..graphs.laplacian import edge_laplacian, vertex_scales
+from ..losses import Loss
 from ..objective import Objective
 from ..smoothness import Smoothness
-from .damped_newton import Vector, solve_matrix
-from .features import LandmarkFeatures
-from .label_terms import LabelTerms
+from .damped_newton import Vector, solve_matrix, solve_rows
+from .landmark_features import LandmarkFeatures
+
+
+@dataclass(frozen=True)
+class LabelTerms:
+    """C sum_i s_i loss(y_i, <v, phi_i>)."""
+
+    phi: NDArray[np.float64]
+    y: Vector
+    cost: Vector
+    loss: Loss
+
+    @classmethod
+    def of(cls, objective: Objective, r: int, phi: NDArray[np.float64], C: float) -> LabelTerms:
+        """Return the labelled points' terms of one output."""
+        return cls(phi, objective.targets[:, r], C * objective.weights, objective.loss)
+
+    def scores(self, v: Vector) -> Vector:
+        """Return the scores of the labelled points."""
+        return self.phi @ v
+
+    def adjoint(self, g: Vector) -> Vector:
+        """Return sum_i g_i phi_i."""
+        return self.phi.T @ g
+
+    def value(self, s: Vector, width: float) -> float:
+        """Return the losses' sum."""
+        return float(self.cost @ self._smoothed(width).value(self.y, s))
+
+    def gradient(self, s: Vector, width: float) -> Vector:
+        """Return the losses' derivatives."""
+        return self.cost * self._smoothed(width).gradient(self.y, s)
+
+    def residual(self, s: Vector, width: float) -> float:
+        """Return loss - envelope - width/2 slope^2, summed: an envelope's own conjugate."""
+        smooth = self._smoothed(width)
+        if smooth is self.loss:
+            return 0.0
+        left = self.loss.value(self.y, s) - smooth.value(self.y, s)
+        return float(self.cost @ (left - 0.5 * width * smooth.gradient(self.y, s) ** 2))
+
+    def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
+        """Return (1 + sum_i curvature_i phi_i phi_i')^(-1) g."""
+        return solve_rows(self.bent_rows(s, width), g)
+
+    def bent_rows(self, s: Vector, width: float) -> NDArray[np.float64]:
+        """Return phi_i sqrt(curvature_i) where the loss is curved."""
+        curvature = self.cost * self._smoothed(width).curvature(self.y, s)
+        bent = np.flatnonzero(curvature)
+        return self.phi[bent] * np.sqrt(curvature[bent])[:, None]
+
+    def _smoothed(self, width: float) -> Loss:
+        return self.loss.smoothed(width) if width else self.loss
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,178 @@
+"""Which columns of a table are read: the features in their order, and the label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .files import DataFileError
+
+Piece = tuple[Any, NDArray[Any]]  # rows and their labels
+
+_SHOWN = 8  # names that a message repeats
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the beginning of a table shows.
+
+    Attributes
+    ----------
+    file : str
+        What messages call it.
+    names : sequence of str, optional
+        Of all columns; None where there are no names.
+    width : int
+        The number of columns.
+    first_row : sequence of str
+        The fields of the first row of a text file.
+    """
+
+    file: str
+    names: Sequence[str] | None
+    width: int
+    first_row: Sequence[str] = ()
+
+    def listed(self) -> str:
+        """Return the columns for a message: their names, or their positions."""
+        names = range(self.width) if self.names is None else self.names
+        return listed([repr(name) for name in names])
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are read; all others are skipped.
+
+    Attributes
+    ----------
+    head : Head
+        Of the table.
+    features : tuple of int
+        Positions of the features, in the order in which rows have them.
+    label : int, optional
+        Position of the label; None where there is none.
+
+    Examples
+    --------
+    >>> columns = Columns(Head("a.csv", ["id", "z", "x", "label"], 4), (2, 1), 3)
+    >>> columns.names, columns.label_name, columns.read
+    (('x', 'z'), 'label', [1, 2, 3])
+    """
+
+    head: Head
+    features: tuple[int, ...]
+    label: int | None
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The features' names, if there are names."""
+        names = self.head.names
+        return None if names is None else tuple(names[k] for k in self.features)
+
+    @property
+    def label_name(self) -> str | int | None:
+        """The label's column by name, or by its number from 1."""
+        if self.label is None:
+            return None
+        return self.label + 1 if self.head.names is None else self.head.names[self.label]
+
+    @property
+    def read(self) -> list[int]:
+        """Positions of all columns that are read, in the file's order."""
+        return sorted((*self.features, *(() if self.label is None else (self.label,))))
+
+
+class Chooser(Protocol):
+    """Says which columns of a table are read."""
+
+    def likely_label(self, width: int) -> str | int | None:
+        """Return the label's name or position, before names are told from values."""
+
+    def choose(self, head: Head) -> Columns:
+        """Return the columns; raise if the table does not have them."""
+
+
+@dataclass(frozen=True)
+class AllBesideLabel:
+    """One column is the label, and all others are features.
+
+    Attributes
+    ----------
+    label : str, int or None
+        Name or position of the label; None where no column holds one.
+    n_features : int, optional
+        How many features there must be.
+    """
+
+    label: str | int | None
+    n_features: int | None = None
+
+    def likely_label(self, width: int) -> str | int | None:
+        """Return the label as it was given."""
+        return self.label
+
+    def choose(self, head: Head) -> Columns:
+        """Return the columns; raise if there are not as many as there must be."""
+        label = self._position(head)
+        features = tuple(k for k in range(head.width) if k != label)
+        if not features:
+            raise DataFileError(
+                f"{head.file}: no feature is left beside the label; the columns are "
+                f"{head.listed()}. For CSV: is delimiter= right?"
+            )
+        if self.n_features is not None and len(features) != self.n_features:
+            raise DataFileError(
+                f"{head.file} has {len(features)} features where n_features={self.n_features} are "
+                "expected. Is label= right (None where no column holds a label), and delimiter=?"
+            )
+        return Columns(head, features, label)
+
+    def _position(self, head: Head) -> int | None:
+        label = self.label
+        if label is None:
+            return None
+        if isinstance(label, str):
+            found = [k for k, name in enumerate(head.names or ()) if name == label]
+            if len(found) != 1:
+                many = "several columns are" if found else "no column is"
+                raise DataFileError(
+                    f"{head.file}: {many} called {label!r}; the columns are {head.listed()}. Pass "
+                    "label= with the name or the position of the label's column, or None if there "
+                    "is none."
+                )
+            return found[0]
+        if not -head.width <= label < head.width:
+            raise DataFileError(
+                f"{head.file}: label={label} where there are {head.width} columns "
+                f"({head.listed()}). Pass a position between 0 and {head.width - 1}; -1 is the "
+                "last column."
+            )
+        return label % head.width
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names for a message.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed("abcdefghij")
+    ('a, b', 'a, b, c, d, e, f, g, h, ...')
+    """
+    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+
+
+def mark_unlabeled(y: NDArray[np.float64], unlabeled: Any) -> NDArray[np.float64]:
+    """Put NaN in the place of a marker, in y itself.
+
+    Examples
+    --------
+    >>> mark_unlabeled(np.array([1.0, 0.0]), 0)
+    array([ 1., nan])
+    """
+    if unlabeled is not None:
+        y[y == unlabeled] = np.nan
+    return y

@@ -1,0 +1,195 @@
+"""CSV: numbers in columns, one of which may hold the label; other columns are skipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._native import parse_csv
+from .columns import Chooser, Columns, Head, Piece, mark_unlabeled
+from .files import DataFileError
+from .text import Lines
+
+DELIMITERS = (",", ";", "\t", "|", " ")  # in the order in which they are looked for
+_MISSING, _TEXT = 1, 2  # `LabelKind` in native/csv.hpp
+_LABEL, _SKIPPED = -2, -1  # `Place` in native/csv.hpp
+
+
+def csv_table(
+    lines: Lines,
+    chooser: Chooser,
+    *,
+    labels: str,
+    unlabeled: Any,
+    header: bool | str,
+    delimiter: str | None,
+) -> tuple[Columns, Iterator[Piece]]:
+    """Return the columns of a CSV file and its rows, some at a time.
+
+    Parameters
+    ----------
+    lines : Lines
+        The first block must hold a line that is not blank.
+    chooser : Chooser
+        Says which columns are read.
+    labels, unlabeled, header
+        As in `graphkm.online.read_stream`.
+    delimiter : str, optional
+        What separates fields. Default: the first usual sign in the first line.
+    """
+    name, block = lines.bad_rows.name, next(lines.blocks)
+    text = block.lstrip(b"\r\n")
+    begin = [part.decode("utf-8", "backslashreplace") for part in text.split(b"\n", 2)[:2]]
+    if delimiter is None:
+        delimiter = next((sign for sign in DELIMITERS if sign in begin[0]), ",")
+    first, second = (fields(part, delimiter) for part in begin)
+    named = bool(header)
+    if header == "auto":
+        label = chooser.likely_label(len(first))
+        named = has_header(first, second, label, unlabeled, name)
+    if named:
+        text = text[text.index(b"\n") + 1 :]
+    head = Head(name, first if named else None, len(first), second if named else first)
+    columns = chooser.choose(head)
+    parser = CsvParser(columns, delimiter, labels, unlabeled)
+    n_before = lines.n_before + block[: len(block) - len(text)].count(b"\n")
+    rest = Lines(chain([text], lines.blocks), lines.bad_rows, n_before)
+    return columns, rest.parse(parser)
+
+
+def fields(line: str, delimiter: str) -> list[str]:
+    """Return the fields of one line, without quotes and the spaces around them.
+
+    A quote inside a field is text, as it is to the compiled parser.
+
+    Examples
+    --------
+    >>> fields('a, "b, ""c"" d" ,6" pipe,', ",")
+    ['a', 'b, "c" d', '6" pipe', '']
+    """
+    sign = re.escape(delimiter)
+    field = re.compile(rf'[^\S{sign}]*"((?:[^"]|"")*)"[^{sign}]*|[^{sign}]*')
+    found, start = [], 0
+    while start <= len(line):
+        match = field.match(line, start)
+        assert match is not None  # it may be empty
+        quoted = match[1]
+        found.append((match[0] if quoted is None else quoted.replace('""', '"')).strip())
+        start = match.end() + 1
+    return found
+
+
+def has_header(
+    first: list[str], second: list[str], label: str | int | None, unlabeled: Any, name: str
+) -> bool:
+    """Return whether a file's first line holds names: words where numbers should be.
+
+    Raises
+    ------
+    DataFileError
+        If it may be either, since a guess could lose a row or invent one.
+
+    Examples
+    --------
+    >>> has_header(["x0", "x1", "y"], ["1", "2", "cat"], -1, None, "a.csv")
+    True
+    >>> has_header(["1", "2", "cat"], ["3", "4", "dog"], -1, None, "a.csv")
+    False
+    """
+    if isinstance(label, str):
+        return True
+    missing = ("", "?", str(unlabeled))
+    words = [k for k, value in enumerate(first) if value not in missing and not is_number(value)]
+    doubtful = len(first) > 1 and first == [str(k) for k in range(len(first))]
+    if label is not None and words == [label % len(first)]:
+        # Only the label is a word: a name or a class, as the next line's shows.
+        below = second[words[0]] if len(second) == len(first) else ""
+        doubtful = below in missing
+        words = words if is_number(below) else []
+    if doubtful:
+        raise DataFileError(
+            f"{name}: its first line ({', '.join(first[:8])}) may hold names or values. Pass "
+            "header=True or header=False."
+        )
+    return bool(words)
+
+
+def is_number(field: str) -> bool:
+    """Return whether a field of a table is a number."""
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+class CsvParser:
+    """The compiled parser, its arrays, and what labels have turned out to be."""
+
+    def __init__(self, columns: Columns, delimiter: str, labels: str, unlabeled: Any) -> None:
+        self._n_features = len(columns.features)
+        self._places = np.full(columns.head.width, _SKIPPED, np.int32)
+        self._places[list(columns.features)] = np.arange(self._n_features)
+        if columns.label is not None:
+            self._places[columns.label] = _LABEL
+        self._delimiter, self._labels, self._unlabeled = delimiter, labels, unlabeled
+        self._make_room(0)
+
+    def reserve(self, text: bytes) -> None:
+        """Have room for the most rows the text can hold: a digit and an end per feature."""
+        if len(text) > self._size:
+            self._make_room(len(text))
+
+    def _make_room(self, size: int) -> None:
+        self._size, n_rows = size, size // (2 * self._n_features) + 1
+        self._values = np.empty((n_rows, self._n_features))
+        self._numbers = np.empty(n_rows)
+        self._kinds = np.empty(n_rows, np.uint8)
+        self._spans = np.empty((n_rows, 2), np.int64)
+
+    def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
+        """Read on at an offset."""
+        marker = b"" if self._unlabeled is None else str(self._unlabeled).encode()
+        return parse_csv(
+            text,
+            offset,
+            row,
+            self._values,
+            self._numbers,
+            self._kinds,
+            self._spans,
+            self._places,
+            self._delimiter.encode(),
+            marker,
+            self._labels != "number",
+        )
+
+    def take(self, text: bytes, n_rows: int) -> Piece:
+        """Return copies of the rows read."""
+        kinds = self._kinds[:n_rows]
+        if self._labels == "auto" and not (kinds == _MISSING).all():
+            # The first labels decide for the whole file.
+            self._labels = "text" if (kinds == _TEXT).any() else "number"
+        X = self._values[:n_rows].copy()
+        if self._labels == "text":
+            return X, self._words(text, n_rows)
+        marker = None if isinstance(self._unlabeled, str) else self._unlabeled
+        return X, mark_unlabeled(self._numbers[:n_rows].copy(), marker)
+
+    def _words(self, text: bytes, n_rows: int) -> NDArray[np.object_]:
+        y = np.full(n_rows, None, dtype=object)
+        for row in np.flatnonzero(self._kinds[:n_rows] != _MISSING):
+            begin, end = self._spans[row]
+            word = text[begin:end].decode("utf-8", "backslashreplace")
+            y[row] = word.replace('""', '"') if text[begin - 1 : begin] == b'"' else word
+        return y
+
+    def facts(self, text: str) -> dict[str, Any]:
+        """Return what messages may mention."""
+        n_fields = len(fields(text, self._delimiter))
+        return {"n_fields": n_fields, "n_columns": len(self._places)}
