@@ -174,21 +174,25 @@ def make_plan(
     plan = Plan(
         **sizes._asdict(),
         kernel=kernel,
-        graph=graph.planned(sizes).weighted(bandwidth(kernel, X), local=solver.exact),
+        graph=graph,
         smoothness=smoothness,
         solver=solver,
         C=0.0,
         relative=False,
-        C_graph=e.C_graph,
+        C_graph=e.C_graph if isinstance(e.C_graph, str) else float(e.C_graph),
         streaming=streaming,
         reasons=f"solver: {why}\n" if why else "",
     )
     # Every row labelled leaves a graph nothing to do: it may be any.
     unused = not streaming and sizes.n_labeled == sizes.n_rows
-    together = replace(plan, graph=graph, C_graph=0.0 if unused else e.C_graph)
+    together = replace(plan, C_graph=0.0 if unused else e.C_graph)
     for part in (graph, smoothness, solver):
         part.accepts(together)
-    return _fill_costs(plan, e.C)
+    plan = _fill_costs(plan, e.C)
+    if plan.graph is None:
+        return plan
+    graph = graph.planned(sizes, X).weighted(bandwidth(kernel, X), local=solver.exact)
+    return replace(plan, graph=graph)
 
 
 def bandwidth(kernel: Kernel, X: Any) -> float:

@@ -18,6 +18,7 @@ from .base import Graph
 from .bipartite import BipartiteGraph
 from .full import FullGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
+from .search import choose_search
 
 
 class GraphPart(Part, ABC):
@@ -56,8 +57,8 @@ class GraphPart(Part, ABC):
             Show the progress of the search.
         """
 
-    def planned(self, sizes: Sizes) -> Self:
-        """Return the part with every "auto" that depends on the number of rows filled in."""
+    def planned(self, sizes: Sizes, X: Any) -> Self:
+        """Return the part with every "auto" that depends on the rows filled in."""
         return self
 
     def weighted(self, gamma: float, *, local: bool) -> Self:
@@ -147,12 +148,14 @@ class KNN(_Weighted):
         check_count("n_neighbors", self.n_neighbors, words=("auto",))
         check_choice("search", self.search, ("auto", "exact", "approximate"))
 
-    def planned(self, sizes: Sizes) -> Self:
-        """Return the part with the number of neighbours filled in; 0 rows stand for a stream."""
-        if self.n_neighbors != "auto":
-            return self
-        k = default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS
-        return replace(self, n_neighbors=k)
+    def planned(self, sizes: Sizes, X: Any) -> Self:
+        """Return the part with its neighbours and their search filled in; a stream has 0 rows."""
+        k, search = self.n_neighbors, self.search
+        if k == "auto":
+            k = default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS
+        if search == "auto":
+            search = choose_search(X) if sizes.n_rows else "exact"
+        return replace(self, n_neighbors=k, search=search)
 
     def weighted(self, gamma: float, *, local: bool) -> Self:
         """Return the part with its weights filled in."""
