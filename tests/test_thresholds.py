@@ -104,7 +104,9 @@ def test_many_labels_beyond_landmarks(kind, smaller):
     assert_no_jump(scores(kind, (600, 600), (100, 101)), method)
 
 
-unlisted = pytest.mark.parametrize("options", [{"smoothness": 1}, {"graph": "full"}, {"graph": "bipartite"}])
+unlisted = pytest.mark.parametrize(
+    "options", [{"smoothness": 1}, {"graph": "full"}, {"graph": "bipartite"}]
+)
 
 
 @every_kind
