@@ -122,7 +122,8 @@ class FileOptions:
         typer.Option(
             "--drop",
             metavar="COLUMN",
-            help="A column to leave out, by its name or its number from 1; may be repeated.",
+            help="A column to leave out, by its name or its number from 1; a feature of a LIBSVM "
+            "file, by its index. May be repeated.",
             rich_help_panel=_FILES,
         ),
     ] = None

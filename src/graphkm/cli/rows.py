@@ -137,6 +137,7 @@ def file_note(
         labels="number" if known.dtype.kind == "f" else "text",
         unlabeled=options.unlabeled,
         zero_based=table.zero_based,
+        dropped=list(table.dropped),
         sparse=issparse(X),
     )
 
