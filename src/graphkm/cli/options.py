@@ -22,6 +22,10 @@ PARAMETERS = {
 _FILES, _LEARNING = "How the files are read", "How it learns"
 
 
+class UsageError(Exception):
+    """The command line asks for something that cannot be done."""
+
+
 class Format(StrEnum):
     """Formats of files of rows."""
 

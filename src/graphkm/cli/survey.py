@@ -10,8 +10,7 @@ import numpy as np
 from ..io import DataFileError
 from ..io.libsvm import file_width
 from ..machines.labels import missing_mask
-from .errors import UsageError
-from .options import Format, Task, TrainingFileOptions
+from .options import Format, Task, TrainingFileOptions, UsageError
 from .output import progress_bar
 from .rows import decide_task
 from .tables import open_training

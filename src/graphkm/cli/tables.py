@@ -15,9 +15,8 @@ from ..io.csv import is_number
 from ..io.files import STDIN, format_by_name, open_source, source_name
 from ..io.libsvm import libsvm_pieces, whole_libsvm
 from ..io.tables import OpenTable, open_table
-from .errors import UsageError
 from .file_note import FileNote
-from .options import FileOptions, Format, TrainingFileOptions
+from .options import FileOptions, Format, TrainingFileOptions, UsageError
 
 USUAL_LABEL = "label"
 _DELIMITERS = {",": ",", ";": ";", "|": "|", "tab": "\t", "\t": "\t", "\\t": "\t",
@@ -39,17 +38,17 @@ class Table:
     columns : Columns, optional
         Its columns; None for LIBSVM.
     zero_based : bool
+        For LIBSVM: whether indices count from 0.
     dropped : tuple of int
         For LIBSVM: indices of features that are skipped.
-        For LIBSVM: whether indices count from 0.
     """
 
     name: str
     format: str
     pieces: Iterator[Piece]
     columns: Columns | None = None
-    dropped: tuple[int, ...] = ()
     zero_based: bool = False
+    dropped: tuple[int, ...] = ()
 
 
 @contextmanager
