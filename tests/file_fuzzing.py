@@ -22,7 +22,8 @@ from scipy.sparse import csr_array
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from graphkm import KNN, SGD, GKMClassifier, GKMClassifierCV, GKMRegressor
+from flat import gkm_classifier, gkm_regressor
+from graphkm import KNN, GKMClassifier, GKMClassifierCV, GKMRegressor
 from graphkm.exchange import ModelFileError, from_libsvm, load_model, save_model, to_libsvm
 from graphkm.io import DataFileError, read_libsvm
 from graphkm.machines import LaplacianSVC, TransductiveSVC
@@ -74,17 +75,17 @@ def good_models() -> list[bytes]:
     small = {"n_neighbors": 3, "random_state": 0}
     stream = {**small, "reservoir_size": 6, "gamma": 0.5}
     models = [
-        GKMClassifier(**small).fit(X, two),
-        GKMClassifier(unlabeled="", **small).fit(sparse, words),
+        gkm_classifier(**small).fit(X, two),
+        gkm_classifier(unlabeled="", **small).fit(sparse, words),
         GKMClassifier(kernel="precomputed", C_graph=0).fit(X @ X.T, two),
-        GKMRegressor(solver=SGD(max_iter=20), **small).fit(X, real),
+        gkm_regressor(solver="sgd", max_iter=20, **small).fit(X, real),
         GKMClassifierCV(Cs=[1.0], C_graphs=[0.0, 1.0]).fit(X, two),
         LaplacianSVC(graph=KNN(n_neighbors=3)).fit(X, two),
         TransductiveSVC(kernel="poly").fit(X, two),
-        make_pipeline(StandardScaler(), GKMClassifier(**small)).fit(X, two),
-        GKMClassifier(**stream).partial_fit(X, two, classes=[0, 1]),
-        GKMClassifier(solver=SGD(half_life=9.0), **stream).partial_fit(sparse, two, classes=[0, 1]),
-        GKMRegressor(solver=SGD(budget=5), **stream).partial_fit(X, real),
+        make_pipeline(StandardScaler(), gkm_classifier(**small)).fit(X, two),
+        gkm_classifier(**stream).partial_fit(X, two, classes=[0, 1]),
+        gkm_classifier(half_life=9.0, **stream).partial_fit(sparse, two, classes=[0, 1]),
+        gkm_regressor(budget=5, **stream).partial_fit(X, real),
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"

@@ -45,11 +45,32 @@ def parts(**flat: Any) -> dict[str, Any]:
         own["smoothness"] = (IteratedLaplacian if iterated else Power)(**smoothness)
     solver = own.get("solver", "auto")
     if newton_or_sgd and isinstance(solver, str):
-        if solver == "auto":
-            raise ValueError(f"{sorted(newton_or_sgd)} belong to a solver; name it")
+        if solver == "auto":  # what belongs to one kind of solver names it
+            fits = [
+                k
+                for k, names in (("sgd", _SGD), ("newton", _NEWTON))
+                if names >= set(newton_or_sgd)
+            ]
+            if len(fits) != 1:
+                raise ValueError(f"{sorted(newton_or_sgd)} belong to a solver; name it")
+            solver = fits[0]
         kept = _SGD if solver == "sgd" else _NEWTON
         own["solver"] = solvers[solver](**{k: v for k, v in newton_or_sgd.items() if k in kept})
     return own
+
+
+def gkm_classifier(*given: Any, **flat: Any) -> Any:
+    """Return a GKMClassifier with parameters by flat names."""
+    from graphkm import GKMClassifier
+
+    return GKMClassifier(*given, **parts(**flat))
+
+
+def gkm_regressor(*given: Any, **flat: Any) -> Any:
+    """Return a GKMRegressor with parameters by flat names."""
+    from graphkm import GKMRegressor
+
+    return GKMRegressor(*given, **parts(**flat))
 
 
 def laplacian_parts(**flat: Any) -> dict[str, Any]:

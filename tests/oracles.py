@@ -429,7 +429,7 @@ def make_case(
     C_graph=(0.007, 0.02),
     n=24,
     n_labeled=8,
-    weights=0.3,
+    graph_gamma=0.3,
     seed=0,
     X=None,
     affinity=None,
@@ -446,7 +446,7 @@ def make_case(
     targets = rng.normal(size=(n_labeled, len(C)))
     if LOSSES[loss].task == "classification":
         targets = np.where(targets > 0, 1.0, -1.0)
-    weights = rng.uniform(0.2, 1.8, n_labeled)
+    label_weights = rng.uniform(0.2, 1.8, n_labeled)
     library_kernel, formula, parameters = KERNELS[kernel]
     K = kernel_matrix(formula, rows, rows, **parameters)
     data = K if kernel == "precomputed" else rows
@@ -467,7 +467,7 @@ def make_case(
     shared = {
         "labeled": np.flatnonzero(mask),
         "targets": targets,
-        "weights": weights,
+        "weights": label_weights,
         "C": np.array(C, float),
         "C_graph": np.array(C_graph, float),
         "offset": offset,

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from graphkm import GKMClassifier
+from flat import gkm_classifier
 from graphkm.online import train
 
 N_CHUNKS, ROWS = 40, 50
@@ -27,7 +27,7 @@ def chunks(pause=0.0):
 
 def model(**changes):
     settings = {"gamma": 0.5, "reservoir_size": 40, "steps_per_row": 1.0, "half_life": 300.0}
-    return GKMClassifier(random_state=0, **(settings | changes))
+    return gkm_classifier(random_state=0, **(settings | changes))
 
 
 if __name__ == "__main__":

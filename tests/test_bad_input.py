@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 import graphkm._memory as memory
+from graphkm import KNN, Epsilon, GKMClassifier, GKMRegressor
 from graphkm.kernels import Linear, Polynomial, SquaredExponential
 from graphkm.losses import L1, Hinge
 from graphkm.solvers import DivergenceError
@@ -36,6 +37,8 @@ BAD_PARAMETERS = [
     ("p", 0.5, ["p must", ">= 1", "got 0.5"]),
     ("p", np.nan, ["p must", ">= 1", "got nan"]),
     ("p", np.inf, ["p must", "finite", "got inf"]),
+    ("normalized", "no", ["normalized must", "True or False", "got 'no'"]),
+    ("degree", 1.5, ["degree must", "'auto'", "whole", "got 1.5"]),
     ("gamma", 0, ["gamma must", "'scale'", "'auto'", "> 0", "got 0"]),
     ("gamma", -1.0, ["gamma must", "> 0", "got -1.0"]),
     ("gamma", None, ["gamma must", "'scale'", "got None"]),
@@ -43,8 +46,9 @@ BAD_PARAMETERS = [
     ("gamma", np.array([1.0, 2.0]), ["gamma must", "number", "array([1., 2.])"]),
     ("n_neighbors", 0, ["n_neighbors must", ">= 1", "got 0"]),
     ("n_neighbors", 2.5, ["n_neighbors must", "whole", "got 2.5"]),
-    ("radius", -1.0, ["radius must", "> 0", "got -1.0"]),
-    ("weights", -1.0, ["graph_gamma must", ">= 0", "got -1.0"]),
+    ("weights", -1.0, ["weights must", "'local'", "'kernel'", ">= 0", "got -1.0"]),
+    ("weights", "wide", ["weights must", "'auto'", "'local'", "got 'wide'"]),
+    ("search", "fast", ["search must", "'exact'", "'approximate'", "got 'fast'"]),
     ("graph", "kNN", ["graph must", "'knn'", "'bipartite'", "got 'kNN'"]),
     ("graph", None, ["graph must", "'knn'", "got None"]),
     ("edge_sampling", "random", ["edge_sampling must", "'uniform'", "'weight'", "got 'random'"]),
@@ -69,9 +73,38 @@ BAD_PARAMETERS = [
 @pytest.mark.parametrize(("name", "value", "message"), BAD_PARAMETERS)
 def test_bad_parameter(name, value, message, classifier, regressor, two):
     for make in (classifier, regressor):
-        estimator = make(**{name: value})  # nothing is checked before fit
         with pytest.raises(ValueError, match=words(*message)):
-            estimator.fit(two.X, two.y)
+            make(**{name: value}).fit(two.X, two.y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("smoothness", 0.5, ["smoothness must", ">= 1", "Power", "got 0.5"]),
+        ("smoothness", np.nan, ["smoothness must", "finite", "IteratedLaplacian", "got nan"]),
+        ("smoothness", "rough", ["smoothness must", "'auto'", "got 'rough'"]),
+        ("smoothness", None, ["smoothness must", "'auto'", "got None"]),
+        ("solver", "cg", ["solver must", "'newton'", "'sgd'", "SGD(...)", "got 'cg'"]),
+        ("solver", None, ["solver must", "'newton'", "RowNewton(...)", "got None"]),
+    ],
+)
+def test_what_stands_for_no_part(name, value, message, two):
+    for kind in (GKMClassifier, GKMRegressor):
+        with pytest.raises(ValueError, match=words(*message)):
+            kind(**{name: value}).fit(two.X, two.y)
+
+
+@pytest.mark.parametrize("name", ["C", "C_graph", "gamma", "graph", "smoothness", "solver", "loss"])
+def test_estimators_check_nothing_before_fit(name):
+    """As scikit-learn asks; parts check themselves when they are made."""
+    for kind in (GKMClassifier, GKMRegressor):
+        kind(**{name: "?"}).set_params(**{name: -1})
+
+
+@pytest.mark.parametrize("radius", [-1.0, 0, None, np.nan])
+def test_bad_radius(radius):
+    with pytest.raises(ValueError, match=words("radius must", "> 0", f"got {radius}")):
+        Epsilon(radius=radius)
 
 
 def test_loss_of_the_other_task(classifier, regressor, two):
@@ -375,8 +408,10 @@ def test_constant_features(X, classifier, two):
 
 
 def test_epsilon_graph_without_radius(classifier, two):
-    with pytest.raises(ValueError, match=words("'epsilon'", "radius")):
-        classifier(graph="epsilon").fit(two.X, two.y)
+    with pytest.raises(ValueError, match=words("'epsilon'", "Epsilon(radius=...)")):
+        GKMClassifier(graph="epsilon").fit(two.X, two.y)
+    with pytest.raises(TypeError, match="radius"):
+        Epsilon()
 
 
 def test_epsilon_graph_without_edges(classifier, two):
@@ -419,8 +454,9 @@ def test_affinity_of_text(classifier, two):
 
 
 def test_affinity_with_another_graph(classifier, two):
-    with pytest.raises(ValueError, match=words("affinity", "graph='knn'", "graph='precomputed'")):
-        classifier(graph="knn").fit(two.X, two.y, affinity=ONES)
+    for graph, shown in [("knn", "graph='knn'"), (KNN(), "graph=KNN("), ("full", "graph='full'")]:
+        with pytest.raises(ValueError, match=words("affinity", shown, "graph='precomputed'")):
+            GKMClassifier(graph=graph).fit(two.X, two.y, affinity=ONES)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
@@ -462,7 +498,7 @@ def test_precomputed_kernel_that_is_not_square(classifier, two):
 
 
 def test_precomputed_kernel_needs_an_affinity(classifier, two):
-    message = words("graph='knn'", "graph='precomputed'", "affinity=W", "C_graph=0")
+    message = words("graph=KNN(", "graph='precomputed'", "affinity=W", "C_graph=0")
     with pytest.raises(ValueError, match=message):
         classifier(kernel="precomputed").fit(two.X @ two.X.T, two.y)
 

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from graphkm import SGD, GKMClassifier, GKMRegressor, _files
+from flat import gkm_classifier
+from graphkm import GKMClassifier, GKMRegressor, _files
 from graphkm.exchange import ModelFileError, load_model, save_model
 from graphkm.exchange.container import read_container, write_container
 from graphkm.kernels import Polynomial, SquaredExponential
@@ -28,7 +29,7 @@ HALF = slice(0, 200), slice(200, 400)
 
 
 def started(**parameters):
-    model = GKMClassifier(random_state=0, gamma=0.5, solver=SGD(reservoir_size=50), **parameters)
+    model = gkm_classifier(random_state=0, gamma=0.5, reservoir_size=50, **parameters)
     return model.partial_fit(X[HALF[0]], Y[HALF[0]])
 
 
@@ -120,7 +121,7 @@ def test_a_checkpoint_is_the_state_of_its_moment(tmp_path):
     ],
 )
 def test_functions_and_generators_are_refused(tmp_path, parameters, name):
-    model = GKMClassifier(**({"random_state": 0} | parameters)).partial_fit(X, Y)
+    model = gkm_classifier(**({"random_state": 0} | parameters)).partial_fit(X, Y)
     with pytest.raises(ValueError, match=f"{name}=.*cannot be saved"):
         save_model(model, tmp_path / "a")
     assert list(tmp_path.iterdir()) == []

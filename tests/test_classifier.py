@@ -293,8 +293,8 @@ def test_callable_is_the_kernel_it_computes(classifier, two):
     given = classifier(kernel=lambda X, Y: laplacian_kernel(X, Y, gamma=0.5), weights="kernel")
     # Kernels without a gamma of their own take that of "scale" for the graph; name it.
     scale = 1 / (4 * two.X.var())
-    given = given.set_params(weights=scale).fit(two.X, two.y)
-    named = clone(named).set_params(weights=scale).fit(two.X, two.y)
+    given = given.set_params(graph__weights=scale).fit(two.X, two.y)
+    named = clone(named).set_params(graph__weights=scale).fit(two.X, two.y)
     np.testing.assert_allclose(
         given.decision_function(two.X), named.decision_function(two.X), atol=1e-4
     )

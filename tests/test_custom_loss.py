@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from graphkm import SGD, GKMClassifier, GKMRegressor, _native
+from graphkm import SGD, GKMClassifier, GKMRegressor, Power, _native
 from graphkm.backends import run_block
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, Loss, SmoothHinge, SmoothTube
 
@@ -111,8 +111,8 @@ def test_a_custom_loss_learns_from_a_stream(two, classifier):
 
 def test_the_smooth_tube_is_learnt_by_every_solver(curve):
     """Both solvers minimise the same J; the stochastic one comes close to its minimum."""
-    common = {"loss": SmoothTube(0.05, 0.5), "C": 1.0, "C_graph": 0.01, "gamma": 0.5, "p": 2}
-    common |= {"normalized": False, "degree": 1, "random_state": 0}
+    common = {"loss": SmoothTube(0.05, 0.5), "C": 1.0, "C_graph": 0.01, "gamma": 0.5}
+    common |= {"smoothness": Power(2, normalized=False), "random_state": 0}
     sgd = GKMRegressor(solver=SGD(max_iter=4000), **common).fit(curve.X, curve.y)
     newton = GKMRegressor(solver="newton", **common).fit(curve.X, curve.y)
     difference = sgd.predict(curve.X) - newton.predict(curve.X)

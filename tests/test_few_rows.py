@@ -16,7 +16,7 @@ from graphkm.graphs import default_neighbors
 from graphkm.kernels import resolve_gamma
 from graphkm.machines import LaplacianSVC
 
-STRONG = {"n_neighbors": 10, "C_graph": 1e4, "random_state": 0}
+STRONG = {"graph": KNN(n_neighbors=10), "C_graph": 1e4, "random_state": 0}
 OVERRULED = "The graph overrules the labels"
 
 
@@ -153,7 +153,7 @@ def test_ordinary_sizes_are_as_they_were():
     search = GKMClassifierCV(random_state=0).fit(X, y)
     tried = search.cv_results_
     assert set(tried["param_C_graph"].compressed()) == {0.0, 1e3 / 20, 1e5 / 20, 1e7 / 20}
-    assert set(tried["param_n_neighbors"].compressed()) == {2, 4, 6, 12, 50}
+    assert set(tried["param_graph__n_neighbors"].compressed()) == {2, 4, 6, 12, 50}
 
 
 @pytest.mark.parametrize("wrong", ["many", 0, 2.5])

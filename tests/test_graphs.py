@@ -25,6 +25,7 @@ from graphkm.graphs import (
     affinity_graph,
     epsilon_graph,
     knn_graph,
+    resolve_graph,
 )
 from graphkm.graphs import distances as distances_module
 from graphkm.graphs.full import triangular_pair
@@ -767,8 +768,17 @@ def test_affinity_with_nothing_left(make):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("gamma", [-1.0, np.nan, np.inf, "scale", None, True])
 def test_bad_gamma(kind, gamma):
+    X, labeled = make_data()
+    graphs = {
+        "full": lambda: FullGraph(X, labeled, gamma),
+        "bipartite": lambda: BipartiteGraph(X, labeled, gamma),
+        "knn": lambda: knn_graph(X, labeled, 4, gamma),
+        "epsilon": lambda: epsilon_graph(X, labeled, 1.0, gamma),
+    }
     with pytest.raises(ValueError, match=r"gamma=.* pass a finite number >= 0"):
-        make_graph(kind, *make_data(), gamma=gamma)
+        graphs[kind]()
+    with pytest.raises(ValueError, match=r"weights must be .*a finite number >= 0, got "):
+        make_graph(kind, X, labeled, gamma=gamma)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "precomputed"])
@@ -806,7 +816,7 @@ def test_bad_block_size():
         next(FullGraph(*make_data(), 1.0).edge_blocks(0))
 
 
-def test_build_graph_kinds():
+def test_kinds():
     X, labeled = make_data()
     W = np.ones((30, 30))
     made = {
@@ -827,16 +837,22 @@ def test_build_graph_kinds():
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("dense", {}, "'full', 'bipartite', 'knn', 'epsilon', 'precomputed'"),
-        ("precomputed", {}, "pass affinity=W"),
-        ("full", {"affinity": np.ones((30, 30))}, "'full' takes no affinity"),
-        ("knn", {"affinity": np.ones((30, 30))}, "'knn' takes no affinity"),
-        ("epsilon", {}, "pass radius="),
+        ("dense", {}, "'knn', 'full', 'bipartite', 'precomputed', or one of KNN(...), Full("),
+        ("precomputed", {}, "affinity=W"),
+        ("full", {"affinity": np.ones((30, 30))}, "Full takes no affinity"),
+        ("bipartite", {"affinity": np.ones((30, 30))}, "Bipartite takes no affinity"),
+        ("knn", {"affinity": np.ones((30, 30))}, "KNN takes no affinity"),
+        ("epsilon", {"affinity": np.ones((30, 30)), "radius": 1}, "Epsilon takes no affinity"),
     ],
 )
-def test_build_graph_errors(kind, options, message):
+def test_build_errors(kind, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         build_graph(kind, *make_data(), gamma=1.0, **options)
+
+
+def test_epsilon_needs_a_distance():
+    with pytest.raises(ValueError, match=re.escape("pass graph=Epsilon(radius=...)")):
+        resolve_graph("epsilon")
 
 
 # ---------------------------------------------------------------- memory

@@ -13,6 +13,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
+from flat import gkm_classifier
 from graphkm import GKMClassifier
 from graphkm.kernels import (
     Cosine,
@@ -352,9 +353,9 @@ class StationaryBump(Bump):
 def test_a_kernel_from_outside(kernel, solver):
     X, truth = make_moons(120, noise=0.1, random_state=0)
     y = np.where(np.arange(120) % 4 == 0, truth, -1)
-    given = {"C": 1.0, "C_graph": 0.1, "graph_gamma": 1.0, "solver": solver, "random_state": 0}
+    given = {"C": 1.0, "C_graph": 0.1, "weights": 1.0, "solver": solver, "random_state": 0}
     own, known = (
-        GKMClassifier(kernel=k, precision="double", **given).fit(X, y)
+        gkm_classifier(kernel=k, precision="double", **given).fit(X, y)
         for k in (kernel, SquaredExponential(gamma=1.0))
     )
     np.testing.assert_allclose(own.decision_function(X), known.decision_function(X), atol=1e-4)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from flat import laplacian_parts
 from graphkm import IteratedLaplacian
 from graphkm.machines import LaplacianRegressor
 from laplacian_oracles import laplacian, minimum, neighbour_weights, rbf
@@ -26,21 +27,21 @@ EXPLICIT = {
 
 
 def regressor(**changes):
-    return LaplacianRegressor(**(EXPLICIT | changes))
+    return LaplacianRegressor(**laplacian_parts(**(EXPLICIT | changes)))
 
 
 @pytest.mark.parametrize("solver", ["newton", "cg"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-@pytest.mark.parametrize(("kind", "degree"), [("unnormalized", 1), ("normalized", 2)])
-def test_the_minimum(curve, kind, degree, fit_intercept, solver):
+@pytest.mark.parametrize(("normalized", "degree"), [(False, 1), (True, 2)])
+def test_the_minimum(curve, normalized, degree, fit_intercept, solver):
     X, y, _ = curve
     labeled = np.flatnonzero(~np.isnan(y))
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    reg = regressor(laplacian=kind, degree=degree, fit_intercept=fit_intercept, solver=solver).fit(
-        X, y, weight
-    )
+    reg = regressor(
+        normalized=normalized, degree=degree, fit_intercept=fit_intercept, solver=solver
+    ).fit(X, y, weight)
     W = neighbour_weights(X, 5)
-    M = np.linalg.matrix_power(laplacian(W, kind == "normalized"), degree)
+    M = np.linalg.matrix_power(laplacian(W, normalized), degree)
     s, known = weight[labeled], y[labeled]
     origin = np.average(known, weights=s) if fit_intercept else 0.0
     value, scores = minimum(

@@ -14,7 +14,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graphkm.machines.early_stopping as early_stopping
-from graphkm import GKMClassifier, IteratedLaplacian, Newton
+from flat import laplacian_parts
+from graphkm import Full, GKMClassifier, IteratedLaplacian, Newton
 from graphkm.machines import LaplacianSVC
 from laplacian_oracles import laplacian, minimum, neighbour_weights, rbf
 
@@ -69,13 +70,11 @@ def oracle(X, y, loss="squared_hinge", weights=None, **changes):
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
-@pytest.mark.parametrize(
-    ("kind", "degree"), [("unnormalized", 1), ("normalized", 1), ("normalized", 3)]
-)
+@pytest.mark.parametrize(("normalized", "degree"), [(False, 1), (True, 1), (True, 3)])
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
-def test_newton_finds_the_minimum(moons, loss, kind, degree, fit_intercept):
+def test_newton_finds_the_minimum(moons, loss, normalized, degree, fit_intercept):
     X, y, _ = moons
-    changes = {"laplacian": kind, "degree": degree, "fit_intercept": fit_intercept}
+    changes = {"normalized": normalized, "degree": degree, "fit_intercept": fit_intercept}
     clf = svc(loss=loss, solver="newton", **changes).fit(X, y)
     value, scores = oracle(X, y, loss, **changes)
     assert clf.objective_ == pytest.approx(value, rel=1e-7)
@@ -84,10 +83,10 @@ def test_newton_finds_the_minimum(moons, loss, kind, degree, fit_intercept):
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
-@pytest.mark.parametrize(("kind", "degree"), [("unnormalized", 1), ("normalized", 2)])
-def test_conjugate_gradients_find_the_minimum(moons, kind, degree, fit_intercept):
+@pytest.mark.parametrize(("normalized", "degree"), [(False, 1), (True, 2)])
+def test_conjugate_gradients_find_the_minimum(moons, normalized, degree, fit_intercept):
     X, y, _ = moons
-    changes = {"laplacian": kind, "degree": degree, "fit_intercept": fit_intercept}
+    changes = {"normalized": normalized, "degree": degree, "fit_intercept": fit_intercept}
     clf = svc(solver="cg", tol=1e-9, **changes).fit(X, y)
     exact = svc(solver="newton", **changes).fit(X, y)
     value, _ = oracle(X, y, **changes)
@@ -287,8 +286,8 @@ def test_clone_and_pickle(moons):
         ({"loss": "logistic"}, "loss must be one of 'squared_hinge', 'hinge', got 'logistic'"),
         ({"loss": "hinge", "solver": "cg"}, "needs a smooth loss"),
         ({"solver": "sgd"}, "solver must be one of"),
-        ({"graph": "full"}, "graph must be one of"),
-        ({"degree": 0}, "laplacian_degree must be a whole number >= 1"),
+        ({"graph": Full()}, r"graph=Full\(weights='auto'\) lists no edges"),
+        ({"degree": 0}, "degree must be 'auto' or a whole number >= 1, got 0"),
         ({"max_memory": "all"}, "max_memory must be 'auto' or"),
         ({"early_stopping": 1}, "early_stopping must be True or False"),
         ({"weights": 1e9}, "weights=1e\\+09 makes every edge weight underflow"),

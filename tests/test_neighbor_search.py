@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import graphkm._memory as memory
 from flat import build_graph
-from graphkm.graphs import knn_graph
+from graphkm.graphs import KNN, knn_graph
 from graphkm.graphs import exact as exact_module
 from graphkm.graphs import search as search_module
 from graphkm.graphs.search import nearest
@@ -238,14 +238,16 @@ def test_bad_k(k):
 
 
 def test_bad_method():
-    message = "unknown search 'fast'; pass one of 'auto', 'exact', 'approximate'"
+    choices = "'auto', 'exact', 'approximate'"
+    message = f"unknown search 'fast'; pass one of {choices}"
     for call in (
         lambda X, mask: nearest(X, 2, method="fast"),
         lambda X, mask: knn_graph(X, mask, 2, 1.0, method="fast"),
-        lambda X, mask: build_graph("knn", X, mask, gamma=1.0, n_neighbors=2, search="fast"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             call(np.eye(5), np.arange(5) < 2)
+    with pytest.raises(ValueError, match=f"search must be one of {choices}, got 'fast'"):
+        KNN(search="fast")
 
 
 # ---------------------------------------------------------------- graphs
@@ -296,7 +298,8 @@ def test_local_weights_do_not_depend_on_the_unit():
 
 @pytest.mark.parametrize("kind", ["full", "bipartite", "epsilon"])
 def test_local_weights_are_for_knn(kind):
-    with pytest.raises(ValueError, match=rf"graph '{kind}' takes no gamma='local'.*'knn'"):
+    message = rf"(?i)weights='local' takes its .*{kind} does not search for.*KNN\(\)"
+    with pytest.raises(ValueError, match=message):
         build_graph(kind, np.eye(4), np.arange(4) < 2, gamma="local", radius=1.0)
 
 

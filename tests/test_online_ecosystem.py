@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import estimator_checks
 
+from flat import gkm_classifier, gkm_regressor
 from graphkm import SGD, GKMClassifier, GKMRegressor
 from graphkm.online import prequential
 
@@ -30,11 +31,11 @@ ROWS = [dict(zip(NAMES, row, strict=True)) for row in X.tolist()]
 
 
 def classifier(**changes):
-    return GKMClassifier(**({"gamma": 0.5, "random_state": 0} | changes))
+    return gkm_classifier(**({"gamma": 0.5, "random_state": 0} | changes))
 
 
 def regressor(**changes):
-    return GKMRegressor(**({"gamma": 0.5, "random_state": 0} | changes))
+    return gkm_regressor(**({"gamma": 0.5, "random_state": 0} | changes))
 
 
 def in_river(model, classes=(0, 1)):

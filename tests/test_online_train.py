@@ -104,7 +104,9 @@ def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted):
     path.write_bytes(uninterrupted.read_bytes())
     with pytest.raises(CheckpointError, match="belongs to another stream"):
         train(list(chunks())[:5], model(), checkpoint=path)
-    with pytest.raises(CheckpointError, match=r"written with reservoir_size=40.*reservoir_size=41"):
+    with pytest.raises(
+        CheckpointError, match=r"written with solver__reservoir_size=40.*reservoir_size=41"
+    ):
         train(chunks(), model(reservoir_size=41), checkpoint=path)
     with pytest.raises(CheckpointError, match="holds a GKMClassifier"):
         train(chunks(), GKMRegressor(), checkpoint=path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from graphkm import GKMClassifier
+from graphkm import SGD, Full, GKMClassifier, Newton, Power
 from graphkm.expansion import KernelExpansion
 from graphkm.kernels import SquaredExponential
 
@@ -42,20 +42,20 @@ def test_light_edges_count_when_all_are_light(solver):
     X = np.arange(60.0)[:, None]
     y = np.full(60, -1)
     y[[0, 30]] = 0, 1
-    options = {"C": 1.0, "gamma": 0.01, "graph": "full", "weights": 20.0, "random_state": 0}
-    options |= {"solver": solver, "normalized": False}
+    options = {"C": 1.0, "gamma": 0.01, "graph": Full(weights=20.0), "random_state": 0}
+    options |= {"solver": solver, "smoothness": Power(normalized=False)}
     scores = [
         GKMClassifier(C_graph=c, **options).fit(X, y).decision_function(X) for c in (0.0, 1e10)
     ]
     assert np.abs(scores[0] - scores[1]).max() > 1e-3
 
 
-@pytest.mark.parametrize("solver", ["sgd", "newton"])
+@pytest.mark.parametrize("solver", [SGD(max_iter=300), Newton(max_iter=300)])
 @pytest.mark.parametrize("C", [1e60, 1e100])
 def test_a_huge_cost_stays_finite(C, solver):
     X, y = with_outlier(1.0)
     model = GKMClassifier(
-        C=C, C_graph=0, gamma="scale", loss="logistic", max_iter=300, solver=solver, random_state=0
+        C=C, C_graph=0, gamma="scale", loss="logistic", solver=solver, random_state=0
     )
     assert np.abs(model.fit(X, y).decision_function(X)).max() < 1e4
 

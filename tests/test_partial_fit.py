@@ -15,7 +15,8 @@ from sklearn.datasets import make_moons
 from sklearn.utils import check_random_state
 
 import stream_oracle
-from graphkm import GKMClassifier, GKMRegressor
+from flat import parts
+from graphkm import KNN, Bipartite, Full, GKMClassifier, GKMRegressor
 from graphkm.solvers import DivergenceError
 from graphkm.solvers.reservoir import Kept, Reservoir
 from graphkm.solvers.schedule import Schedule
@@ -44,7 +45,7 @@ def feed(model, X, y, size, **given):
 
 def classifier(**changes):
     settings = {"C": 0.5, "C_graph": 0.2, "gamma": GAMMA, "precision": "double", "random_state": 3}
-    return GKMClassifier(**(settings | changes))
+    return GKMClassifier(**parts(**(settings | changes)))
 
 
 def full_coefficients(model, n):
@@ -58,14 +59,17 @@ def seed_of(model):
     return np.random.SeedSequence(numbers.tolist())
 
 
-def expected(model, X, labeled, targets, weights, loss, weights=GAMMA):
+def expected(model, X, labeled, targets, weights, loss, graph_gamma=GAMMA):
+    kind = {KNN: "knn", Full: "full", Bipartite: "bipartite"}[type(model.plan_.graph)]
+    solver = model.plan_.solver
     steps = stream_oracle.draws(
-        X, labeled, seed_of(model), kind=model.graph, k=model.n_neighbors, gamma=graph_gamma,
-        size=model.reservoir_size, half_life=model.half_life, plan=model.steps_per_row,
+        X, labeled, seed_of(model), kind=kind, k=getattr(model.plan_.graph, "n_neighbors", 10),
+        gamma=graph_gamma, size=solver.reservoir_size, half_life=solver.half_life,
+        plan=solver.steps_per_row,
     )  # fmt: skip
     a = stream_oracle.learn(
         X, targets, weights, steps, kernel=("rbf", {"gamma": GAMMA}), C=model.C,
-        C_graph=model.C_graph, p=model.p, loss=loss, step=model.step,
+        C_graph=model.C_graph, p=model.plan_.smoothness.p, loss=loss, step=solver.step,
         offset=float(model.fit_intercept),
     )  # fmt: skip
     return a, len(steps)
@@ -371,10 +375,10 @@ def test_overflow_is_an_error():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"graph": "epsilon", "radius": 1.0}, "graph='epsilon'"),
-        ({"graph": "precomputed"}, "graph='precomputed'"),
+        ({"graph": "epsilon", "radius": 1.0}, r"graph=Epsilon\(radius=1.0"),
+        ({"graph": "precomputed"}, r"graph=Affinity\(\)"),
         ({"edge_sampling": "weight"}, "edge_sampling='weight'"),
-        ({"normalized": True}, "laplacian='normalized'"),
+        ({"normalized": True}, "normalized=True"),
         ({"degree": 2}, "degree=2"),
         ({"C_graph": "guaranteed"}, "guaranteed"),
         ({"weights": "local"}, "local"),

@@ -11,9 +11,10 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from convex import minimum
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, RowNewton
+from flat import gkm_classifier
+from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor
 from graphkm.graphs.laplacian import laplacian_matrix
-from graphkm.solvers import Resources, RowNewton, row_newton, solve
+from graphkm.solvers import Newton, Resources, RowNewton, newton, row_newton, solve
 from graphkm.solvers.landmark_features import LandmarkFeatures
 from graphkm.solvers.row_newton import RowKernel, fit_landmarks
 from oracles import make_case
@@ -151,23 +152,27 @@ def test_estimators(moons):
     np.testing.assert_array_equal(reg.transduction_[::10], known[::10])
 
 
-def test_automatic_where_landmarks_are_fewer_than_rows(moons):
+def test_automatic_where_landmarks_are_fewer_than_rows(moons, monkeypatch):
     X, y, _ = moons
-    options = {"n_landmarks": 100, "random_state": 0}
-    named = GKMClassifier(solver="row_newton", **options).fit(X, y)
-    np.testing.assert_array_equal(GKMClassifier(**options).fit(X, y).dual_coef_, named.dual_coef_)
-    for exact in ({"random_state": 0}, {"C_graph": 0, **options}):
-        np.testing.assert_array_equal(
-            GKMClassifier(**exact).fit(X, y).dual_coef_,
-            GKMClassifier(**exact).fit(X, y).dual_coef_,
-        )
+    monkeypatch.setattr(newton, "_ALL", 200)
+    monkeypatch.setattr(newton, "_SOME", 100)
+    named = GKMClassifier(solver=RowNewton(n_landmarks=100), random_state=0).fit(X, y)
+    default = GKMClassifier(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(default.dual_coef_, named.dual_coef_)
+    without_graph = GKMClassifier(C_graph=0, random_state=0).fit(X, y)
+    assert isinstance(without_graph.plan_.solver, Newton)
+    # Named, but with nothing to smooth, it is Newton's method too.
+    same = GKMClassifier(C_graph=0, solver="row_newton", random_state=0).fit(X, y)
+    np.testing.assert_array_equal(same.dual_coef_, without_graph.dual_coef_)
 
 
 def test_searched(moons):
     X, y, truth = moons
-    search = GKMClassifierCV(smoothing="rows", n_landmarks=100, random_state=0).fit(X, y)
+    model = GKMClassifier(solver=RowNewton(n_landmarks=100), class_weight="balanced")
+    search = GKMClassifierCV(model, random_state=0).fit(X, y)
+    assert isinstance(search.best_estimator_.plan_.solver, RowNewton)
     assert search.score(X, truth) > 0.8
-    again = GKMClassifierCV(smoothing="rows", n_landmarks=100, random_state=0).fit(X, y)
+    again = GKMClassifierCV(model, random_state=0).fit(X, y)
     assert again.best_params_ == search.best_params_
 
 
@@ -182,7 +187,5 @@ def test_too_few_steps_warn(moons):
 @pytest.mark.parametrize("options", [{"p": 1}, {"graph": "full"}, {"graph": "bipartite"}])
 def test_needs_a_listed_graph_and_p_2(options, moons):
     X, y, _ = moons
-    with pytest.raises(ValueError, match="smoothing='rows' needs p=2 and a graph that lists"):
-        GKMClassifier(solver="row_newton", **options).fit(X, y)
-    with pytest.raises(ValueError, match="smoothing must be one of 'auto', 'landmarks', 'rows'"):
-        GKMClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"RowNewton\(\) needs a smoothness with p=2 and a graph"):
+        gkm_classifier(solver="row_newton", **options).fit(X, y)

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graphkm.graphs.search
 from flat import classifier_cv, regressor_cv
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressorCV
+from graphkm import SGD, GKMClassifier, GKMClassifierCV, GKMRegressorCV, IteratedLaplacian, Newton
 from graphkm.gkm.criterion import (
     Labels,
     disagreement,
@@ -181,13 +181,17 @@ def test_decisions():
 
 def by_hand(search, **more):
     """Return the plain estimator with what was found."""
+    return with_candidate(search, search.best_params_).set_params(**more)
+
+
+def with_candidate(search, candidate):
+    """Return the plain estimator with a candidate's parameters; at p = 2 it solves exactly."""
     plain = clone(search.estimator).set_params(random_state=search.random_state)
-    iterated = plain.smoothness == "auto"
-    if iterated or plain.smoothness == 2:
-        plain.set_params(solver="newton")
-    if iterated:
+    if plain.smoothness == "auto":
         plain.set_params(smoothness=IteratedLaplacian(1))
-    return plain.set_params(**search.best_params_).set_params(**more)
+    if plain.solver == "auto" and plain.smoothness.p == 2:
+        plain.set_params(solver="newton")
+    return plain.set_params(**candidate)
 
 
 def test_finds_two_moons(moons):
@@ -340,13 +344,11 @@ def test_folds_are_fits_on_folds(weighted, p, moons):
     X, y, _ = moons
     folds = LabeledStratifiedKFold(3, random_state=4)
     weight = np.random.default_rng(0).uniform(0.1, 3.0, 150) if weighted else None
-    options = {**SMALL, "gammas": [1.0], "p": p}
+    options = {**SMALL, "gammas": [1.0]} | ({} if p == 2 else {"p": p})
     search = classifier_cv(**options, cv=folds, random_state=0).fit(X, y, weight)
     candidates = search.cv_results_["params"]
     for i in (0, len(candidates) // 2, len(candidates) - 1):
-        model = GKMClassifier(
-            class_weight="balanced", solver="newton", smoothness=p, **candidates[i]
-        )
+        model = with_candidate(search, candidates[i])
         expected = scored_by_hand(model, X, y, folds, weight)
         assert search.cv_results_["mean_test_score"][i] == pytest.approx(expected)
     number = classifier_cv(**options, cv=3, random_state=0).fit(X, y)
@@ -359,15 +361,12 @@ def test_folds_take_kernels_and_affinities_whole(moons):
     K = np.exp(-2.0 * squares)
     W = np.where(squares < 0.3, np.exp(-squares), 0.0) - np.eye(150)
     folds = LabeledStratifiedKFold(3, random_state=4)
-    for p in (2, 1):
-        options = {**SMALL, "graph": "precomputed", "p": p, "cv": folds, "random_state": 0}
+    for power in ({}, {"p": 1}):
+        options = {**SMALL, "graph": "precomputed", **power, "cv": folds, "random_state": 0}
         given = classifier_cv(kernel="precomputed", **options).fit(K, y, affinity=W)
         named = classifier_cv(gammas=[2.0], **options).fit(X, y, affinity=sp.csr_array(W))
-        for search, rows, more in [(given, K, {"kernel": "precomputed"}), (named, X, {})]:
-            candidate = search.cv_results_["params"][0]
-            model = GKMClassifier(
-                class_weight="balanced", solver="newton", graph="precomputed", smoothness=p, **more
-            ).set_params(**candidate)
+        for search, rows in [(given, K), (named, X)]:
+            model = with_candidate(search, search.cv_results_["params"][0])
             expected = scored_by_hand(model, rows, y, folds, affinity=W)
             assert search.cv_results_["mean_test_score"][0] == pytest.approx(expected)
         assert len(given.cv_results_["params"]) == len(named.cv_results_["params"])
@@ -420,9 +419,8 @@ def test_p_one_is_searched_on_folds(moons, sine):
     X, y, truth = moons
     options = {"Cs": [10.0], "C_graphs": [1.0], "graphs": [(5, 2), (5, 3)]}
     search = classifier_cv(**options, p=1, random_state=0).fit(X, y)
-    degrees = search.cv_results_["param_smoothness__degree"]
-    assert set(degrees.compressed()) == {1}  # powers of the Laplacian belong to p = 2
-    assert len(degrees.compressed()) == 1
+    assert "param_smoothness__degree" not in search.cv_results_  # which belongs to p = 2
+    assert (search.cv_results_["param_C_graph"] > 0).sum() == 1
     assert search.score(X, truth) > 0.7
     X, y, truth = sine
     search = regressor_cv(**options, p=1, random_state=0).fit(X, y)
@@ -474,7 +472,7 @@ def test_one_label_per_class(moons):
     search = classifier_cv(random_state=0).fit(X, few)
     assert np.isnan(search.best_score_) and np.isnan(search.unlabeled_gain_)
     assert search.best_index_ == 0  # nothing can be held out: the first candidate
-    assert search.best_params_["n_neighbors"] == 6
+    assert search.best_params_["graph__n_neighbors"] == 6
     assert search.score(X, truth) > 0.6
 
 
@@ -572,20 +570,22 @@ def test_frames(moons):
 
 def test_landmarks(moons):
     X, y, truth = moons
-    options = SMALL | {"n_landmarks": 60, "landmarks": "kmeans++", "smoothing": "landmarks"}
+    options = SMALL | {"n_landmarks": 60, "landmarks": "kmeans++", "solver": "newton"}
     search = classifier_cv(**options, random_state=0)
     assert len(search.fit(X, y).best_estimator_.support_) <= 60
     assert search.score(X, truth) > 0.7
 
 
-def test_more_rows_than_are_solved_exactly():
+def test_more_labels_than_are_solved_exactly():
     """On folds too: p = 2 means the solver that iterates the Laplacian."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2100, 2))
-    y = np.where(np.arange(2100) < 1800, (X[:, 0] > 0).astype(int), -1)
-    options = {"Cs": [1.0], "C_graphs": [1.0], "graphs": [(5, 2)], "n_landmarks": 50}
+    X = rng.normal(size=(1200, 2))
+    y = np.where(np.arange(1200) < 1100, (X[:, 0] > 0).astype(int), -1)
+    options = {"Cs": [1.0], "C_graphs": [1.0], "graphs": [(5, 2)], "gammas": ["spread"]}
     search = classifier_cv(**options, cv=2, random_state=0).fit(X, y)
     assert search.best_score_ > 0.9
+    assert type(search.best_estimator_.plan_.solver) is Newton
+    assert type(GKMClassifier(random_state=0).fit(X, y).plan_.solver) is SGD
 
 
 # ---------------------------------------------------------------- parameters
@@ -607,21 +607,22 @@ def test_more_rows_than_are_solved_exactly():
         ({"graphs": [3]}, r"graphs must hold pairs .* got 3 among them"),
         ({"graphs": [(3, 1, 1)]}, "graphs must hold pairs"),
         ({"graphs": [(0, 1)]}, "n_neighbors must be a whole number >= 1, got 0"),
-        ({"graphs": [(3, 1.5)]}, "laplacian_degree must be a whole number >= 1, got 1.5"),
+        ({"graphs": [(3, 1.5)]}, "degree must be a whole number >= 1, got 1.5"),
         ({"cv": 1}, "cv must be a whole number >= 2, got 1"),
         ({"cv": 2.5}, "cv must be a whole number >= 2, got 2.5"),
         ({"cv": "five"}, "cv must be a whole number >= 2, got 'five'"),
-        ({"p": 0.5}, "p must be a finite number >= 1, got 0.5"),
+        ({"smoothness": 0.5}, "smoothness must be 'auto', a finite number >= 1, .* got 0.5"),
         ({"kernel": "rfb"}, "kernel='rfb' is not a kernel"),
         ({"graph": "ring"}, "graph must be one of"),
-        ({"n_landmarks": 1000}, "n_landmarks=1000 is more than the 90 rows"),
+        ({"solver": Newton(n_landmarks=1000)}, "n_landmarks=1000 is more than the 90 rows"),
     ],
 )
 def test_bad_parameters(kind, options, message, sine):
     X, y, truth = sine
     y = np.where(np.isnan(y), -1, truth > 5.0) if kind is GKMClassifierCV else y
+    make = classifier_cv if kind is GKMClassifierCV else regressor_cv
     with pytest.raises(ValueError, match=message):
-        kind(**options).fit(X, y)
+        make(**options).fit(X, y)
 
 
 @pytest.mark.parametrize("options", [{"cv": 5}, {"p": 1}])
@@ -636,7 +637,7 @@ def test_folds_of_a_single_target_are_refused(options, sine):
 def test_precomputed_needs_what_the_plain_estimator_needs(moons):
     X, y, _ = moons
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
-    with pytest.raises(ValueError, match=r"graph='knn' could measure.*affinity=W"):
+    with pytest.raises(ValueError, match=r"graph=KNN\(.*\) could measure.*affinity=W"):
         classifier_cv(kernel="precomputed").fit(K, y)
     with pytest.raises(ValueError, match=r"square matrix.*\(150, 2\)"):
         classifier_cv(kernel="precomputed", graph="precomputed").fit(X, y, affinity=K)
@@ -665,7 +666,9 @@ def test_zero_alone_means_no_graph(moons):
 # ---------------------------------------------------------------- manners
 
 
-@pytest.mark.parametrize("options", [{"n_landmarks": 50}, SMALL | {"cv": 3}])
+@pytest.mark.parametrize(
+    "options", [{"solver": "row_newton", "n_landmarks": 50}, SMALL | {"cv": 3}]
+)
 def test_random_state(options, moons):
     X, y, _ = moons
 
@@ -690,7 +693,9 @@ def test_pipeline_clone_and_pickle(moons):
     twin = clone(piped)
     with pytest.raises(NotFittedError):
         twin[-1].predict(X)
-    assert twin[-1].get_params() == piped[-1].get_params()
+    old, new = piped[-1].get_params(), twin[-1].get_params()
+    assert new.pop("estimator") is not old.pop("estimator")
+    assert new == old and "estimator__C" in new
     assert is_classifier(GKMClassifierCV()) and is_regressor(GKMRegressorCV())
 
 
@@ -741,7 +746,7 @@ def contradictions(estimator):
         "check_sample_weight_equivalence_on_dense_data": _KERNEL,
         "check_sample_weight_equivalence_on_sparse_data": _KERNEL,
     }
-    if isinstance(estimator, GKMClassifierCV) and estimator.unlabeled == -1:
+    if isinstance(estimator, GKMClassifierCV) and estimator.estimator.unlabeled == -1:
         expected["check_classifiers_classes"] = (
             "fits labels {-1, 1}; -1 is the default mark of unlabelled rows, as in "
             "sklearn.semi_supervised, and these labels are refused as ambiguous"

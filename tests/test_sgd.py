@@ -146,7 +146,7 @@ def test_averages_the_lemma_not_the_algorithm_box():
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_negligible_edges_are_skipped(dtype, rule):
-    case = make_case("logistic", 2.0, "full", weights=40.0)
+    case = make_case("logistic", 2.0, "full", graph_gamma=40.0)
     factor = case.draws(seed(7), T, rule, dtype).factor
     if rule == "uniform":  # most weights underflow the precision; the rest still count
         assert 10 < (factor == 0).sum() < T

@@ -11,23 +11,23 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from threadpoolctl import ThreadpoolController
 
-from graphkm import Newton, _threads
+from graphkm import Newton, RowNewton, _threads
 from graphkm.gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.machines import LaplacianRegressor, LaplacianSVC
 
 N, LABELED = 120, 20
 LIMIT = 50**3  # between the labelled rows' matrices and those of all rows
 
-ROWS = {"n_landmarks": 100, "smoothing": "rows"}
+ROWS = GKMClassifier(random_state=0, solver=RowNewton(n_landmarks=100))
 FEW = {"C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 4)]}
 MODELS = {
     "newton": GKMClassifier(random_state=0, solver="newton"),
     "newton, p = 1.5": GKMClassifier(random_state=0, solver="newton", smoothness=1.5),
     "landmarks": GKMClassifier(random_state=0, solver=Newton(n_landmarks=100, landmarks="greedy")),
-    "rows": GKMClassifier(random_state=0, solver="newton", **ROWS),
+    "rows": ROWS,
     "values": GKMRegressor(random_state=0, solver="newton"),
     "search": GKMClassifierCV(random_state=0, **FEW),
-    "search of rows": GKMClassifierCV(random_state=0, C_graphs=[1.0], graphs=[(5, 1)], **ROWS),
+    "search of rows": GKMClassifierCV(ROWS, C_graphs=[1.0], graphs=[(5, 1)]),
     "search on folds": GKMClassifierCV(
         random_state=0, C_graphs=[1.0], graphs=[(5, 1)], Cs=[1.0], cv=2
     ),

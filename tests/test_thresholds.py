@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from graphkm.gkm.settings import resolve_settings
 from scipy.sparse import csr_array
 from sklearn.datasets import make_friedman1, make_swiss_roll
 
 from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
 from graphkm.cli import models
 from graphkm.cli.options import FitOptions, Method
-from graphkm.gkm import settings
+from graphkm.gkm import plan
 from graphkm.solvers import newton
 
 TEST = 2000  # rows of a score: its standard error is below a hundredth
@@ -54,7 +53,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def scores(kind, rows, labels, estimator=None, **options):
-    """Return the settings and the score of both sides, each with its rows and labels."""
+    """Return the plan and the score of both sides, each with its rows and labels."""
     estimator_of_kind, make = KINDS[kind]
     estimator = estimator or estimator_of_kind
     X, truth = make(max(rows) + TEST)
@@ -62,16 +61,23 @@ def scores(kind, rows, labels, estimator=None, **options):
     for n, n_labeled in zip(rows, labels, strict=True):
         hidden = np.full(n, np.nan if "values" in kind else -1)
         y = np.where(np.arange(n) < n_labeled, truth[:n], hidden)
-        model = estimator(random_state=0, **options)
-        side = model if hasattr(model, "solver") else model._template().set_params(solver="newton")
-        fit = resolve_settings(side, n, n_labeled)
-        found.append((fit, model.fit(X[:n], y).score(X[-TEST:], truth[-TEST:])))
+        model = estimator(random_state=0, **options).fit(X[:n], y)
+        fitted = getattr(model, "best_estimator_", model)
+        found.append((fitted.plan_, model.score(X[-TEST:], truth[-TEST:])))
     return found
 
 
-def assert_no_jump(found, name):
+def n_landmarks(plan):
+    return plan.solver.n_landmarks
+
+
+def method(plan):
+    return type(plan.solver)
+
+
+def assert_no_jump(found, choice):
     (one, before), (two, after) = found
-    assert getattr(one, name) != getattr(two, name)  # it is the threshold
+    assert choice(one) != choice(two)  # it is the threshold
     assert before > 0.6  # and both have learnt something
     assert after == pytest.approx(before, abs=MARGIN)
 
@@ -79,39 +85,41 @@ def assert_no_jump(found, name):
 @pytest.fixture
 def smaller(monkeypatch):
     """Divide the numbers of rows and labels by five, and keep their proportions."""
-    for module, name in ((newton, "_ALL"), (newton, "_SOME"), (settings, "_FEW")):
+    for module, name in [(newton, "_ALL"), (newton, "_SOME"), (plan, "_FEW")]:
         monkeypatch.setattr(module, name, getattr(module, name) // 5)
 
 
 @every_kind
 def test_rows_beyond_landmarks(kind, smaller):
-    assert_no_jump(scores(kind, (500, 501), (50, 50)), "n_landmarks")
+    assert_no_jump(scores(kind, (500, 501), (50, 50)), n_landmarks)
 
 
 @every_kind
 def test_many_labels(kind, smaller):
-    assert_no_jump(scores(kind, (450, 450), (200, 201)), "solver")
+    assert_no_jump(scores(kind, (450, 450), (200, 201)), method)
 
 
 @every_kind
 def test_many_labels_beyond_landmarks(kind, smaller):
-    assert_no_jump(scores(kind, (600, 600), (100, 101)), "solver")
+    assert_no_jump(scores(kind, (600, 600), (100, 101)), method)
 
 
-unlisted = pytest.mark.parametrize("options", [{"p": 1}, {"graph": "full"}, {"graph": "bipartite"}])
+unlisted = pytest.mark.parametrize(
+    "options", [{"smoothness": 1}, {"graph": "full"}, {"graph": "bipartite"}]
+)
 
 
 @every_kind
 @unlisted
 def test_rows_on_which_every_graph_is_quick(kind, options, monkeypatch):
-    monkeypatch.setattr(settings, "_SMALL", 250)
-    assert_no_jump(scores(kind, (250, 251), (100, 100), **options), "solver")
+    monkeypatch.setattr(plan, "_SMALL", 250)
+    assert_no_jump(scores(kind, (250, 251), (100, 100), **options), method)
 
 
 @pytest.mark.parametrize("kind", ["classes, flat", "classes, clustered"])
 def test_rows_too_many_for_their_own_scores(kind, smaller, monkeypatch):
-    monkeypatch.setattr(settings, "LARGEST", 600 * 100)
-    assert_no_jump(scores(kind, (600, 601), (100, 100)), "smoothing")
+    monkeypatch.setattr(plan, "LARGEST", 600 * 100)
+    assert_no_jump(scores(kind, (600, 601), (100, 100)), method)
 
 
 def test_sparse_rows_too_many_for_neighbours(monkeypatch):
@@ -135,27 +143,27 @@ def test_sparse_rows_too_many_for_neighbours(monkeypatch):
 @every_kind
 @pytest.mark.parametrize("n_labeled", [50, 200])
 def test_the_real_number_of_rows(kind, n_labeled):
-    assert_no_jump(scores(kind, (2500, 2501), (n_labeled, n_labeled)), "n_landmarks")
+    assert_no_jump(scores(kind, (2500, 2501), (n_labeled, n_labeled)), n_landmarks)
 
 
 @pytest.mark.slow
 @every_kind
 @unlisted
 def test_the_real_number_of_rows_on_which_every_graph_is_quick(kind, options):
-    assert_no_jump(scores(kind, (500, 501), (100, 100), **options), "solver")
+    assert_no_jump(scores(kind, (500, 501), (100, 100), **options), method)
 
 
 @pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize(("rows", "labels"), [(2500, 1000), (3000, 500)])
 def test_the_real_number_of_labels(kind, rows, labels):
-    assert_no_jump(scores(kind, (rows, rows), (labels, labels + 1)), "solver")
+    assert_no_jump(scores(kind, (rows, rows), (labels, labels + 1)), method)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["values, flat", "values, rolled"])
 def test_a_search_beyond_landmarks(kind):
-    assert_no_jump(scores(kind, (2500, 2501), (100, 100), GKMRegressorCV), "n_landmarks")
+    assert_no_jump(scores(kind, (2500, 2501), (100, 100), GKMRegressorCV), n_landmarks)
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from scipy.sparse import csr_array, issparse
 
 from .. import graphs, kernels, losses, smoothness, solvers
 from .._parts import Part
+from ..gkm import Plan
 from ..kernels import FunctionKernel, Kernel, Polynomial
 from ..losses import Loss
 from ..theory import Guarantee
@@ -51,7 +52,7 @@ def _parts_of(module: Any) -> dict[str, type]:
 
 
 # The dataclasses that a file can hold; each is made of plain values and of other such objects.
-OBJECTS: dict[str, type] = {"Guarantee": Guarantee}
+OBJECTS: dict[str, type] = {"Guarantee": Guarantee, "Plan": Plan}
 for _module in (kernels, losses, smoothness, graphs, solvers):
     OBJECTS |= _parts_of(_module)
 

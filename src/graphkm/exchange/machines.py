@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from .._parameters import check_choice, check_count, check_number
 from ..expansion import KernelExpansion
+from ..gkm import Plan
 from ..kernels import Kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
@@ -30,6 +31,7 @@ ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
     "objective_": float,
     "C_": float,
     "guarantee_": (Guarantee, type(None)),
+    "plan_": Plan,
     "solver_": str,
     "C_unlabeled_": float,
     "n_rounds_": int,
@@ -39,7 +41,7 @@ ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
     "stream_shift_": (np.ndarray, type(None)),
 }
 _OF_STREAMS = ["n_features_in_", "feature_names_in_", "classes_", "origin_", "spread_"]
-_OF_STREAMS += ["stream_parameters_", "stream_shift_"]
+_OF_STREAMS += ["plan_", "stream_parameters_", "stream_shift_"]
 _F = {"kernel", "X", "offset", "constant", "dtype", "shift", "rows", "coefficients"}
 _NOT_STORED = ("seed", "n_threads")  # of a StreamSolver: used up; that of the reader
 _COLUMNS = 2**22  # of a precomputed kernel: no memory holds a square matrix of as many

@@ -18,6 +18,7 @@ from ..kernels import Kernel, resolve_kernel
 from ..losses import Loss, resolve_loss
 from ..machines.checks import (
     check_graph_reaches,
+    check_kernel_reaches,
     largest_kernel_value,
     require_memory_for_centres,
     warn_of_rounding,
@@ -107,6 +108,7 @@ class BaseGKM(Composed, KernelMachine):
         dtype, plan = self._dtype(), self.plan(problem)
         if isinstance(plan.solver, SGD):
             require_memory_for_centres(X, targets.shape[1], plan.solver, dtype)
+        check_kernel_reaches(plan.kernel, X)
         graph = self._build_graph(problem, plan, affinity, neighbours)
         warn_of_rounding(plan.kernel, X, dtype)
         R = float(np.sqrt(largest_kernel_value(plan.kernel, X, dtype)))

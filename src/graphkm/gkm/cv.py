@@ -62,6 +62,9 @@ class SearchMixin:
         self
         """
         grid, template = self._grid(), self._template()
+        # C_graph is searched: the plan needs to know only whether there is any graph.
+        any_graph = grid.given_C_graphs is None or any(grid.given_C_graphs)
+        template.set_params(C_graph="auto" if any_graph else 0.0)
         problem = template.encode(X, y, sample_weight)
         template.check_affinity(affinity)
         plan = self._make_exact(template, problem)

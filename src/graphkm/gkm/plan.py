@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._parameters import check_choice, check_flag, check_number
@@ -28,9 +28,10 @@ class Plan:
 
     Parameters
     ----------
-    sizes : Sizes
-        Rows, labelled rows, and whether the targets are classes. A stream has 0 rows here:
-        nobody knows how many will come.
+    n_rows, n_labeled : int
+        Rows, and labelled ones. They are 0 for a stream: nobody knows how many will come.
+    classes : bool
+        Whether the targets are classes.
     kernel : Kernel
         With its gamma.
     graph : GraphPart or None
@@ -48,11 +49,13 @@ class Plan:
         Weight of the graph term.
     streaming : bool
         Whether rows come in chunks.
-    reasons : dict of str
-        Why a value was chosen, by name.
+    reasons : str
+        Why values were chosen: lines of a name, a colon and the reason.
     """
 
-    sizes: Sizes
+    n_rows: int
+    n_labeled: int
+    classes: bool
     kernel: Kernel
     graph: GraphPart | None
     smoothness: SmoothnessPart
@@ -61,12 +64,13 @@ class Plan:
     relative: bool
     C_graph: float | str
     streaming: bool = False
-    reasons: dict[str, str] = field(default_factory=dict)
+    reasons: str = ""
 
     def __repr__(self) -> str:
         """Return one line for each choice, with its reason."""
-        n, n_labeled, _ = self.sizes
-        rows = "a stream" if self.streaming else f"{n:,} rows, {n_labeled:,} of them labelled"
+        rows = f"{self.n_rows:,} rows, {self.n_labeled:,} of them labelled"
+        rows = "a stream" if self.streaming else rows
+        reasons = dict(line.split(": ", 1) for line in self.reasons.splitlines() if ": " in line)
         C = f"{self.C:g}"
         shown = {
             "kernel": repr(self.kernel),
@@ -79,7 +83,7 @@ class Plan:
         width = max(map(len, shown))
         lines = [f"Plan for {rows}"]
         for name, text in shown.items():
-            why = f"  ({self.reasons[name]})" if name in self.reasons else ""
+            why = f"  ({reasons[name]})" if name in reasons else ""
             lines.append(f"  {name:<{width}}  {text}{why}")
         return "\n".join(lines)
 
@@ -151,7 +155,7 @@ def make_plan(
     streaming : bool, default=False
         Whether rows come in chunks.
     """
-    e, reasons = estimator, {}
+    e, why = estimator, ""
     if streaming and e.C_graph == "guaranteed":
         raise ValueError(
             "C_graph='guaranteed' follows from the number of labels, which a stream changes; "
@@ -162,29 +166,33 @@ def make_plan(
     if not _is_auto(e.solver):
         solver = resolve_solver(e.solver)
     elif streaming:
-        solver, reasons["solver"] = SGD(), "a stream takes stochastic steps"
+        solver, why = SGD(), "a stream takes stochastic steps"
     else:
-        solver, reasons["solver"] = choose_solver(graph, wanted, e.C_graph, sizes)
+        solver, why = choose_solver(graph, wanted, e.C_graph, sizes)
     solver = solver.planned(sizes)
     smoothness = _fill_smoothness(wanted, graph, solver)
     plan = Plan(
-        sizes=sizes,
+        **sizes._asdict(),
         kernel=kernel,
-        graph=graph.planned(sizes).weighted(bandwidth(kernel, X), local=solver.exact),
+        graph=graph,
         smoothness=smoothness,
         solver=solver,
         C=0.0,
         relative=False,
-        C_graph=e.C_graph,
+        C_graph=e.C_graph if isinstance(e.C_graph, str) else float(e.C_graph),
         streaming=streaming,
-        reasons=reasons,
+        reasons=f"solver: {why}\n" if why else "",
     )
     # Every row labelled leaves a graph nothing to do: it may be any.
     unused = not streaming and sizes.n_labeled == sizes.n_rows
-    together = replace(plan, graph=graph, C_graph=0.0 if unused else e.C_graph)
+    together = replace(plan, C_graph=0.0 if unused else e.C_graph)
     for part in (graph, smoothness, solver):
         part.accepts(together)
-    return _fill_costs(plan, e.C)
+    plan = _fill_costs(plan, e.C)
+    if plan.graph is None:
+        return plan
+    graph = graph.planned(sizes, X).weighted(bandwidth(kernel, X), local=solver.exact)
+    return replace(plan, graph=graph)
 
 
 def bandwidth(kernel: Kernel, X: Any) -> float:
@@ -250,15 +258,15 @@ def _fill_smoothness(
 
 def _fill_costs(plan: Plan, C: float | str) -> Plan:
     """Return the plan with C and C_graph, and without a graph where none is used."""
-    n, n_labeled, _ = plan.sizes
-    p, graph, reasons = plan.smoothness.p, plan.graph, dict(plan.reasons)
+    sizes = Sizes(plan.n_rows, plan.n_labeled, plan.classes)
+    p, graph, reasons = plan.smoothness.p, plan.graph, plan.reasons
     # The theorem behind "guaranteed" needs C itself.
     smoothed = plan.solver.exact and p == 2 and plan.C_graph != "guaranteed"
     rows = isinstance(plan.solver, RowNewton)
     assert graph is not None
-    usual_C, usual_C_graph = default_costs(smoothed, rows, plan.sizes)
+    usual_C, usual_C_graph = default_costs(smoothed, rows, sizes)
     if not graph.listed:  # all pairs, as strong as neighbours, would flatten f
-        usual_C_graph = default_costs(False, rows, plan.sizes)[1]
+        usual_C_graph = default_costs(False, rows, sizes)[1]
     if plan.smoothness.normalized and p != 2:
         usual_C_graph /= 10  # a sum over edges divided by the vertices, about a tenth as many
     C_graph = plan.C_graph
@@ -267,9 +275,10 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
     elif C_graph == "auto":
         C_graph = usual_C_graph
     solver = plan.solver
-    if not plan.streaming and (C_graph == 0 or n_labeled == n):
+    if not plan.streaming and (C_graph == 0 or plan.n_labeled == plan.n_rows):
         graph = None
-        reasons["graph"] = "C_graph is 0" if C_graph == 0 else "every row is labelled"
+        why = "C_graph is 0" if C_graph == 0 else "every row is labelled"
+        reasons += f"graph: {why}\n"
         if rows:  # whose scores nothing would tie to each other
             solver = Newton(**solver.get_params())
     return replace(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import is_classifier
 
-from .._parts import Sizes
+from .._parts import Part, Sizes
 from ..backends import query_rows
 from ..expansion import mean_row
 from ..graphs import KNN, NEIGHBORS, Bipartite, Full
@@ -227,13 +227,19 @@ class StreamingGKM(BaseGKM):
 
     def learning_parameters(self) -> dict[str, str]:
         """Return the parameters that a stream must keep, as texts that can be compared."""
-        parameters = self.get_params(deep=False)
-        return {name: _text(value) for name, value in parameters.items() if name not in _FREE}
+        found = {}
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, Part):
+                found[name] = type(value).__name__
+                found |= {f"{name}__{k}": _text(v) for k, v in value.get_params().items()}
+            elif name not in _FREE:
+                found[name] = _text(value)
+        return found
 
     def _refuse_changes(self) -> None:
         """Raise if a parameter that the stream began with has another value now."""
         for name, value in self.learning_parameters().items():
-            was = self.stream_parameters_[name]
+            was = self.stream_parameters_.get(name, "nothing")
             if value != was:
                 raise ValueError(
                     f"{name} was {was} when this stream began and is {value} now, which would have "

@@ -18,6 +18,7 @@ from .base import Graph
 from .bipartite import BipartiteGraph
 from .full import FullGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
+from .search import choose_search
 
 
 class GraphPart(Part, ABC):
@@ -56,8 +57,8 @@ class GraphPart(Part, ABC):
             Show the progress of the search.
         """
 
-    def planned(self, sizes: Sizes) -> Self:
-        """Return the part with every "auto" that depends on the number of rows filled in."""
+    def planned(self, sizes: Sizes, X: Any) -> Self:
+        """Return the part with every "auto" that depends on the rows filled in."""
         return self
 
     def weighted(self, gamma: float, *, local: bool) -> Self:
@@ -102,8 +103,10 @@ class _Weighted(GraphPart):
     def weighted(self, gamma: float, *, local: bool) -> Self:
         return self.with_params(weights=gamma) if self.weights in ("auto", "kernel") else self
 
-    def _gamma(self, X: Any) -> Any:
+    def _gamma(self, X: Any, affinity: Any) -> Any:
         """Return the weights as a number, or "local": without a kernel, the data's own gamma."""
+        if affinity is not None:
+            raise ValueError(f"{type(self).__name__} takes no affinity; pass Affinity().")
         return self.weighted(resolve_gamma("spread", X), local=True).weights
 
 
@@ -145,12 +148,14 @@ class KNN(_Weighted):
         check_count("n_neighbors", self.n_neighbors, words=("auto",))
         check_choice("search", self.search, ("auto", "exact", "approximate"))
 
-    def planned(self, sizes: Sizes) -> Self:
-        """Return the part with the number of neighbours filled in; 0 rows stand for a stream."""
-        if self.n_neighbors != "auto":
-            return self
-        k = default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS
-        return replace(self, n_neighbors=k)
+    def planned(self, sizes: Sizes, X: Any) -> Self:
+        """Return the part with its neighbours and their search filled in; a stream has 0 rows."""
+        k, search = self.n_neighbors, self.search
+        if k == "auto":
+            k = default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS
+        if search == "auto":
+            search = choose_search(X) if sizes.n_rows else "exact"
+        return replace(self, n_neighbors=k, search=search)
 
     def weighted(self, gamma: float, *, local: bool) -> Self:
         """Return the part with its weights filled in."""
@@ -179,7 +184,13 @@ class KNN(_Weighted):
         """Return the graph; the result does not depend on the number of threads."""
         method: Any = self.search
         return knn_graph(
-            X, labeled, self.n_neighbors, self._gamma(X), n_jobs, method=method, verbose=verbose
+            X,
+            labeled,
+            self.n_neighbors,
+            self._gamma(X, affinity),
+            n_jobs,
+            method=method,
+            verbose=verbose,
         )
 
     def of_neighbours(
@@ -228,7 +239,7 @@ class Epsilon(_Weighted):
         verbose: bool = False,
     ) -> Graph:
         """Return the graph; an error if no two rows are that near."""
-        return epsilon_graph(X, labeled, self.radius, self._gamma(X), n_jobs)
+        return epsilon_graph(X, labeled, self.radius, self._gamma(X, affinity), n_jobs)
 
 
 @dataclass(frozen=True)
@@ -259,7 +270,7 @@ class Full(_Weighted):
         verbose: bool = False,
     ) -> Graph:
         """Return the graph."""
-        return FullGraph(X, labeled, self._gamma(X))
+        return FullGraph(X, labeled, self._gamma(X, affinity))
 
 
 @dataclass(frozen=True)
@@ -290,7 +301,7 @@ class Bipartite(_Weighted):
         verbose: bool = False,
     ) -> Graph:
         """Return the graph."""
-        return BipartiteGraph(X, labeled, self._gamma(X))
+        return BipartiteGraph(X, labeled, self._gamma(X, affinity))
 
 
 @dataclass(frozen=True)

@@ -88,21 +88,31 @@ def nearest(
 
 
 def _is_approximate(rows: Any, method: Method) -> bool:
-    """Decide the method, and warn if the decision is a pity."""
+    """Return whether this method searches these rows approximately."""
     if method not in get_args(Method):
         raise ValueError(
             f"unknown search {method!r}; pass one of {', '.join(map(repr, get_args(Method)))}"
         )
-    dense = isinstance(rows, np.ndarray)
     if method == "approximate":
         if not _installed():
             raise ImportError(
                 "the approximate search needs faiss; pip install graphkm[ann], or pass 'exact'"
             )
-        return dense  # sparse rows have no approximate search
+        return isinstance(rows, np.ndarray)  # sparse rows have no approximate search
+    return method == "auto" and choose_search(rows) == "approximate"
+
+
+def choose_search(rows: Any) -> Literal["exact", "approximate"]:
+    """Return what "auto" stands for, and warn if a package that is not installed would help.
+
+    Examples
+    --------
+    >>> choose_search(np.eye(3))
+    'exact'
+    """
     n, d = rows.shape
-    if method == "exact" or not dense or d <= TREE_DIMENSIONS or n * n * d < LARGE:
-        return False
+    if not isinstance(rows, np.ndarray) or d <= TREE_DIMENSIONS or n * n * d < LARGE:
+        return "exact"
     installed = _installed()
     if not installed and n * n * d >= VERY_LARGE:
         warnings.warn(
@@ -111,7 +121,7 @@ def _is_approximate(rows: Any, method: Method) -> bool:
             UserWarning,
             stacklevel=2,
         )
-    return installed
+    return "approximate" if installed else "exact"
 
 
 def _installed() -> bool:

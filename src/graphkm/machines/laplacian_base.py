@@ -19,6 +19,7 @@ from ..losses import Loss
 from ..smoothness import IteratedLaplacian
 from .checks import (
     check_graph_reaches,
+    check_kernel_reaches,
     largest_kernel_value,
     warn_of_rounding,
     warn_of_unlabeled_components,
@@ -114,6 +115,7 @@ class BaseLaplacian(Composed, KernelMachine):
         if solver == "newton":  # its factorisation has no use for coarser values
             dtype = np.dtype(np.float64)
         kernel = self._resolve_kernel(X, dtype)
+        check_kernel_reaches(kernel, X)
         warn_of_rounding(kernel, X, dtype)
         largest_kernel_value(kernel, X, dtype)
         threads = self.n_threads()

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._parameters import count_threads
 from ..expansion import KernelExpansion, default_threads
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
-from .checks import canonical_csr, check_kernel_reaches, check_range, largest_kernel_value
+from .checks import canonical_csr, check_range, largest_kernel_value
 
 _VISIBLE = 1e-4  # change of a score that rounding must not reach
 
@@ -47,9 +47,7 @@ class KernelMachine(BaseEstimator):
             return kernel
         if kernel.native_code is not None:
             check_range(X, dtype)
-        kernel = kernel.with_gamma(resolve_gamma(self.gamma, X))  # type: ignore[arg-type]
-        check_kernel_reaches(kernel, X)
-        return kernel
+        return kernel.with_gamma(resolve_gamma(self.gamma, X))  # type: ignore[arg-type]
 
     def n_threads(self) -> int:
         """Return the threads that `n_jobs` asks for."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._parameters import check_choice, check_count, check_flag, check_number
 from ..kernels import Kernel
 from ..solvers.smo import DualSolver
-from .checks import largest_kernel_value, warn_of_rounding
+from .checks import check_kernel_reaches, largest_kernel_value, warn_of_rounding
 from .classes import CodedLabels, KernelClassifier
 from .ramp import RampProblem, RampSolution, solve_ramp
 
@@ -170,6 +170,7 @@ class TransductiveSVC(KernelClassifier):
         shares = self._validate_weights(sample_weight, X, coded.labeled)
         dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
         kernel = self._resolve_kernel(X, dtype)
+        check_kernel_reaches(kernel, X)
         warn_of_rounding(kernel, X, dtype)
         largest_kernel_value(kernel, X, dtype)
         problems = self._problems(coded, np.average(coded.targets, axis=0, weights=shares))

@@ -121,7 +121,7 @@ def _resume(model: Any, checkpoint: str | os.PathLike[str] | None) -> int:
             "with; pass another path."
         )
     for name, value in model.learning_parameters().items():
-        was = loaded.learning_parameters()[name]
+        was = loaded.learning_parameters().get(name, "nothing")
         if value != was:
             raise CheckpointError(
                 f"The checkpoint {checkpoint} was written with {name}={was}, and the model has "
