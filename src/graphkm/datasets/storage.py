@@ -189,26 +189,29 @@ class _Checked:
 
     def _transfer(self, url: str, output_file: str) -> None:
         import pooch
-        import requests
 
         shown = sys.stderr.isatty()
         # pooch sets the total; a bar of tqdm without one has no truth value.
         bar = progress_bar(shown, desc=self.name, total=1, unit="B", unit_scale=True)
         transfer = pooch.HTTPDownloader(
-            progressbar=shown and bar, chunk_size=2**16, headers={"Accept-Encoding": "identity"}
+            progressbar=shown and bar,
+            chunk_size=2**16,
+            headers={"Accept-Encoding": "identity"},
+            hooks={"response": _refuse},
         )
-        try:
-            with bar:
-                transfer(url, output_file, None)
-        except requests.HTTPError as error:
-            answer = error.response
-            assert answer is not None  # it is what the error is about
-            if answer.status_code >= 500 or answer.status_code in _PASSING:
-                raise
-            raise DatasetError(
-                f"{url} could not be downloaded (the server answered {answer.status_code} "
-                f"{answer.reason})"
-            ) from error
+        with bar:
+            transfer(url, output_file, None)
+
+
+def _refuse(response: Any, **_: Any) -> None:
+    """Close an answer without a file, which pooch leaves open; raise if another try is useless."""
+    code = response.status_code
+    if code >= 400:
+        response.close()
+    if 400 <= code < 500 and code not in _PASSING:
+        raise DatasetError(
+            f"{response.url} could not be downloaded (the server answered {code} {response.reason})"
+        )
 
 
 @contextmanager
