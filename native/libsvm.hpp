@@ -1,4 +1,5 @@
-// One line of LIBSVM's format: label [qid:number] index:value ... [# comment].
+// One line of LIBSVM's format: label [qid:number] index:value ... [# comment]. Dropped features are
+// skipped, whatever their values look like; those behind them move up.
 #pragma once
 #include <limits>
 #include <stdexcept>
@@ -17,7 +18,9 @@ struct LibsvmRows {
 
 struct LibsvmLine {
   const LibsvmRows& rows;
-  std::int64_t first, last;  // the index of the first column, and of the last one
+  std::int64_t first, last;  // the index of the first feature, and of the last one
+  const std::int32_t* dropped;  // indices of features to skip; they increase
+  std::size_t n_dropped;
 
   static bool ends(char c) { return c == '\n' || c == '#' || is_space(c); }
 
@@ -46,7 +49,8 @@ struct LibsvmLine {
     return ends(*p) ? Complaint::none : Complaint::query_is_no_number;
   }
 
-  Complaint feature(const char*& p, std::int64_t& index, double& value) const {
+  // Reads an index and its colon.
+  Complaint next_index(const char*& p, std::int64_t& index) const {
     const char* begin = p;
     const std::int64_t previous = index;
     for (index = 0; is_digit(*p); ++p)
@@ -61,6 +65,10 @@ struct LibsvmLine {
     if (index > last) return Complaint::index_beyond_features;
     if (index <= previous) return Complaint::index_does_not_increase;
     ++p;
+    return Complaint::none;
+  }
+
+  Complaint next_value(const char*& p, double& value) const {
     if (!read_number(p, value) || !ends(*p)) return Complaint::value_is_no_number;
     return std::isfinite(value) ? Complaint::none : Complaint::value_is_not_finite;
   }
@@ -72,6 +80,7 @@ struct LibsvmLine {
     const char* begin = p;
     Complaint complaint = label(p, rows.labels[row]);
     std::size_t n = std::size_t(rows.indptr[row]);
+    std::size_t n_below = 0;  // dropped features below the present one
     std::int64_t index = -1;
     for (bool at_start = true; complaint == Complaint::none; at_start = false) {
       while (is_space(*p)) ++p;
@@ -82,11 +91,18 @@ struct LibsvmLine {
         while (!ends(*p)) ++p;
         continue;
       }
+      complaint = next_index(p, index);
+      if (complaint != Complaint::none) break;
+      while (n_below < n_dropped && dropped[n_below] < index) ++n_below;
+      if (n_below < n_dropped && dropped[n_below] == index) {
+        while (!ends(*p)) ++p;
+        continue;
+      }
       double value = 0.0;
-      complaint = feature(p, index, value);
+      complaint = next_value(p, value);
       if (complaint != Complaint::none) break;
       if (n >= rows.value_capacity) throw std::invalid_argument("there are more values than room");
-      rows.indices[n] = std::int32_t(index - first);
+      rows.indices[n] = std::int32_t(index - first - std::int64_t(n_below));
       rows.values[n++] = value;
     }
     if (complaint != Complaint::none) return wrong(complaint, begin);

@@ -33,16 +33,20 @@ void require_place(const nb::bytes& text, std::size_t offset, std::size_t row,
 
 Answer parse_libsvm(nb::bytes text, std::size_t offset, std::size_t row, Out<double, 1> labels,
                     Out<std::int32_t, 1> indptr, Out<std::int32_t, 1> indices,
-                    Out<double, 1> values, std::int64_t first, std::int64_t last) {
+                    Out<double, 1> values, std::int64_t first, std::int64_t last,
+                    In<std::int32_t, 1> dropped) {
   require_place(text, offset, row, labels.shape(0));
   require_shape(indptr, "indptr", {labels.shape(0) + 1});
   require_shape(indices, "indices", {values.shape(0)});
   require(first == 0 || first == 1, "columns are counted from 0 or from 1");
   require(indptr(row) >= 0 && std::size_t(indptr(row)) <= values.shape(0),
           "indptr points behind the values");
+  for (std::size_t k = 0; k < dropped.shape(0); ++k)
+    require(dropped(k) >= first && (k == 0 || dropped(k) > dropped(k - 1)),
+            "indices of dropped features must increase, and none lies before the first feature");
   const LibsvmRows rows{labels.data(), indptr.data(),   indices.data(),
                         values.data(), labels.shape(0), values.shape(0)};
-  return parsed(text, offset, row, LibsvmLine{rows, first, last});
+  return parsed(text, offset, row, LibsvmLine{rows, first, last, dropped.data(), dropped.shape(0)});
 }
 
 // Every feature has one column, the label at most one; other columns are skipped.
@@ -89,7 +93,7 @@ void bind_text(nb::module_& m) {
   m.def("parse_libsvm", &parse_libsvm, nb::arg("text"), nb::arg("offset"), nb::arg("row"),
         nb::arg("labels").noconvert(), nb::arg("indptr").noconvert(),
         nb::arg("indices").noconvert(), nb::arg("values").noconvert(), nb::arg("first"),
-        nb::arg("last"));
+        nb::arg("last"), nb::arg("dropped").noconvert());
   m.def("parse_csv", &parse_csv, nb::arg("text"), nb::arg("offset"), nb::arg("row"),
         nb::arg("values").noconvert(), nb::arg("labels").noconvert(),
         nb::arg("kinds").noconvert(), nb::arg("spans").noconvert(), nb::arg("places").noconvert(),

@@ -12,7 +12,7 @@ from pathlib import Path
 import joblib
 
 from graphkm.datasets import DatasetError
-from graphkm.datasets.download import exclusive
+from graphkm.datasets.storage import exclusive
 
 from .cells import OVER, Cell, in_order
 from .environment import environment

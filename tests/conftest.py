@@ -35,6 +35,13 @@ def pytest_configure(config):
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Not in pyproject.toml: tests of wheels run without it.
+    config.addinivalue_line(
+        "markers", "slow: minutes, or one of many combinations; run by make test-slow"
+    )
+    config.addinivalue_line(
+        "markers", "xdist_group(name): tests that run one after another in one process"
+    )
     if config.pluginmanager.hasplugin("hypothesispytest"):
         from hypothesis import HealthCheck, settings
 

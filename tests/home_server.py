@@ -10,26 +10,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Home:
     """One file, and a script: what happens on the first request, the second, and so on.
 
-    "whole" answers as it should, with ranges; "no ranges" ignores them; "cut" closes the
-    connection half-way through; "stall" stops half-way until `go` is set; a number is a status;
-    bytes are another file.
+    "whole" answers as it should; "cut" closes the connection half-way through; "stall" stops
+    half-way until `go` is set; a number is a status; bytes are another file.
     After the script's last line, all goes well.
     """
 
     def __init__(self, body, script=()):
         self.body, self.script = body, list(script)
-        self.ranges = []
+        self.n_requests = 0
         self.go = threading.Event()
         self.half_sent = threading.Event()
         self.asked_twice = threading.Event()
 
-    @property
-    def n_requests(self):
-        return len(self.ranges)
-
-    def next_action(self, asked):
-        self.ranges.append(asked)
-        if len(self.ranges) > 1:
+    def next_action(self):
+        self.n_requests += 1
+        if self.n_requests > 1:
             self.asked_twice.set()
         return self.script.pop(0) if self.script else "whole"
 
@@ -39,32 +34,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         home = self.server.home
-        asked = self.headers.get("Range")
-        action = home.next_action(asked)
+        action = home.next_action()
         if isinstance(action, int):
             self.send_error(action)
             return
         body = action if isinstance(action, bytes) else home.body
-        start = 0
-        if asked and action != "no ranges":
-            start = int(asked.removeprefix("bytes=").removesuffix("-"))
-        if start >= len(body):
-            self.send_response(416)
-            self.send_header("Content-Range", f"bytes */{len(body)}")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        self._send(home, action, body, start)
-
-    def _send(self, home, action, body, start):
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-        rest = body[start:]
-        self.send_header("Content-Length", str(len(rest)))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        half = len(rest) // 2
-        self.wfile.write(rest[:half])
+        half = len(body) // 2
+        self.wfile.write(body[:half])
         self.wfile.flush()
         home.half_sent.set()
         if action == "cut":
@@ -73,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         if action == "stall":
             home.go.wait()  # set at the latest when the server ends
         try:
-            self.wfile.write(rest[half:])
+            self.wfile.write(body[half:])
         except ConnectionError:
             self.close_connection = True  # whoever asked is gone
 

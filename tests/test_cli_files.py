@@ -187,6 +187,37 @@ def test_libsvm_of_another_width(tmp_path, capsys):
     assert not out.exists() and not list(tmp_path.glob(".*"))
 
 
+def test_features_of_libsvm_files_are_dropped_by_index(tmp_path, new, capsys):
+    write_libsvm(tmp_path / "plain.libsvm", X, CODES)
+    wide = np.column_stack([X[:, 0], np.arange(len(X)), X[:, 1], np.ones(len(X))])
+    lines = write_libsvm(tmp_path / "wide.libsvm", wide, CODES).read_text()
+    (tmp_path / "wide.libsvm").write_text(lines.replace(" 4:1", " 4:red"))
+    drop = ("--drop", "2", "--drop", "4")
+    flags = ("--scale", "none", "--unlabeled", "0")
+    plain, wide = tmp_path / "plain.libsvm", tmp_path / "wide.libsvm"
+    for command, more in (("train", ()), ("search", ("--set", "Cs=[1.0]")), ("stream", ())):
+        assert run(command, plain, tmp_path / "plain.gkm", *flags, *more) == 0
+        assert run(command, wide, tmp_path / "wide.gkm", *flags, *more, *drop) == 0
+        labels, scores = decisions(tmp_path, "plain.gkm", plain)
+        for data, given in ((wide, ()), (wide, drop), (new, ())):
+            again, found = decisions(tmp_path, "wide.gkm", data, *given)
+            assert again == labels
+            np.testing.assert_allclose(found, scores, rtol=1e-4, atol=1e-6)
+        assert decisions(tmp_path, "plain.gkm", wide, *drop)[0] == labels
+        capsys.readouterr()
+        for model, data in (("plain.gkm", plain), ("wide.gkm", wide)):
+            assert run("evaluate", tmp_path / model, data, "--json") == 0
+        before, after = map(json.loads, capsys.readouterr().out.splitlines())
+        assert before == after
+    assert run("train", wide, tmp_path / "m.gkm", *flags, "--drop", "id") == 2
+    assert "pass the feature's index" in capsys.readouterr().err
+    everything = [flag for k in "1234" for flag in ("--drop", k)]
+    assert run("train", wide, tmp_path / "m.gkm", *flags, *everything) == 1
+    assert "no values of features beside those dropped" in capsys.readouterr().err
+    assert run("train", wide, tmp_path / "m.gkm", *flags, *drop[:2]) == 1
+    assert "line 1: the value of '4:red' is not a number" in capsys.readouterr().err
+
+
 def test_indices_from_zero_are_remembered(tmp_path):
     for name, shift in (("zero", 0), ("one", 1)):
         lines = [f"{k % 2} {shift}:{k} {shift + 1}:{-k % 3}" for k in range(12)]

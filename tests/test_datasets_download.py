@@ -15,9 +15,8 @@ import pytest
 
 from graphkm.datasets import DamagedFileError, DatasetError
 from graphkm.datasets.catalog import PublicFile
-from graphkm.datasets.download import exclusive
 from graphkm.datasets.reading import content_digest, libsvm
-from graphkm.datasets.storage import obtain
+from graphkm.datasets.storage import exclusive, obtain
 from home_server import Home, serve
 
 pytest.importorskip("pooch")
@@ -77,10 +76,10 @@ def test_downloads_once(tmp_path):
     assert (tmp_path / "new" / "folder" / "tiny").read_bytes() == GOOD
 
 
-def test_dropped_connection_is_resumed(tmp_path):
+def test_dropped_connection_starts_over(tmp_path):
     home = Home(GOOD, ["cut"])
     fetch(home, tmp_path)
-    assert home.ranges == [None, f"bytes={HALF}-"]
+    assert home.n_requests == 2
     assert (tmp_path / "tiny").read_bytes() == GOOD
     assert names(tmp_path) == ["tiny"]
 
@@ -91,38 +90,14 @@ def test_busy_server_is_asked_again(tmp_path):
     assert home.n_requests == 3
 
 
-def test_server_without_ranges_starts_over(tmp_path):
-    home = Home(GOOD, ["cut", "no ranges"])
-    fetch(home, tmp_path)
-    assert home.ranges == [None, f"bytes={HALF}-"]
-    assert (tmp_path / "tiny").read_bytes() == GOOD
-
-
-def test_interrupted_download_is_resumed_by_a_later_run(tmp_path):
+def test_a_server_that_stays_broken(tmp_path):
     home = Home(GOOD, ["cut", 500, 500, 500])
     with pytest.raises(DatasetError, match="could not be downloaded") as caught:
         fetch(home, tmp_path)
     assert not isinstance(caught.value, DamagedFileError)
-    assert names(tmp_path) == ["tiny.part"]
-    later = Home(GOOD)
-    fetch(later, tmp_path)
-    assert later.ranges == [f"bytes={HALF}-"]
-    assert names(tmp_path) == ["tiny"]
-
-
-def test_complete_but_unchecked_part_is_used(tmp_path):
-    (tmp_path / "tiny.part").write_bytes(GOOD)
-    home = Home(GOOD)
-    fetch(home, tmp_path)
-    assert home.ranges == [f"bytes={len(GOOD)}-"]
-    assert names(tmp_path) == ["tiny"]
-
-
-@pytest.mark.parametrize("part", [b"of another file", 2 * GOOD])
-def test_part_of_another_file_is_thrown_away(tmp_path, part):
-    (tmp_path / "tiny.part").write_bytes(part)
+    assert home.n_requests == 4
+    assert names(tmp_path) == []
     fetch(Home(GOOD), tmp_path)
-    assert (tmp_path / "tiny").read_bytes() == GOOD
     assert names(tmp_path) == ["tiny"]
 
 
@@ -247,7 +222,7 @@ def test_two_processes_download_once(tmp_path):
 
 
 @pytest.mark.xdist_group("signals")
-def test_killed_process_leaves_a_part_and_no_lock(tmp_path):
+def test_killed_process_leaves_neither_the_name_nor_a_lock(tmp_path):
     home = Home(GOOD, ["stall"])
     with serve(home) as url:
         with child(url, tmp_path) as process:
@@ -256,7 +231,6 @@ def test_killed_process_leaves_a_part_and_no_lock(tmp_path):
         assert not (tmp_path / "tiny").exists()
         obtain(public_file(url), tmp_path)  # would wait for ever, if the lock outlived its holder
     assert (tmp_path / "tiny").read_bytes() == GOOD
-    assert not (tmp_path / "tiny.part").exists()
     assert not (tmp_path / "tiny.lock").exists()
 
 

@@ -227,7 +227,79 @@ def test_a_file_without_lines_is_refused_before_it_fills_memory(monkeypatch):
         read(b"1" * 2**22)
 
 
+# ---------------------------------------------------------- dropped features
+
+
+def kept(text, drop, zero_based):
+    """Return what is left if everything is read and columns are dropped afterwards."""
+    X, y = read(text, zero_based=zero_based)
+    first = int(zero_based is False)
+    places = {index - first for index in drop}
+    return X[:, [k for k in range(X.shape[1]) if k not in places]], y
+
+
+@pytest.mark.parametrize("drop", [[1], [7], [2, 3], [7, 1, 1], [4, 5, 6], [1, 2, 3, 7]])
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_dropping_features_is_reading_all_and_dropping_some(drop, zero_based):
+    ours = read(PLAIN, drop=drop, zero_based=zero_based)
+    assert_same(ours, kept(PLAIN, drop, zero_based))
+    assert ours[0].shape == (2, 8 - (not zero_based) - len(set(drop)))
+    ours[0].check_format()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sets(st.integers(0, 12)), min_size=1, max_size=5),
+    st.sets(st.integers(0, 12), max_size=6),
+    st.sampled_from([True, "auto"]),
+)
+def test_any_features_may_be_dropped_from_any_rows(rows, drop, zero_based):
+    full = ["1 " + " ".join(f"{k}:{k + 0.5}" for k in range(13))]  # it shows the file's width
+    lines = full + ["2 " + " ".join(f"{k}:{k + 0.5}" for k in sorted(row)) for row in rows]
+    text = "\n".join(lines).encode()
+    ours = read(text, drop=sorted(drop), zero_based=zero_based)
+    assert_same(ours, kept(text, drop, True))
+
+
+def test_a_dropped_feature_may_hold_any_text_without_blanks():
+    text = b"1 1:a:b,\xff 2:5 3:nan 4:\n2 2:6 3:1e999#3:x\n"
+    X, y = read(text, drop=[1, 3, 4])
+    assert X.toarray().tolist() == [[5.0], [6.0]] and y.tolist() == [1.0, 2.0]
+
+
+def test_a_dropped_feature_counts_even_if_no_row_has_it():
+    assert read(PLAIN, drop=[9])[0].shape == (2, 8)
+    assert read(PLAIN, drop=[0])[0].shape == (2, 7)  # only indices from 0 have a feature 0
+    assert read(PLAIN, drop=[0])[0].indices.tolist() == [0, 2, 6, 1]
+    assert read(PLAIN, drop=[3], n_features=20)[0].shape == (2, 19)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"1 2:x 1:5", "the index of '1:5' is not above the one before"),
+        (b"1 3:1 2:x", "the index of '2:x' is not above the one before"),
+        (b"1 2:x 2:x", "the index of '2:x' is not above the one before"),
+        (b"1 2:x 10:1", "the index of '10:1' is beyond the 9 features"),
+        (b"1 2:x 3:y", "the value of '3:y' is not a number"),
+        (b"1 2", "'2' is not of the form index:value"),
+    ],
+)
+def test_indices_beside_dropped_features_are_still_checked(line, reason):
+    with pytest.raises(DataFileError, match=f"line 3: {re.escape(reason)}"):
+        read(b"1 2:x\n\n" + line + b"\n", drop=[2], n_features=9, zero_based=False)
+
+
+def test_features_that_cannot_be_dropped():
+    with pytest.raises(ValueError, match=r"drop=0: there is no such feature; .* from 1 to 7"):
+        read(PLAIN, drop=[2, 0], zero_based=False, n_features=7)
+    with pytest.raises(ValueError, match="drop=8: there is no such feature"):
+        read(PLAIN, drop=[8], zero_based=False, n_features=7)
+
+
 # ----------------------------------------------------------------- binding
+
+NONE = np.empty(0, np.int32)
 
 
 def arrays(n_rows=4, n_values=4):
@@ -241,7 +313,7 @@ def arrays(n_rows=4, n_values=4):
 
 def test_the_parser_stops_at_the_last_complete_line():
     labels, indptr, indices, values = arrays()
-    done = _native.parse_libsvm(b"1 2:3\n4 5:", 0, 0, labels, indptr, indices, values, 1, 9)
+    done = _native.parse_libsvm(b"1 2:3\n4 5:", 0, 0, labels, indptr, indices, values, 1, 9, NONE)
     assert done[:4] == (6, 1, 1, 0)
     assert (labels[0], indices[0], values[0]) == (1, 1, 3)
 
@@ -252,23 +324,33 @@ def test_the_parser_stops_at_the_last_complete_line():
 )
 def test_the_parser_never_writes_behind_its_arrays(text, message):
     with pytest.raises(ValueError, match=message):
-        _native.parse_libsvm(text, 0, 0, *arrays(), 0, 9)
+        _native.parse_libsvm(text, 0, 0, *arrays(), 0, 9, NONE)
 
 
 def test_the_binding_checks_its_arguments():
     labels, indptr, indices, values = arrays()
     with pytest.raises(ValueError, match="indptr has 4 entries"):
-        _native.parse_libsvm(b"1\n", 0, 0, labels, indptr[:4].copy(), indices, values, 0, 9)
+        _native.parse_libsvm(b"1\n", 0, 0, labels, indptr[:4].copy(), indices, values, 0, 9, NONE)
     with pytest.raises(ValueError, match="indices has 3 entries"):
-        _native.parse_libsvm(b"1\n", 0, 0, labels, indptr, indices[:3].copy(), values, 0, 9)
+        _native.parse_libsvm(b"1\n", 0, 0, labels, indptr, indices[:3].copy(), values, 0, 9, NONE)
     with pytest.raises(ValueError, match="offset"):
-        _native.parse_libsvm(b"1\n", 3, 0, *arrays(), 0, 9)
+        _native.parse_libsvm(b"1\n", 3, 0, *arrays(), 0, 9, NONE)
     with pytest.raises(ValueError, match="row lies behind"):
-        _native.parse_libsvm(b"1\n", 0, 5, *arrays(), 0, 9)
+        _native.parse_libsvm(b"1\n", 0, 5, *arrays(), 0, 9, NONE)
     with pytest.raises(ValueError, match="indptr points behind"):
-        _native.parse_libsvm(b"1\n", 0, 0, labels, indptr + np.int32(9), indices, values, 0, 9)
+        _native.parse_libsvm(
+            b"1\n", 0, 0, labels, indptr + np.int32(9), indices, values, 0, 9, NONE
+        )
     with pytest.raises(TypeError):
-        _native.parse_libsvm(b"1\n", 0, 0, labels, indptr.astype(np.int64), indices, values, 0, 9)
+        _native.parse_libsvm(
+            b"1\n", 0, 0, labels, indptr.astype(np.int64), indices, values, 0, 9, NONE
+        )
+    for dropped in ([3, 2], [2, 2], [0]):
+        with pytest.raises(ValueError, match="dropped features must increase"):
+            _native.parse_libsvm(b"1\n", 0, 0, *arrays(), 1, 9, np.array(dropped, np.int32))
+    for dropped in (np.array([2]), np.array([[2]], np.int32)):
+        with pytest.raises(TypeError):
+            _native.parse_libsvm(b"1\n", 0, 0, *arrays(), 1, 9, dropped)
 
 
 # -------------------------------------------------------------------- fuzz
@@ -299,12 +381,12 @@ def check_against_sklearn(text):
     return True
 
 
-def check_pieces(text):
+def check_pieces(text, drop=()):
     """Bad lines left out one by one leave what a file of the good lines holds."""
     opened = OpenFile(io.BytesIO(text), "fuzz", compressed=False)
     bad_rows = BadRows("fuzz", "skip")
     lines = Lines(line_blocks(opened), bad_rows)
-    pieces = list(libsvm_pieces(lines, n_features=200_000, zero_based=True, unlabeled=None))
+    pieces = list(libsvm_pieces(lines, 200_000, zero_based=True, unlabeled=None, drop=drop))
     n_lines = text.count(b"\n") + 1
     assert sum(len(y) for _, y in pieces) + bad_rows.count <= n_lines
     for X, _ in pieces:
@@ -320,6 +402,7 @@ def fuzz(n_files, seed):
             text = mutated((PLAIN, ODD)[rng.integers(2)], TOKENS, rng)
             n_read += check_against_sklearn(text)
             check_pieces(text)
+            check_pieces(text, drop=(1, 3, 4, 9))
         assert tracemalloc.get_traced_memory()[1] < 2**25
     finally:
         tracemalloc.stop()

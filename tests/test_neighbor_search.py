@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 import graphkm._memory as memory
 from flat import build_graph
 from graphkm.graphs import KNN, knn_graph
+from graphkm.graphs import exact as exact_module
 from graphkm.graphs import search as search_module
 from graphkm.graphs.search import nearest
 
@@ -75,7 +76,7 @@ def test_exact_equals_brute_force(form, dtype, n, d, k):
 
 def test_exact_in_several_blocks(monkeypatch, capsys):
     X = np.random.default_rng(0).normal(size=(1000, 5))
-    monkeypatch.setattr(search_module, "_BLOCK", 300)
+    monkeypatch.setattr(exact_module, "_BLOCK", 300)
     near, _ = nearest(X, 6, method="exact", verbose=True)
     np.testing.assert_array_equal(near, brute_force(X, 6)[0])
     assert "1000/1000" in capsys.readouterr().err

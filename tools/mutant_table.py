@@ -71,6 +71,13 @@ MUTANTS = [
         ("(d / s[u]) * (d / s[v])", "(d / s[u]) * (d / s[u])"),
     ),
     *_of(
+        "src/graphkm/graphs/parts.py",
+        "test_plan.py",
+        ("together.streaming and not self.streams", "together.streaming and not self.listed"),
+        ('self.weights == "auto" and local', "local"),
+        ("default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS", "NEIGHBORS"),
+    ),
+    *_of(
         "src/graphkm/graphs/listed.py",
         "test_graphs.py",
         ('level, side="right")', 'level, side="left")'),
@@ -165,6 +172,35 @@ MUTANTS = [
         ("targets[rows] = given", "targets[rows] = targets[rows]"),
     ),
     *_of(
+        "src/graphkm/machines/params.py",
+        "test_parts.py",
+        ("for name, value in before.items():", "for name, value in ():"),
+        (
+            "changes.setdefault(name, {})[field] = params[key]",
+            "changes[name] = {field: params[key]}",
+        ),
+    ),
+    *_of(
+        "src/graphkm/gkm/plan.py",
+        "test_plan.py",
+        ("n_labeled > (_FEW if n == m else m // 2)", "n_labeled >= (_FEW if n == m else m // 2)"),
+        ("(squares and graph.listed) and n > _SMALL", "(squares and graph.listed) and n >= _SMALL"),
+        ("n * n_labeled <= LARGEST", "n <= LARGEST"),
+        ("_FEW_FOR_THE_GRAPH / n_labeled) ** 3", "_FEW_FOR_THE_GRAPH / n_labeled) ** 2"),
+        ("unused = not streaming and", "unused = streaming and"),
+    ),
+    *_of(
+        "src/graphkm/gkm/candidates.py",
+        "test_few_rows.py test_search_cv.py",
+        ("min(1.0, n / _ROWS) ** 3", "min(1.0, n / _ROWS) ** 2"),
+    ),
+    *_of(
+        "src/graphkm/gkm/closed_form.py",
+        "test_search_cv.py",
+        ("STEP * (family.steps + more)", "STEP * family.steps"),
+        ("0.5 * GAIN * n_labeled * graph", "0.5 * GAIN * n_labeled * (not graph)"),
+    ),
+    *_of(
         "src/graphkm/gkm/criterion.py",
         "test_search_cv.py",
         ("- leverage * y) / (1.0 - leverage)", "- leverage * y) / (1.0 + leverage)"),
@@ -180,6 +216,7 @@ MUTANTS = [
         "src/graphkm/io/libsvm.py",
         "test_libsvm_reader.py",
         ("n_features - (zero_based is True)", "n_features"),
+        ("max(drop, default=-1) + zero_based", "max(drop, default=-1)"),
     ),
     *_of(
         "src/graphkm/io/text.py",
@@ -269,6 +306,8 @@ MUTANTS = [
         "native/libsvm.hpp",
         "test_libsvm_reader.py",
         ("index <= previous", "index < previous"),
+        ("dropped[n_below] < index", "dropped[n_below] <= index"),
+        ("index - first - std::int64_t(n_below)", "index - first"),
     ),
     *_of(
         "native/text_numbers.hpp",

@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     numbered = [(k, m) for k, m in enumerate(MUTANTS, 1) if options.only in m.file]
-    missing = [sentence for _, mutant in numbered for sentence in _complaints(mutant)]
+    missing = [sentence for _, mutant in numbered for sentence in complaints(mutant)]
     if missing:
         print(*missing, sep="\n")
         return 1
@@ -84,8 +84,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _complaints(mutant: Mutant) -> Iterable[str]:
+def complaints(mutant: Mutant) -> Iterable[str]:
     """Say what is wrong with an entry of the table."""
+    for path in (mutant.file, *(f"tests/{test}" for test in mutant.tests)):
+        if not (ROOT / path).is_file():
+            yield f"{path} of the mutant {mutant.old!r} is not there."
+            return
     count = (ROOT / mutant.file).read_text().count(mutant.old)
     if count != 1:
         yield (

@@ -154,6 +154,7 @@ def parse_libsvm(
     values: NDArray[Any],
     first: int,
     last: int,
+    dropped: NDArray[Any],
 ) -> tuple[int, int, int, int, int, int]: ...
 def parse_csv(
     text: bytes,

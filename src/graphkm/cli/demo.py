@@ -29,7 +29,7 @@ def demo(
 
     It needs no data.
     """
-    from .errors import UsageError
+    from .options import UsageError
     from .output import check_output, percent, show
 
     if labels > points // 2:

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from .options import PARAMETERS, FitOptions, TrainingFileOptions
+from .options import PARAMETERS, FitOptions, TrainingFileOptions, UsageError
 
 FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 
@@ -16,10 +16,6 @@ EXIT_CODES = (
     "Exit codes: 0 fine; 1 the data or the computation are at fault; 2 wrong usage; "
     "3 a file cannot be read or written; 130 interrupted."
 )
-
-
-class UsageError(Exception):
-    """The command line asks for something that cannot be done."""
 
 
 # Options for the Python parameters that the library's messages name.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 
@@ -33,6 +33,8 @@ class FileNote:
         As chosen.
     n_rows, n_labeled : int
         What it was trained on.
+    dropped : list of int
+        Indices of the features of a LIBSVM file that were skipped.
     version : str
         Of graphkm.
     """
@@ -50,6 +52,7 @@ class FileNote:
     method: str = "gkm"
     n_rows: int = 0
     n_labeled: int = 0
+    dropped: list[int] = field(default_factory=list)
     version: str = ""
 
     def as_json(self) -> dict[str, Any]:

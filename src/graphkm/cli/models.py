@@ -21,9 +21,8 @@ from ..gkm.plan import check_parameters
 from ..graphs import KNN, Bipartite, Epsilon, Full
 from ..smoothness import IteratedLaplacian, Power
 from ..solvers import SGD, Newton, RowNewton
-from .errors import UsageError
 from .file_note import FileNote
-from .options import PARAMETERS, FitOptions, LearningOptions, Method, Scale
+from .options import PARAMETERS, FitOptions, LearningOptions, Method, Scale, UsageError
 
 # -------------------------------------------------------------- estimators
 

@@ -22,6 +22,10 @@ PARAMETERS = {
 _FILES, _LEARNING = "How the files are read", "How it learns"
 
 
+class UsageError(Exception):
+    """The command line asks for something that cannot be done."""
+
+
 class Format(StrEnum):
     """Formats of files of rows."""
 
@@ -122,7 +126,8 @@ class FileOptions:
         typer.Option(
             "--drop",
             metavar="COLUMN",
-            help="A column to leave out, by its name or its number from 1; may be repeated.",
+            help="A column to leave out, by its name or its number from 1; a feature of a LIBSVM "
+            "file, by its index. May be repeated.",
             rich_help_panel=_FILES,
         ),
     ] = None

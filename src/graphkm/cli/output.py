@@ -15,7 +15,7 @@ from typing import IO, Any
 from .. import _progress
 from .._files import replacing, writable_place
 from ..io.files import STDIN
-from .errors import UsageError
+from .options import UsageError
 
 STDOUT = "-"
 _ONE_LINE = 10**6  # characters; no row is longer

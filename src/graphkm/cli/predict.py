@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .errors import UsageError
-from .options import AsJson, Data, FileOptions, Model, spread
+from .options import AsJson, Data, FileOptions, Model, UsageError, spread
 
 EXAMPLE = "graphkm predict moons.gkm new_rows.csv --out predictions.csv"
 MORE_EXAMPLES = ("cat new_rows.csv | graphkm predict moons.gkm -",)

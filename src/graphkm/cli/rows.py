@@ -13,9 +13,8 @@ from scipy.sparse import issparse
 from ..io import DataFileError
 from ..io.tables import joined
 from ..machines.labels import missing_mask
-from .errors import UsageError
 from .file_note import FileNote
-from .options import Task, TrainingFileOptions
+from .options import Task, TrainingFileOptions, UsageError
 from .output import progress_bar
 from .tables import Table, open_known, open_training
 
@@ -138,6 +137,7 @@ def file_note(
         unlabeled=options.unlabeled,
         zero_based=table.zero_based,
         sparse=issparse(X),
+        dropped=list(table.dropped),
     )
 
 

@@ -79,7 +79,7 @@ def stream(
 def _checkpoint_place(model: Path, given: Path | None) -> Path:
     """Return where the state is kept; it must be a file, because it is read again."""
     from .._files import destination, is_stream
-    from .errors import UsageError
+    from .options import UsageError
 
     place = given or model.with_name(model.name + ".checkpoint")
     if is_stream(destination(given or model)):

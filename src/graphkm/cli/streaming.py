@@ -20,10 +20,9 @@ from ..online import CheckpointError, Chunk, train
 from ..online.chunks import cut_into_chunks
 from ..online.prequential import RunningScore
 from ..online.training import rows_learnt
-from .errors import UsageError
 from .file_note import FileNote
 from .models import behind_scaler, check_estimator, choose_scale, make_estimator, make_scaler
-from .options import FitOptions, Method, Scale, Task, TrainingFileOptions
+from .options import FitOptions, Method, Scale, Task, TrainingFileOptions, UsageError
 from .output import percent, progress_bar, whole_or_not
 from .rows import file_note, label_values
 from .survey import Survey, survey

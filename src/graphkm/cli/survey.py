@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..io import DataFileError
+from ..io.libsvm import file_width
 from ..machines.labels import missing_mask
-from .errors import UsageError
-from .options import Format, Task, TrainingFileOptions
+from .options import Format, Task, TrainingFileOptions, UsageError
 from .output import progress_bar
 from .rows import decide_task
 from .tables import open_training
@@ -108,6 +108,9 @@ def survey(path: str, files: TrainingFileOptions, task: Task) -> Survey:
     )
     if table.format != "libsvm":
         return seen
-    from_zero = lowest == 0 if files.zero_based is None else files.zero_based
-    width = highest + 1 if from_zero else highest
-    return replace(seen, n_features=files.features or max(width, 1), zero_based=from_zero)
+    from_zero = files.zero_based
+    if from_zero is None:
+        from_zero = lowest == 0 or 0 in table.dropped
+    kept = highest + 1 if from_zero else highest
+    width = file_width(max(kept, 1), table.dropped, from_zero)
+    return replace(seen, n_features=files.features or width, zero_based=from_zero)

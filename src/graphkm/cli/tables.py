@@ -15,9 +15,8 @@ from ..io.csv import is_number
 from ..io.files import STDIN, format_by_name, open_source, source_name
 from ..io.libsvm import libsvm_pieces, whole_libsvm
 from ..io.tables import OpenTable, open_table
-from .errors import UsageError
 from .file_note import FileNote
-from .options import FileOptions, Format, TrainingFileOptions
+from .options import FileOptions, Format, TrainingFileOptions, UsageError
 
 USUAL_LABEL = "label"
 _DELIMITERS = {",": ",", ";": ";", "|": "|", "tab": "\t", "\t": "\t", "\\t": "\t",
@@ -40,6 +39,8 @@ class Table:
         Its columns; None for LIBSVM.
     zero_based : bool
         For LIBSVM: whether indices count from 0.
+    dropped : tuple of int
+        For LIBSVM: indices of features that are skipped.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Table:
     pieces: Iterator[Piece]
     columns: Columns | None = None
     zero_based: bool = False
+    dropped: tuple[int, ...] = ()
 
 
 @contextmanager
@@ -56,7 +58,8 @@ def open_training(path: str, options: TrainingFileOptions, labels: str = "auto")
     chooser = TrainingColumns(options.label, options.drop or ())
     with _open(path, options, on_bad_row=on_bad_row) as opened:
         if opened.format == "libsvm":
-            yield _libsvm(opened, options.unlabeled, options.features, options.zero_based)
+            dropped = _indices(options.drop)
+            yield _libsvm(opened, options.unlabeled, options.features, options.zero_based, dropped)
         else:
             yield _table(opened, options, chooser, labels)
 
@@ -87,7 +90,9 @@ def open_known(
             chooser = KnownColumns(note, options.label, options.drop or (), labels)
             yield _table(opened, options, chooser, note.labels)
             return
-        table = _libsvm(opened, options.unlabeled, note.n_features, note.zero_based)
+        dropped = tuple(note.dropped) if options.drop is None else _indices(options.drop)
+        width = note.n_features + len(dropped)
+        table = _libsvm(opened, options.unlabeled, width, note.zero_based, dropped)
         dense = table.pieces if note.sparse else ((X.toarray(), y) for X, y in table.pieces)
         yield replace(table, pieces=dense)
 
@@ -123,24 +128,47 @@ def _table(opened: OpenTable, options: FileOptions, chooser: Chooser, labels: st
 
 
 def _libsvm(
-    opened: OpenTable, unlabeled: str | None, n_features: int | None, zero_based: bool | None
+    opened: OpenTable,
+    unlabeled: str | None,
+    n_features: int | None,
+    zero_based: bool | None,
+    dropped: tuple[int, ...],
 ) -> Table:
     """Return the rows of a LIBSVM file; they come all at once if their width is unknown."""
     mark = _as_number(unlabeled)
     if n_features is not None and zero_based is not None:
-        pieces = libsvm_pieces(opened.lines, n_features, zero_based, mark)
-        return Table(opened.name, "libsvm", pieces, zero_based=zero_based)
-    counting = "auto" if zero_based is None else zero_based
-    X, y, from_zero = whole_libsvm(opened.lines, counting, mark)
-    width = n_features or X.shape[1]
-    if width < X.shape[1]:
-        raise DataFileError(
-            f"{opened.name} has {X.shape[1]} features, more than --features {width}."
+        pieces = libsvm_pieces(opened.lines, n_features, zero_based, mark, dropped)
+    else:
+        counting = "auto" if zero_based is None else zero_based
+        X, y, zero_based = whole_libsvm(opened.lines, counting, mark, drop=dropped)
+        found = X.shape[1] + len(dropped)
+        n_features = n_features or found
+        if n_features < found:
+            raise DataFileError(
+                f"{opened.name} has {found} features, more than --features {n_features}."
+            )
+        X.resize(X.shape[0], n_features - len(dropped))
+        pieces = iter([(X, y)])
+    if n_features == len(dropped):
+        beside = " beside those dropped" if dropped else ""
+        raise DataFileError(f"{opened.name} holds no values of features{beside}.")
+    return Table(opened.name, "libsvm", pieces, zero_based=zero_based, dropped=dropped)
+
+
+def _indices(drop: Sequence[str] | None) -> tuple[int, ...]:
+    """Return the features of a LIBSVM file that are skipped.
+
+    Examples
+    --------
+    >>> _indices(["7", "3", "7"])
+    (3, 7)
+    """
+    wrong = [index for index in drop or () if not (index.isascii() and index.isdigit())]
+    if wrong:
+        raise UsageError(
+            f"--drop {wrong[0]}: features of LIBSVM files have no names; pass the feature's index."
         )
-    if width == 0:
-        raise DataFileError(f"{opened.name} holds no values of features.")
-    X.resize(X.shape[0], width)
-    return Table(opened.name, "libsvm", iter([(X, y)]), zero_based=from_zero)
+    return tuple(sorted({int(index) for index in drop or ()}))
 
 
 def _as_number(mark: str | None) -> float | None:

@@ -3,8 +3,7 @@
 =========  ==================================================================================
 catalog    the sets, their public files, what these must hold; `list_datasets`
 reading    bytes to arrays (LIBSVM text by graphkm.io, MATLAB, IDX, CSV); a digest of arrays
-download   pooch, with transfers that resume and one process at a time
-storage    the data folder: a file is present or downloaded, right or refused
+storage    the data folder: a file is present or downloaded (by pooch), right or refused
 loading    `fetch_dataset`: files to X, y and splits; codes, scaling
 fetchers   `fetch_a1a`, ...: one per data set; all of them call `fetch_dataset`
 makers     `make_two_moons`, `make_g50c`

@@ -1,15 +1,27 @@
-"""The data folder: reading a file that is there, downloading one that is not, checking both."""
+"""The data folder: a file in it is read, one that is missing is downloaded, and both are checked.
+
+pooch downloads a file under another name, compares its hash, tries again after failures, and moves
+it into place. Here a second process waits for the first, and the content is checked before the file
+gets its name.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from .._files import destination
+from .._progress import progress_bar
 from .catalog import PublicFile
-from .download import download
 from .reading import Arrays, DamagedFileError, DatasetError, Reader, content_digest, read_file
 
 _FOLDER_VARIABLE = "GRAPHKM_DATA"
+_RETRIES = 3
+_PASSING = {408, 425, 429}  # refusals that a later attempt may not meet
 
 Folder = str | os.PathLike[str] | None
 
@@ -104,3 +116,128 @@ def _advice(file: PublicFile, folder: Path) -> str:
         f"Place the file {path.name} from {file.url} in {path.parent}, or set {_FOLDER_VARIABLE} "
         "(or pass data_home=) to a folder that has it."
     )
+
+
+# ----------------------------------------------------------------- downloads
+
+
+def download(
+    url: str, target: Path, check: Callable[[Path], Any], *, sha256: str | None = None
+) -> None:
+    """Download a file, unless it exists already, and give it its name once it has been checked.
+
+    Parameters
+    ----------
+    url : str
+        Its address.
+    target : Path
+        Its name here, or a link to it. The folder is made if need be.
+    check : callable
+        Called with the path of the complete download; raises DamagedFileError to refuse it.
+    sha256 : str, optional
+        What the bytes must hash to, where that is known.
+
+    Raises
+    ------
+    DatasetError
+        If it could not be downloaded, or not be written. `target` does not exist then.
+    DamagedFileError
+        If what arrived was refused, twice.
+    """
+    import pooch
+    import requests
+
+    try:
+        target = destination(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with exclusive(target.with_name(target.name + ".lock")):
+            # Not pooch.retrieve, which tries only once.
+            fetcher = pooch.create(
+                path=target.parent,
+                base_url="",
+                registry={target.name: sha256 and f"sha256:{sha256}"},
+                urls={target.name: url},
+                retry_if_failed=_RETRIES,
+            )
+            # Does nothing if another process was faster.
+            fetcher.fetch(target.name, downloader=_Checked(target.name, check))
+    except DatasetError:
+        raise
+    except requests.RequestException as error:
+        raise DatasetError(f"{url} could not be downloaded ({error})") from error
+    except ValueError as error:  # pooch: the hash
+        raise DamagedFileError(f"{url} is not the expected file ({error})") from error
+    except OSError as error:
+        raise DatasetError(f"{target} could not be written ({error})") from error
+
+
+class _Checked:
+    """A downloader for pooch that has the whole file checked."""
+
+    def __init__(self, name: str, check: Callable[[Path], Any]) -> None:
+        self.name, self.check, self.refused = name, check, False
+
+    def __call__(self, url: str, output_file: str, _: Any) -> None:
+        self._transfer(url, output_file)
+        try:
+            self.check(Path(output_file))
+        except DamagedFileError as error:
+            if self.refused:  # a fresh copy is no better: the file at its home is another one
+                raise DamagedFileError(f"{url} is not the expected file ({error})") from error
+            self.refused = True
+            raise ValueError("pooch tries again after a ValueError") from error
+
+    def _transfer(self, url: str, output_file: str) -> None:
+        import pooch
+
+        shown = sys.stderr.isatty()
+        # pooch sets the total; a bar of tqdm without one has no truth value.
+        bar = progress_bar(shown, desc=self.name, total=1, unit="B", unit_scale=True)
+        transfer = pooch.HTTPDownloader(
+            progressbar=shown and bar,
+            chunk_size=2**16,
+            headers={"Accept-Encoding": "identity"},
+            hooks={"response": _refuse},
+        )
+        with bar:
+            transfer(url, output_file, None)
+
+
+def _refuse(response: Any, **_: Any) -> None:
+    """Close an answer without a file, which pooch leaves open; raise if another try is useless."""
+    code = response.status_code
+    if code >= 400:
+        response.close()
+    if 400 <= code < 500 and code not in _PASSING:
+        raise DatasetError(
+            f"{response.url} could not be downloaded (the server answered {code} {response.reason})"
+        )
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold a lock on a file of that name, waiting for it as long as it takes.
+
+    The lock ends with the process that holds it. The file is removed afterwards.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "lock"
+    ...     with exclusive(path):
+    ...         path.exists()
+    ...     path.exists()
+    True
+    False
+    """
+    from filelock import FileLock
+
+    with FileLock(path):
+        try:
+            yield
+        finally:
+            # On Unix FileLock leaves the file. It may go only while the lock is held: whoever gets
+            # a lock on a file without a name starts over. On Windows FileLock removes it.
+            with suppress(OSError):
+                path.unlink()

@@ -92,7 +92,7 @@ class BaseGKM(Composed, KernelMachine):
         sizes = problem.sizes(classes=is_classifier(self))
         return make_plan(self, problem.X, kernel, sizes)
 
-    def _fit(
+    def fit_problem(
         self, problem: Problem, *, affinity: Any = None, neighbours: Neighbours | None = None
     ) -> Solution:
         """Solve the problem, set the fitted attributes and return the solution.

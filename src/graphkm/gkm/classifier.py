@@ -246,7 +246,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
 
     def learn(self, problem: Problem, **given: Any) -> Self:
         """Fit to a problem that `encode` returned."""
-        solution = self._fit(problem, **given)
+        solution = self.fit_problem(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
         if solution.complete and solution.gap is not None:  # else it may be for want of steps
             self._warn_of_overruled_labels(problem)
@@ -275,7 +275,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         without_graph.classes_ = self.classes_
         with warnings.catch_warnings():  # nobody asked for this fit
             warnings.simplefilter("ignore")
-            without_graph._fit(own)
+            without_graph.fit_problem(own)
         followed = without_graph._contradicts(own)
         if 2 * followed <= wrong:
             warnings.warn(

@@ -195,6 +195,6 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
 
     def learn(self, problem: Problem, **given: Any) -> Self:
         """Fit to a problem that `encode` returned."""
-        self._fit(problem, **given)
+        self.fit_problem(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
         return self

@@ -85,10 +85,11 @@ class StreamingGKM(BaseGKM):
                 self.stream_.restore(*stream)
             raise
 
-    def _fit(self, *given: Any, **options: Any) -> Solution:
+    def fit_problem(self, *given: Any, **options: Any) -> Solution:
+        """Solve the problem; a fit ends the stream."""
         for name in ("stream_", "stream_shift_", "stream_parameters_"):
-            self.__dict__.pop(name, None)  # a fit ends the stream
-        return super()._fit(*given, **options)
+            self.__dict__.pop(name, None)
+        return super().fit_problem(*given, **options)
 
     def _next_rows(self, X: Any) -> Any:
         """Check a chunk's rows; those of the first decide what rows look like."""

@@ -6,7 +6,7 @@ implicit               edges by formula, weights computed when looked at
 full, bipartite        the two implicit graphs
 listed                 `ListedGraph`: edges stored, connected components
 neighbors              `knn_graph`, `epsilon_graph`
-search, approximate    the k nearest rows of every row, exactly or nearly so
+search                 the k nearest rows of every row: `exact` or `approximate`
 affinity               `affinity_graph`, from the user's matrix
 parts                  `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`: what estimators take
 distances              squared distances and Gaussian weights of pairs of rows

@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 from .._memory import require_memory
 from .distances import squared_distances
-from .search import Indices, blocks, exact, progress
+from .exact import Indices, blocks, exact, progress
 
 RECALL = 0.97
 """Share of the sample's neighbours to be found; more than 0.95, because a sample errs."""

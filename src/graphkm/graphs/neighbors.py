@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from .._memory import require_memory
 from ._checks import check_gamma, check_labeled, check_neighbors, check_radius, check_rows
 from .distances import gaussian_weights, squared_distances
+from .exact import centred, neighbours
 from .full import FullGraph
 from .listed import ListedGraph
-from .search import Method, centred, nearest, neighbours
+from .search import Method, nearest
 
 _SAMPLE = 2**18  # pairs looked at to estimate the size of an epsilon graph
 _BYTES_PER_EDGE = 72  # ends and weight, their parts before joining, and one temporary of each

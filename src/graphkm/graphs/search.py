@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._progress import progress_bar
-from .._threads import thread_pools
+from .approximate import approximate
 from .distances import squared_distances
+from .exact import Indices, exact
 
 Method = Literal["auto", "exact", "approximate"]
 """How neighbours are searched for."""
-
-Indices = NDArray[np.int64]
 
 LARGE = 10**12
 """n^2 d from which "auto" is approximate. There the exact search takes two CPU minutes or more, and
@@ -29,8 +26,6 @@ VERY_LARGE = 10 * LARGE
 TREE_DIMENSIONS = 6
 """Up to here scikit-learn's trees are fast enough at any n: 700,000 rows took them 20 CPU seconds
 in 3 dimensions and 140 in 6, but 1,100 in 10, and in 15 they are no faster than brute force."""
-
-_BLOCK = 2**15  # rows per call of the exact search; it cuts them into 256s itself
 
 
 def nearest(
@@ -83,8 +78,6 @@ def nearest(
         raise ValueError(f"k={k} neighbours of {n} rows; pass a number from 1 to {n - 1}")
     near = None
     if _is_approximate(rows, method):
-        from .approximate import approximate
-
         near = approximate(rows, k, n_jobs, verbose)
     if near is None:
         near = exact(rows, np.arange(n, dtype=np.int64), k, n_jobs, verbose)
@@ -92,34 +85,6 @@ def nearest(
     order = np.lexsort((near, d2), axis=-1)
     near, d2 = np.take_along_axis(near, order, axis=1), np.take_along_axis(d2, order, axis=1)
     return near, d2 if squared else np.sqrt(d2)
-
-
-def exact(
-    rows: Any, queries: Indices, k: int, n_jobs: int | None = None, verbose: bool = False
-) -> Indices:
-    """Return the k nearest other rows of the rows numbered `queries`, in no order.
-
-    Examples
-    --------
-    >>> exact(np.array([[0.0], [1.0], [3.0]]), np.array([2]), k=1)
-    array([[1]])
-    """
-    rows = centred(rows)
-    search = neighbours(n_neighbors=k + 1, n_jobs=n_jobs).fit(rows)
-    near = np.empty((len(queries), k), dtype=np.int64)
-    for part in progress(blocks(len(queries), _BLOCK), len(queries), verbose):
-        own = queries[part]
-        with thread_pools().limit(limits=search_threads(len(own)), user_api="openmp"):
-            found = search.kneighbors(rows[own], return_distance=False)
-        near[part] = _without_self(found, own)
-    return near
-
-
-def _without_self(found: Indices, own: Indices) -> Indices:
-    """Drop each row's own number; if duplicates have crowded it out, drop one of them."""
-    others = found != own[:, None]
-    others[others.all(axis=1), 0] = False
-    return found[others].reshape(len(own), -1)
 
 
 def _is_approximate(rows: Any, method: Method) -> bool:
@@ -162,57 +127,3 @@ def choose_search(rows: Any) -> Literal["exact", "approximate"]:
 def _installed() -> bool:
     """Return whether faiss is there; looking for it takes a millisecond."""
     return find_spec("faiss") is not None
-
-
-# ------------------------------------------------------------- shared tools
-
-
-def blocks(n: int, size: int) -> list[slice]:
-    """Return slices that cut n rows into blocks; these never depend on the threads.
-
-    Examples
-    --------
-    >>> blocks(5, 3)
-    [slice(0, 3, None), slice(3, 5, None)]
-    """
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-
-def progress(parts: list[slice], n: int, verbose: bool) -> Iterator[slice]:
-    """Yield the parts, with a bar that counts their rows if asked for."""
-    with progress_bar(verbose, total=n, unit="row", desc="neighbours") as bar:
-        for part in parts:
-            yield part
-            bar.update(part.stop - part.start)
-
-
-def neighbours(**parameters: Any) -> Any:
-    """Return scikit-learn's exact search, imported here because the import is slow."""
-    from sklearn.neighbors import NearestNeighbors
-
-    return NearestNeighbors(**parameters)
-
-
-def centred(rows: Any) -> Any:
-    """Return rows shifted to mean 0 if they lie so far out that a search would lose digits.
-
-    Searches in many dimensions expand ||x - y||^2, whose error grows with ||x||^2.
-    """
-    if not isinstance(rows, np.ndarray):
-        return rows
-    mean = rows.mean(axis=0, dtype=np.float64)
-    spread = rows.var(axis=0, dtype=np.float64).sum()
-    far = spread > 0 and mean @ mean > 1e4 * spread
-    return rows - mean if far else rows
-
-
-def search_threads(n: int) -> int:
-    """Return how many threads may search n rows so that ties do not depend on their number.
-
-    scikit-learn divides the queries among threads only if each gets more than 1024. Otherwise it
-    divides the neighbours, and a tie goes to whichever thread comes first.
-    """
-    if n < 2 * 1025:
-        return 1
-    pools = thread_pools().select(user_api="openmp").info()
-    return max(1, min([n // 1025, *(int(pool["num_threads"]) for pool in pools)]))

@@ -1,8 +1,8 @@
-"""LIBSVM's text format: `label index:value ...`, one row per line."""
+"""LIBSVM's text format: `label index:value ...`, one row per line; some features are skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ def read_libsvm(
     zero_based: bool | str = "auto",
     unlabeled: float | None = None,
     on_bad_row: str = "error",
+    drop: Sequence[int] = (),
 ) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
     r"""Return a whole file in LIBSVM's format as CSR rows and labels.
 
@@ -40,13 +41,16 @@ def read_libsvm(
     source : path, "-" or binary file
         Compressed with gzip, bz2 or xz, or not; "-" is standard input.
     n_features : int, optional
-        The number of columns. Default: as many as there are indices.
+        The number of features of the file. Default: as many as its indices and `drop` need.
     zero_based : bool or "auto"
         Whether indices count from 0. "auto": if there is an index 0.
     unlabeled : float, optional
         A label that marks unlabelled rows, besides ``?`` and NaN.
     on_bad_row : {"error", "skip"}
         Raise at a line that cannot be used, or leave such lines out and warn of them.
+    drop : sequence of int
+        Indices, as the file has them, of features to skip. X has no columns for them; the columns
+        behind move up. Their values may be any text without blanks.
 
     Returns
     -------
@@ -63,12 +67,14 @@ def read_libsvm(
            [0. , 1. , 0. ]])
     >>> y
     array([ 1., nan])
+    >>> read_libsvm(io.BytesIO(b"1 1:0.5 2:red 3:2\n"), drop=[2])[0].toarray()
+    array([[0.5, 2. ]])
     """
     check_indices(n_features, zero_based)
     bad_rows = BadRows(source_name(source), on_bad_row)
     with open_source(source) as opened:
         lines = Lines(line_blocks(opened), bad_rows)
-        X, y, _ = whole_libsvm(lines, zero_based, unlabeled, n_features)
+        X, y, _ = whole_libsvm(lines, zero_based, unlabeled, n_features, drop)
     bad_rows.report()
     return X, y
 
@@ -78,34 +84,53 @@ def whole_libsvm(
     zero_based: bool | str,
     unlabeled: float | None,
     n_features: int | None = None,
+    drop: Sequence[int] = (),
 ) -> tuple[sparse.csr_matrix, NDArray[np.float64], bool]:
     """Return all rows and labels, and whether indices count from 0; see `read_libsvm`."""
     first = int(zero_based is False)
     last = _INT32.max if n_features is None else n_features - (zero_based is True)
-    arrays = list(lines.parse(LibsvmParser(first, last)))
+    arrays = list(lines.parse(LibsvmParser(first, last, drop)))
     y, counts, indices, values = _joined(arrays)
     from_zero = zero_based is True
-    if zero_based == "auto" and len(indices):
-        from_zero = indices.min() == 0
+    if zero_based == "auto" and (len(indices) or drop):
+        from_zero = 0 in drop or bool((indices == 0).any())
         indices -= not from_zero
-    needed = int(indices.max()) + 1 if len(indices) else 0
+    needed = file_width(int(indices.max()) + 1 if len(indices) else 0, drop, from_zero)
     if n_features is not None and needed > n_features:
         raise DataFileError(
             f"{lines.bad_rows.name} has indices from 0 to {needed - 1}, hence {needed} features "
             f"where n_features={n_features}. Pass n_features={needed}."
         )
-    X = _csr(counts, indices, values, n_features or needed)
-    return X, mark_unlabeled(y, unlabeled), bool(from_zero)
+    X = _csr(counts, indices, values, (n_features or needed) - len(set(drop)))
+    return X, mark_unlabeled(y, unlabeled), from_zero
 
 
 def libsvm_pieces(
-    lines: Lines, n_features: int, zero_based: bool, unlabeled: float | None
+    lines: Lines,
+    n_features: int,
+    zero_based: bool,
+    unlabeled: float | None,
+    drop: Sequence[int] = (),
 ) -> Iterator[tuple[sparse.csr_matrix, NDArray[np.float64]]]:
-    """Yield CSR rows and labels, some at a time."""
+    """Yield CSR rows and labels, some at a time; see `read_libsvm`."""
     first = int(not zero_based)
-    parser = LibsvmParser(first, n_features - 1 + first)
+    parser = LibsvmParser(first, n_features - 1 + first, drop)
+    width = n_features - len(set(drop))
     for y, counts, indices, values in lines.parse(parser):
-        yield _csr(counts, indices, values, n_features), mark_unlabeled(y, unlabeled)
+        yield _csr(counts, indices, values, width), mark_unlabeled(y, unlabeled)
+
+
+def file_width(n_kept: int, drop: Sequence[int], zero_based: bool) -> int:
+    """Return how many features a file has in which `n_kept` are left beside those dropped.
+
+    A feature that is dropped counts, even if no row has it.
+
+    Examples
+    --------
+    >>> file_width(5, [2], False), file_width(5, [9], False), file_width(5, [9], True)
+    (6, 9, 10)
+    """
+    return max(n_kept + len(set(drop)), max(drop, default=-1) + zero_based)
 
 
 def check_indices(n_features: Any, zero_based: Any) -> None:
@@ -119,8 +144,15 @@ def check_indices(n_features: Any, zero_based: Any) -> None:
 class LibsvmParser:
     """The compiled parser and its arrays, which serve block after block."""
 
-    def __init__(self, first: int, last: int) -> None:
+    def __init__(self, first: int, last: int, drop: Sequence[int] = ()) -> None:
         self._first, self._last = first, last
+        beyond = [index for index in drop if not first <= index <= last]
+        if beyond:
+            raise ValueError(
+                f"drop={beyond[0]!r}: there is no such feature; they are numbered from {first} to "
+                f"{last}."
+            )
+        self._dropped = np.unique(np.array(drop, np.int32))
         self._make_room(0)
 
     def reserve(self, text: bytes) -> None:
@@ -138,7 +170,7 @@ class LibsvmParser:
     def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
         """Read on at an offset."""
         arrays = (self._labels, self._indptr, self._indices, self._values)
-        return parse_libsvm(text, offset, row, *arrays, self._first, self._last)
+        return parse_libsvm(text, offset, row, *arrays, self._first, self._last, self._dropped)
 
     def take(self, text: bytes, n_rows: int) -> Arrays:
         """Return copies of the rows read."""

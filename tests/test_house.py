@@ -1,0 +1,147 @@
+"""The house itself: what its modules take from each other, read from their text."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+# Names of named tuples, of notebooks, and the one check that scikit-learn keeps for estimators.
+FOREIGN = {"_replace", "_asdict", "_make", "_fields", "_repr_html_", "_check_sample_weight"}
+
+if not (ROOT / "reproduction").is_dir():  # tests of a wheel
+    pytest.skip("the sources are not here", allow_module_level=True)
+
+
+def module_name(path):
+    """Return the dotted name of a source file."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts[1:] if parts[0] == "src" else parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {
+    module_name(path): path
+    for folder in (ROOT / "src" / "graphkm", ROOT / "reproduction")
+    for path in sorted(folder.rglob("*.py"))
+}
+TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
+
+
+def is_private(name):
+    return name.startswith("_") and not name.endswith("__")
+
+
+def is_module(name):
+    return name in FILES or name == "graphkm._native"
+
+
+def source_of(node: ast.ImportFrom, module: str) -> str:
+    """Return the full name of what an import takes from."""
+    if node.level == 0:
+        return node.module or ""
+    parts = module.split(".")
+    if FILES[module].name != "__init__.py":
+        parts = parts[:-1]
+    parts = parts[: len(parts) - node.level + 1]
+    return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+# --------------------------------------------------------- underscore names
+
+
+def own_names(tree: ast.Module) -> set[str]:
+    """Return the names that a module gives to anything, attributes included."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return found
+
+
+def reaches(module: str) -> Iterator[str]:
+    """Yield where a module uses an underscore name of another one."""
+    tree = TREES[module]
+    allowed = own_names(tree) | FOREIGN
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            source = source_of(node, module)
+            taken = [alias.name for alias in node.names if is_private(alias.name)]
+            names = [n for n in taken if n not in FOREIGN and not is_module(f"{source}.{n}")]
+        elif isinstance(node, ast.Attribute) and is_private(node.attr):
+            owner = ast.unparse(node.value)
+            mine = owner in ("self", "cls", "super()", "type(self)") or node.attr in allowed
+            names = [] if mine or is_module(f"{owner}.{node.attr}") else [ast.unparse(node)]
+        else:
+            continue
+        yield from (f"{FILES[module].relative_to(ROOT)}:{node.lineno}: {name}" for name in names)
+
+
+def test_no_module_uses_an_underscore_name_of_another():
+    assert [place for module in TREES for place in reaches(module)] == []
+
+
+# ------------------------------------------------------------------ circles
+
+
+def imports(module: str) -> dict[str, bool]:
+    """Return the modules that one imports, and whether it does so when it is imported itself."""
+    inner = set()
+    for node in ast.walk(TREES[module]):
+        later = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if later or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+            inner.update(ast.walk(node))
+    found: dict[str, bool] = {}
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.ImportFrom):
+            source = source_of(node, module)
+            names = [f"{source}.{alias.name}" for alias in node.names]
+            targets = [name if name in FILES else source for name in names]
+        elif isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        else:
+            continue
+        for target in targets:
+            if target in FILES and target != module:
+                found[target] = found.get(target, False) or node not in inner
+    return found
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules of a circle; none if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    graph = {
+        module: {target for target, at_once in imports(module).items() if at_once}
+        for module in FILES
+    }
+    assert circle(graph) == []
+
+
+def test_no_circle_is_hidden_in_a_function_or_in_type_hints():
+    assert circle({module: set(imports(module)) for module in FILES}) == []
+
+
+# ------------------------------------------------------------------ mutants
+
+
+def test_the_table_of_mutants_is_up_to_date(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import mutants
+
+    assert [words for mutant in mutants.MUTANTS for words in mutants.complaints(mutant)] == []
+    for name in ("mutants", "mutant_table"):
+        del sys.modules[name]
