@@ -29,7 +29,7 @@ def narrow_kernel(monkeypatch):
 def build(loss, p, offset):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(30, 3))
-    options = {"X": X, "n_labeled": 10, "offset": offset, "C": (0.4,), "weights": 0.5}
+    options = {"X": X, "n_labeled": 10, "offset": offset, "C": (0.4,), "graph_gamma": 0.5}
     bare = make_case(loss, p, "full", C_graph=(0.0,), **options).guarantee()
     limit = largest_C_graph(bare.C, p, bare.R, bare.A)
     C_graph = 0.5 * limit / 10 if p >= 2 else 0.2
