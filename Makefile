@@ -96,7 +96,7 @@ $(VENV)/docs.stamp: $(VENV)/bin/python $(SOURCES)
 	touch $@ $(VENV)/demo.stamp
 
 $(VENV)/reproduction.stamp: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --editable ".[ann,data,docs]"
+	$(BIN)/python -m pip install --quiet --editable ".[ann,docs]"
 	touch $@ $(VENV)/docs.stamp $(VENV)/demo.stamp
 
 $(VENV)/test.stamp: $(VENV)/bin/python $(SOURCES)

@@ -2,8 +2,8 @@
 Choosing the graph, or none
 ===========================
 
-A graph says which rows should score alike. On two moons that is true of neighbours. Of two
-Gaussians in 241 dimensions it is not: noise decides who is near whom, and every graph misleads.
+A graph says which rows should score alike. On two moons neighbours should. For two Gaussians in 241
+dimensions that is wrong: noise decides which rows are near each other, and every graph misleads.
 :class:`~graphkm.GKMClassifierCV` decides from the labels, and may decide against a graph.
 """
 
@@ -26,9 +26,9 @@ sets = {
 # %%
 # The kinds of graphs
 # -------------------
-# Nearest neighbours are the default. A radius suits rows of even density; the one here was
-# chosen by eye for the moons and joins no rows of the other set. The full graph and the
-# labelled-unlabelled one are the paper's, taken with its stochastic solver: nothing is stored, and
+# Nearest neighbours are the default. A radius suits rows of even density. The radius here was
+# chosen by eye for the moons and joins no rows of the other set. The full graph and the graph of
+# labelled-unlabelled pairs are the paper's, used with its stochastic solver: nothing is stored, and
 # weights fall with the distance.
 
 

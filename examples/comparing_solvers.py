@@ -3,9 +3,9 @@ Comparing the solvers
 =====================
 
 Both solvers minimise the same objective J. ``solver="newton"`` finds its minimum and certifies the
-gap; ``solver="sgd"`` draws one label and one edge a step, holds no matrix, and is promised to be
-within 2 G^2 / T of the minimum after T steps, in expectation. Here J is written out and evaluated
-from what the fitted estimators show of themselves.
+gap. ``solver="sgd"`` draws one label and one edge per step and stores no matrix. A theorem says
+that it is within 2 G^2 / T of the minimum after T steps, in expectation. Here J is written out and
+evaluated from the attributes of the fitted estimators.
 """
 
 import time

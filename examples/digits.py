@@ -2,8 +2,8 @@
 Images: handwritten digits from a few labels
 ============================================
 
-scikit-learn's digits, 8 x 8 pixels, of which 400 are for training and 1,397 for testing. From one
-to twenty labels per class: how much the unlabelled images buy, and when it is little.
+scikit-learn's digits are images of 8 x 8 pixels: here 400 for training and 1,397 for testing. With
+one to twenty labels per class, how much do the unlabelled images buy?
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ X, X_test, truth, truth_test = train_test_split(
 # %%
 # Accuracy against the number of labels
 # -------------------------------------
-# The support vector machine sees the labelled images only; its gamma is that of all images, so
+# The support vector machine sees the labelled images only. Its gamma comes from all images, so
 # that it does not suffer from the scale of ten rows. Nothing is tuned. Accuracies are means over
 # three draws of the labels, on images that no method saw in training.
 
@@ -57,11 +57,11 @@ search = GKMClassifierCV(random_state=0).fit(X, y)
 default = methods["GKMClassifier"].fit(X, y)
 print(f"GKMClassifier   {default.score(X_test, truth_test):.1%}")
 print(f"GKMClassifierCV {search.score(X_test, truth_test):.1%}, gain expected ", end="")
-print(f"{search.unlabeled_gain_:+.1%} from {search.best_params_['n_neighbors']} neighbours")
+print(f"{search.unlabeled_gain_:+.1%} from {search.best_params_['graph__n_neighbors']} neighbours")
 
 # %%
-# Whether choosing pays on a single draw of fifty labels is a matter of luck: :doc:`/few_labels` has
-# averages, with sets on which the preset is better and others on which the search is. Against the
+# Whether choosing pays on a single draw of fifty labels is a matter of luck. :doc:`/few_labels` has
+# averages: the preset is better on some sets, and the search on others. Against the
 # support vector machine the gain is largest with the fewest labels, and gone at twenty per class.
 
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")

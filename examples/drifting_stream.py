@@ -4,7 +4,7 @@ Online learning: a stream that drifts
 
 Two classes lie on opposite sides of a circle that turns all the time; one row in ten has a label.
 Every chunk is predicted first and learnt afterwards. A machine that keeps everything it has seen
-is pulled back by its past, one with a half-life follows.
+is pulled back by its past. A machine with a half-life follows.
 """
 
 import matplotlib.pyplot as plt
@@ -60,16 +60,15 @@ for name, result in results.items():
     print(f"{name:32} {result.cumulative_accuracy[-1]:6.1%} right before training on them")
 
 # %%
-# Forgetting is what counts, and it must be short against the drift: after half a turn the classes
-# have changed places, and a past that is kept says the contrary of what is true. Do the unlabelled
-# rows help?
+# Forgetting helps, if the half-life is short compared with the drift: after half a turn the classes
+# have changed places, and old rows say the contrary of what is true. Do the unlabelled rows help?
 
 no_graph = following(half_life=100, C_graph=0)
 result = prequential(no_graph, drifting_stream(), classes=[0, 1], window=100)
 print(f"half_life=100 without a graph    {result.cumulative_accuracy[-1]:6.1%}")
 
 # %%
-# They do not: in two dimensions one label in ten rows says all there is to say.
+# They do not: in two dimensions one label in ten rows is enough.
 
 figure, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
 for name, result in results.items():

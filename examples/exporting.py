@@ -30,8 +30,8 @@ folder = pathlib.Path(tempfile.mkdtemp())
 # %%
 # A file of the library's own
 # ---------------------------
-# The scaler travels with the model, and what comes back is the same to the last bit. Unlike a
-# pickle it can be read from strangers: nothing in it is executed.
+# The scaler is saved with the model, and the model that is loaded predicts the same bits. Unlike a
+# pickle, a file from strangers is safe to read: nothing in it is executed.
 
 save_model(model, folder / "moons.gkm", note={"trained on": "two moons"})
 same = load_model(folder / "moons.gkm").decision_function(X_new)
@@ -75,8 +75,8 @@ else:
     print(f"same label {np.mean(label == model.predict(X_new)):.1%}")
 
 # %%
-# How far the scores of a thousand new rows are from the model's own: the own file's are the same,
-# the others differ by rounding.
+# How far the scores of a thousand new rows are from the model's. From the own file they are the
+# same; the others differ by rounding.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for name, values in differences.items():

@@ -71,7 +71,7 @@ for name, (X, truth, n_known) in sets.items():
 # %%
 # What the graph adds
 # -------------------
-# On the arcs the search finds a graph that helps much, on the sheet it seldom needs one, and on the
+# On the arcs the search finds a graph that helps much. On the sheet it seldom needs one. On the
 # table five neighbours are better than every kernel machine here: patients do not lie along
 # curves. The untuned :class:`~graphkm.GKMRegressor` has a weak graph, since a strong one costs more
 # on tables than it gains on curves.

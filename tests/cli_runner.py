@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+import tqdm.auto  # noqa: F401 - it reads the command's settings of bars if that imports it first
 from sklearn.datasets import dump_svmlight_file, make_moons
 
 from graphkm.cli import main

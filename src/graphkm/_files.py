@@ -129,7 +129,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
 
 def previous_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the file is kept that the last write replaced; links are followed.
+    """Return where the last write kept the file that it replaced; links are followed.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def previous_path(path: str | os.PathLike[str]) -> Path:
 
 
 def _descriptor(place: Path) -> int | None:
-    """Return the number of the open file that a path names, as /dev/stdout does in the end."""
+    """Return the number of the open file that a path names; /dev/stdout leads to one."""
     if not place.name.isdecimal():
         return None
     own = (f"/proc/{os.getpid()}/fd", "/dev/fd")

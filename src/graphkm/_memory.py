@@ -86,7 +86,7 @@ def _cgroup_memory() -> Iterator[int | None]:
 
 
 def _cgroup_folders(controller: str) -> Iterator[Path]:
-    """Yield the group of this process and all above it, whose limits bind as well."""
+    """Yield the group of this process and all groups above it: their limits hold too."""
     root = _CGROUP / controller
     yield root
     try:

@@ -30,7 +30,7 @@ SILENT: Any = _SilentBar()
 def progress_bar(shown: bool | int, **options: Any) -> Any:
     """Return a bar of tqdm on standard error, or a silent one.
 
-    Only those who want to see a bar wait for the import of tqdm.
+    tqdm is imported only if a bar is shown.
 
     Parameters
     ----------

@@ -13,16 +13,16 @@ _SMALL = 1024**3  # multiplications of a product that gains nothing from more th
 
 @cache
 def thread_pools() -> ThreadpoolController:
-    """Return the handle of the loaded thread pools, which takes milliseconds to find."""
+    """Return the handle of the loaded thread pools; finding them takes milliseconds."""
     return ThreadpoolController()
 
 
 def blas_threads_for(rows: int, columns: int) -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread if A'A is little work for A of this shape.
 
-    Threads that wait for each other on small pieces of work cost milliseconds a call where other
-    programs keep the cores busy. Every fit and every search runs in such a context, made for its
-    largest matrix. Parts of a large fit that work on small matrices have one of their own.
+    If other programs keep the cores busy, threads wait for each other on small pieces of work:
+    that costs milliseconds per call. Every fit and every search runs in such a context, made for
+    its largest matrix. Parts of a large fit that work on small matrices have their own.
 
     Examples
     --------

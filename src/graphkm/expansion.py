@@ -16,7 +16,7 @@ _ROWS = 8192  # rows of a large X converted at once
 
 
 def default_threads() -> int:
-    """Return the threads to use when nobody says: the cores of this process.
+    """Return the default number of threads: the cores of this process.
 
     ``OMP_NUM_THREADS``, which joblib sets in its workers, is respected.
 
@@ -53,7 +53,7 @@ class KernelExpansion:
     n_threads : int, default=1
         Threads used; the result is the same, bit for bit, for any number.
     shift : ndarray of shape (n_features,), optional
-        Subtracted from all rows; None is the mean row where that keeps digits (`mean_row`).
+        Subtracted from all rows. None is the mean row where that keeps digits (`mean_row`).
 
     Examples
     --------
@@ -178,7 +178,7 @@ class KernelExpansion:
         return query_rows(self.kernel, X, rows, self.dtype, self._shift)
 
     def _append(self, rows: NDArray[np.int64]) -> None:
-        # A precomputed kernel's rows need not be there any more: their numbers are the centres.
+        # The centres of a precomputed kernel are row numbers: its rows may be gone.
         queries = self._queries(self._X, rows) if self.kernel.has_rows else None
         self._store.append(as_centres(self.kernel, rows, queries))
 
@@ -193,7 +193,7 @@ class KernelExpansion:
         )
 
     def state(self) -> dict[str, Any]:
-        """Return all that f is made of; `from_state` makes the same f of it, bit for bit."""
+        """Return everything that defines f; `from_state` rebuilds the same f, bit for bit."""
         return {
             "kernel": self.kernel,
             "X": self._X,
@@ -211,6 +211,7 @@ class KernelExpansion:
 
         Examples
         --------
+        >>> from graphkm.kernels import SquaredExponential
         >>> f = KernelExpansion(SquaredExponential(gamma=1.0), np.array([[0.0], [1.0]]))
         >>> f.set(np.array([1]), np.array([[2.0]]))
         >>> KernelExpansion.from_state(f.state()).coefficients

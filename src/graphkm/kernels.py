@@ -1,9 +1,8 @@
 """Kernels: one small frozen class each.
 
-A kernel takes rows, dense or CSR, and returns float64 values whatever the input,
-because differences of squares do not survive in single precision. These classes are
-the definition; large sums of kernel values go through compiled code, which knows each
-kernel by its `native_code`.
+A kernel takes rows, dense or CSR, and always returns float64 values: differences of squares
+lose too many digits in single precision. These classes are the definition. Large sums of kernel
+values go through compiled code, which knows each kernel by its `native_code`.
 
 Examples
 --------
@@ -45,12 +44,12 @@ class Kernel(Part, ABC):
     """A kernel k(x, y); calling it gives the matrix between two sets of rows.
 
     To add a kernel, subclass it and write `_matrix` and `_diagonal` for rows in float64. A kernel
-    with parameters is a frozen dataclass. The other attributes say what a kernel is like; their
-    defaults are right for any kernel.
+    with parameters is a frozen dataclass. The other attributes are traits. Their defaults are
+    right for any kernel.
     """
 
     name: ClassVar[str] = "custom"
-    native_code: ClassVar[int | None] = None  # of compiled code, None if that does not know it
+    native_code: ClassVar[int | None] = None  # its number in compiled code; None if it has none
     has_rows: ClassVar[bool] = True  # False if X holds kernel values instead of rows
     stationary: ClassVar[bool] = False  # whether k(x, y) depends on x - y alone
     _bound: ClassVar[float | None] = None
@@ -62,7 +61,7 @@ class Kernel(Part, ABC):
 
     @property
     def euclidean_gamma(self) -> float | None:
-        """The gamma of a kernel exp(-gamma ||x - y||^2) up to a factor, None for any other."""
+        """Gamma, if the kernel is exp(-gamma ||x - y||^2) times a constant; else None."""
         return None
 
     def __call__(self, X: Rows, Y: Rows) -> Array:
@@ -76,7 +75,7 @@ class Kernel(Part, ABC):
         return self._diagonal(_float64(X))
 
     def with_gamma(self, gamma: float) -> Self:
-        """Return a copy with this gamma if the kernel's own was left open, else itself."""
+        """Return a copy with this gamma if the kernel has a gamma and it is None, else itself."""
         return self
 
     @abstractmethod
@@ -110,7 +109,15 @@ class _GammaKernel(Kernel):
 
 @dataclass(frozen=True)
 class SquaredExponential(_GammaKernel):
-    """Squared exponential, sigma_f^2 exp(-gamma ||x - y||^2); gamma = 1 / (2 sigma_l^2)."""
+    """Squared exponential, sigma_f^2 exp(-gamma ||x - y||^2).
+
+    Parameters
+    ----------
+    gamma : float or None, default=None
+        1 / (2 sigma_l^2), positive. None takes the estimator's gamma.
+    sigma_f : float, default=1.0
+        Amplitude, positive.
+    """
 
     gamma: float | None = None
     sigma_f: float = 1.0
@@ -155,7 +162,17 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(_GammaKernel):
-    """Polynomial kernel, (gamma <x, y> + coef0)^degree."""
+    """Polynomial kernel, (gamma <x, y> + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        Exponent, at least 1.
+    gamma : float or None, default=None
+        Factor of the inner product, positive. None takes the estimator's gamma.
+    coef0 : float, default=0.0
+        Constant, at least 0.
+    """
 
     degree: int = 3
     gamma: float | None = None
@@ -180,7 +197,13 @@ class Polynomial(_GammaKernel):
 
 @dataclass(frozen=True)
 class Laplacian(_GammaKernel):
-    """Laplacian kernel, exp(-gamma ||x - y||_1)."""
+    """Laplacian kernel, exp(-gamma ||x - y||_1).
+
+    Parameters
+    ----------
+    gamma : float or None, default=None
+        Positive. None takes the estimator's gamma.
+    """
 
     gamma: float | None = None
     name: ClassVar[str] = "laplacian"
@@ -190,7 +213,7 @@ class Laplacian(_GammaKernel):
 
     def _matrix(self, X: Rows, Y: Rows) -> Array:
         if issparse(X) or issparse(Y):
-            # Imported here: it takes three times as long as this package.
+            # Imported here: the import takes three times as long as this package's.
             from sklearn.metrics.pairwise import manhattan_distances
 
             distances = manhattan_distances(X, Y)
@@ -211,7 +234,7 @@ class Cosine(Kernel):
 
     def _matrix(self, X: Rows, Y: Rows) -> Array:
         x, y = np.sqrt(_squared_norms(X)), np.sqrt(_squared_norms(Y))
-        # A zero row has only zero products; dividing them by 1 keeps them so.
+        # The products of a zero row are 0, and dividing by 1 keeps them 0.
         return _dense(X @ Y.T) / np.multiply.outer(np.where(x > 0, x, 1), np.where(y > 0, y, 1))
 
     def _diagonal(self, X: Rows) -> Array:
@@ -219,7 +242,7 @@ class Cosine(Kernel):
 
 
 class Precomputed(Kernel):
-    """Values the user brings: X holds rows of them, Y the indices of the columns wanted."""
+    """Kernel values from the user: X holds rows of them, Y the indices of the columns wanted."""
 
     name: ClassVar[str] = "precomputed"
     has_rows: ClassVar[bool] = False
@@ -246,7 +269,13 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True)
 class FunctionKernel(Kernel):
-    """A kernel given as function(X, Y), which returns the (n, m) matrix between rows."""
+    """A kernel given as a function.
+
+    Parameters
+    ----------
+    function : callable
+        function(X, Y) returns the (n, m) matrix between the rows of X and the rows of Y.
+    """
 
     function: Callable[[Any, Any], Any]
     name: ClassVar[str] = "callable"
@@ -285,7 +314,7 @@ def resolve_kernel(kernel: str | Kernel | Callable[[Any, Any], Any]) -> Kernel:
         return kernel
     if isinstance(kernel, str) and kernel in _BY_NAME:
         return _BY_NAME[kernel]()
-    # A class is callable too, but calling it with rows is never meant.
+    # A class is callable too, but nobody means to call it with rows.
     if callable(kernel) and not isinstance(kernel, type):
         return FunctionKernel(kernel)
     raise ValueError(
@@ -297,9 +326,9 @@ def resolve_kernel(kernel: str | Kernel | Callable[[Any, Any], Any]) -> Kernel:
 def resolve_gamma(gamma: Literal["spread", "scale", "auto"] | float, X: Rows) -> float:
     """Turn a gamma into a number.
 
-    "spread" is one over the sum of the columns' variances, which is twice one over the mean
-    squared distance of two rows; 1 if there is none. "scale" and "auto" are those of
-    `sklearn.svm.SVC`: 1 / (d Var(X)), with the variance of all entries about their common
+    "spread" is one over the sum of the columns' variances. That is 2 over the mean squared
+    distance of two rows. It is 1 if all rows are equal. "scale" and "auto" are those of
+    `sklearn.svm.SVC`: 1 / (d Var(X)), with the variance of all entries around their common
     mean, and 1 / d. On standardised columns all three are the same.
 
     Examples
@@ -339,7 +368,7 @@ def _variance(X: Rows) -> float:
     blocks = (stored[i : i + step].astype(np.float64) for i in range(0, len(stored), step))
     total = math.fsum(np.square(block - mean).sum() for block in blocks)
     variance = (total + (size - stored.size) * mean**2) / size
-    # A constant X leaves only the rounding of its mean.
+    # For a constant X only the rounding of its mean is left.
     return variance if variance > (1e-14 * mean) ** 2 else 0.0
 
 
@@ -354,7 +383,7 @@ def _spread(X: Rows) -> float:
     step = max(1, _BLOCK // max(1, X.shape[1]))
     parts = (np.square(X[i : i + step] - mean).sum() for i in range(0, n, step))
     variance = math.fsum(parts) / n
-    # A constant X leaves only the rounding of its mean.
+    # For a constant X only the rounding of its mean is left.
     return variance if variance > 1e-28 * float(mean @ mean) else 0.0
 
 
@@ -374,7 +403,7 @@ def _squared_norms(X: Rows) -> Array:
 
 def _squared_distances(X: Rows, Y: Rows) -> Array:
     if not (issparse(X) or issparse(Y)):
-        # Distances do not see a shift, but ||x||^2 - 2<x, y> + ||y||^2 loses digits to it.
+        # A shift does not change distances, but ||x||^2 - 2<x, y> + ||y||^2 loses digits by it.
         centre = Y.sum(axis=0) / max(1, len(Y))
         X, Y = (X - centre, Y - centre) if X is not Y else (X - centre,) * 2
     distances = np.add.outer(_squared_norms(X), _squared_norms(Y)) - 2 * _dense(X @ Y.T)

@@ -32,7 +32,7 @@ class Loss(Part, ABC):
 
     name: ClassVar[str] = "custom"
     task: ClassVar[Literal["classification", "regression"]]
-    native_code: ClassVar[int | None] = None  # of the compiled steps, None if there are none
+    native_code: ClassVar[int | None] = None  # its number in compiled code; None if it has none
     lipschitz: ClassVar[float] = 1.0
 
     @property
@@ -58,8 +58,8 @@ class Loss(Part, ABC):
     def smoothed(self, width: float) -> Loss:
         """Return the loss itself if it is smooth, else its Moreau envelope.
 
-        The envelope, min over s of loss(y, s) + (f - s)^2 / (2 width), has the loss's minima
-        and lies at most width / 2 below it.
+        The envelope is the minimum over s of loss(y, s) + (f - s)^2 / (2 width). It has the
+        same minima as the loss and lies at most width / 2 below it.
         """
         return self
 
@@ -263,7 +263,7 @@ class SmoothTube(Loss):
     """Absolute error beyond a tube, with parabolas of width tau at its edges.
 
     With r = |y - f| - epsilon: 0 if r < 0, r^2 / (2 tau) if 0 <= r <= tau, r - tau / 2 beyond.
-    The Newton solver's stand-in for `L1` and `EpsilonInsensitive`.
+    The Newton solvers use it instead of `L1` and `EpsilonInsensitive`.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class LabeledKFold(BaseCrossValidator):
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=True
-        Whether the rows are shuffled before they are dealt out.
+        Whether the rows are shuffled before they are divided into folds.
     random_state : int, RandomState or None, default=None
         Decides the shuffling.
     unlabeled : default=-1
@@ -70,7 +70,7 @@ class LabeledKFold(BaseCrossValidator):
         y : array-like of shape (n_samples,)
             Labels or targets, with the marks of unlabelled rows.
         groups : object
-            Not used; there for compatibility.
+            Not used; for compatibility.
         """
         values = as_label_array(y)
         labeled = np.flatnonzero(labeled_mask(values, self.unlabeled))

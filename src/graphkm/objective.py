@@ -24,14 +24,14 @@ _EDGES = 2**18  # edges looked at together
 class Objective:
     """One problem, or several that share data, kernel and graph.
 
-    For every output r, with l labelled points of weight s_i,
+    For every output r, with l labelled points of weight s_i, it is ::
 
         J_r(w) = 1/2 ||w||^2 + C_r sum_i s_i loss(y_ir, f(x_i))
                  + C_graph_r (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p .
 
     The normalised form divides f(x_u) by the square root of the degree of u before taking
     differences, and the sum by the number of vertices instead of |E|. For p = 2 the sum is
-    f' L f with L the graph's Laplacian, and `degree` q makes it f' L^q f.
+    f' L f with L the graph's Laplacian. A degree q makes it f' L^q f.
 
     Outputs are the classes of one-vs-rest, or the points of a grid of C and C_graph.
 

@@ -1,8 +1,8 @@
 """What the convergence theorem of GKM promises for given parameters.
 
-Everything here is in the paper's units, in which the losses and the edges are
-averaged. The estimators multiply the sum of the losses, as `sklearn.svm.SVC`
-does, so with l labelled points
+Everything here is in the paper's units: the losses and the edges are averaged. The
+estimators multiply the sum of the losses, as `sklearn.svm.SVC` does. So with l labelled
+points
 
     paper's C = l * estimator's C,    paper's C' = l * estimator's C_graph.
 
@@ -30,8 +30,8 @@ class Guarantee:
     p : float
         Exponent of the smoothness |t|^p, at least 1.
     R : float
-        Bound of ||Phi(x)|| = k(x, x)^(1/2). Only differences of features meet it, so
-        a constant added to the kernel as intercept does not count here, but in A.
+        Bound of ||Phi(x)|| = k(x, x)^(1/2). It is used for differences of features only, so
+        an intercept, a constant added to the kernel, counts in A and not here.
     A : float
         Bound of the norm of the loss gradient: the loss's Lipschitz constant times
         the bound of ||Phi(x)||, intercept included.
@@ -83,8 +83,8 @@ Lower C_graph, or take p < 2.
         p, R, A : float
             As in `Guarantee`.
         max_weight : float, default=1.0
-            Largest edge weight. The theorem assumes weights of at most 1; larger ones
-            multiply C_graph.
+            Largest edge weight. The theorem assumes weights of at most 1. A larger weight
+            multiplies C_graph.
 
         Returns
         -------
@@ -119,7 +119,7 @@ Lower C_graph, or take p < 2.
 
     @property
     def M(self) -> float:
-        """Radius of a ball no iterate leaves; inf if the condition fails."""
+        """Radius of a ball that contains all iterates; inf if the condition fails."""
         a, b, p = self.a, self.b, self.p
         if not self.holds:
             return math.inf
@@ -134,7 +134,7 @@ Lower C_graph, or take p < 2.
         """Bound M + b + a M^(p-1) of the stochastic gradients; inf if the condition fails."""
         M = self.M
         edge = self.a * _power(M, self.p - 1) if self.a else 0.0
-        return float(M + self.b + edge)  # Python's float, whose products overflow quietly
+        return float(M + self.b + edge)  # Python's float: its products overflow to inf
 
     def bound(self, T: float) -> float:
         """Return 2 G^2 / T, the bound of E[J(w_T)] - J(w*) after T steps."""
@@ -148,7 +148,7 @@ Lower C_graph, or take p < 2.
         return 2 * self.bound(T)
 
     def iterations(self, eps: float, delta: float) -> float:
-        """Return the steps after which J is within eps of its minimum, surely enough.
+        """Return the steps after which J is within eps of its minimum, with probability 1 - delta.
 
         Parameters
         ----------
@@ -192,8 +192,8 @@ Lower C_graph, or take p < 2.
 def largest_C_graph(C: float, p: float, R: float, A: float) -> float:
     """Return the supremum of the C' the theorem allows, in the paper's units.
 
-    The value itself is allowed for p > 2 but not for p = 2, where M grows without
-    bound towards it: take a fraction of it.
+    For p > 2 the value itself is allowed. For p = 2 it is not, because M grows without
+    bound near it: take a fraction of it.
 
     Parameters
     ----------
@@ -227,8 +227,8 @@ def largest_sigma_f(C: float, C_graph: float, p: float) -> float:
     Returns
     -------
     float
-        ((p-2)^(p-2) / ((p-1)^(p-1) 2^p p C' C^(p-2)))^(1/(2p-2)) for p >= 2 (at p = 2
-        a supremum that is itself not allowed), inf for p < 2 or C_graph = 0.
+        ((p-2)^(p-2) / ((p-1)^(p-1) 2^p p C' C^(p-2)))^(1/(2p-2)) for p >= 2, inf for p < 2
+        or C_graph = 0. At p = 2 the value itself is not allowed.
 
     Examples
     --------

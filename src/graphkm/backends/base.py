@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 
 class CentreStore(ABC):
-    """Centres s_j with coefficients a_j, which grow, change and are summed over.
+    """Centres s_j with coefficients a_j, and sums over them.
 
-    Queries are what `query_rows` returns for the same kernel and data, centres what
-    `as_centres` makes of them.
+    Centres can be added, and coefficients can change. Queries come from `query_rows` for the same
+    kernel and data, and `as_centres` turns them into centres.
     """
 
     @abstractmethod

@@ -87,7 +87,7 @@ class NativeStore(CentreStore):
         self._dtype = dtype
         self._n_outputs = n_outputs
         self._n_threads = n_threads
-        # The amplitude multiplies sums and values; compiled code knows only its square 1.
+        # In compiled code every amplitude is 1: the kernel's multiplies sums and values here.
         self._amplitude = float(getattr(kernel, "sigma_f", 1.0)) ** 2
 
     def __len__(self) -> int:
@@ -130,7 +130,7 @@ def make_smo(
     rows : ndarray or CSR
         As the kernel's store takes them.
     diagonal : ndarray of shape (n,) or (n + 1,)
-        k(x, x) of every row, and of the mean of some if there is one.
+        k(x, x) of every row, then of the mean of some rows if there is one.
     mean : ndarray of shape (n,) or (0,)
         The mean's kernel with every row.
     dtype : dtype

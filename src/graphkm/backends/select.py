@@ -52,9 +52,9 @@ def query_rows(
 ) -> Any:
     """Return some rows of X, an index array or a slice, as the store wants its queries.
 
-    Compiled code wants its own precision, and dense rows less the shift: a stationary kernel
-    does not change, but its distances keep more digits. Python's kernels see the rows as they
-    are.
+    Compiled code takes rows in its own precision, and dense rows minus the shift. The shift does
+    not change a stationary kernel, but its distances keep more digits. Kernels in Python see the
+    rows as they are.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def query_rows(
 
 
 def as_centres(kernel: Kernel, rows: NDArray[np.int64], queries: Any) -> Any:
-    """Return queries as the centres they become: a precomputed kernel's are column numbers.
+    """Return the centres that queries become: column numbers for a precomputed kernel.
 
     Examples
     --------

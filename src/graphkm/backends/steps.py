@@ -26,7 +26,7 @@ def run_block(*, loss: Loss, p: float, implicit: bool, n_threads: int = 1, **blo
     Parameters
     ----------
     loss : Loss
-        Of the labelled points; one without compiled code takes longer.
+        Of the labelled points. A loss without compiled code takes longer.
     p : float
         Exponent of the edges' smoothness.
     implicit : bool
@@ -34,8 +34,8 @@ def run_block(*, loss: Loss, p: float, implicit: bool, n_threads: int = 1, **blo
     n_threads : int, default=1
         Threads of compiled code.
     **block
-        The arrays and numbers of `native/block.hpp`, under the names it has for them. `scores`,
-        `change`, `weighted`, `norm` and `objective` are changed.
+        The arrays and numbers of `native/block.hpp`, under the same names. `scores`, `change`,
+        `weighted`, `norm` and `objective` are changed.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def _edge_step(smoothness: Smoothness, gap: Vector, k: float, c: Vector) -> Vect
 def _proximal(gradient: Callable[[Vector], Vector], f: Vector, k: float, c: Vector) -> Vector:
     """Return the root a of a + c gradient(f + a k) for every output.
 
-    The left side increases with a. It changes its sign between 0 and the step of k = 0.
+    This sum increases with a. Its sign changes between a = 0 and the step for k = 0.
 
     Examples
     --------

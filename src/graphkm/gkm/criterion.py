@@ -1,7 +1,7 @@
 """How good a candidate is, judged from the labelled points alone.
 
-Both criteria use the squared loss, whose leave-one-out scores have a closed form: with
-h_i the leverage of point i and f_i its score, the score without it is (f_i - h_i y_i) / (1 - h_i).
+Both criteria use the squared loss, because its leave-one-out scores have a closed form. If point i
+has the leverage h_i and the score f_i, its score without it is (f_i - h_i y_i) / (1 - h_i).
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from ..solvers.terms import LabelTerms
 Matrix = NDArray[np.float64]
 
 ENOUGH = 5
-"""Labels per class from which half of them make a classifier worth asking."""
+"""Labels per class from which fits on half of them are compared."""
 
 _HALVINGS = 15
 _FOLDS = 10
-_STEPS = 200  # of Newton's method, for a fit whose score is wanted to a few digits
-_FEWEST = 8  # labels in all from which leaving one out says anything
+_STEPS = 200  # of Newton's method: a few digits of the score are enough
+_FEWEST = 8  # labels that can be left out; with fewer the score is NaN
 _MARGIN = 0.3  # weight of the margins against the errors, in logarithms
 _AGREEMENT = 0.1  # of the disagreement
-_LEAST = 0.02  # disagreement below which no difference is made
+_LEAST = 0.02  # smaller disagreements count as equal
 _SHARES = 0.1  # of the divergence of class shares
 
 GAIN = 0.05
-"""Share of the held-out error by which a graph must cut it to be preferred to none."""
+"""Share by which a graph must cut the held-out error to be preferred to none."""
 
 STEP = 0.25
-"""What a candidate pays for each step down the lists of values, which are in order of
-preference. It decides among a handful of labels, and fades as they grow in number."""
+"""Price of each step down the lists of values, which are in order of preference. It matters with a
+handful of labels, and little with many."""
 
 
 class Labels(NamedTuple):
@@ -49,7 +49,7 @@ class Labels(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What is said of one candidate: the smaller the loss the better."""
+    """The judgement of one candidate: the smaller the loss, the better."""
 
     loss: float
     score: float  # leave-one-out accuracy, or R^2 in regression
@@ -107,10 +107,10 @@ def disagreement(
 def share_divergence(
     phi: Matrix, others: Matrix, labels: Labels, Cs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how far the classes' shares among other points are from those of the labels, per C.
+    """Return how far the predicted classes' shares are from the labels' shares, per C.
 
-    It is the Kullback-Leibler divergence of the labels' shares from the predicted ones, and
-    grows where a class all but vanishes from the predictions.
+    It is the Kullback-Leibler divergence of the labels' shares from the predicted ones. It is
+    large if a class nearly vanishes from the predictions.
     """
     codes = labels.codes
     assert codes is not None
@@ -147,15 +147,15 @@ def judge_classes(
 ) -> Judgement:
     """Judge leave-one-out scores of a classification.
 
-    Errors count first, as the mean of the error rate over points and over classes. What they
-    leave open is decided by the disagreement on unlabelled points where it is known, else by
-    the squared error of the scores; and by how far the predicted shares of the classes are
-    from those of the labels. Points that are their class's only one are passed over: without
-    them the class is unknown. Fewer than eight points that remain say nothing.
+    Errors count first, as the mean of the error rate over points and over classes. The
+    disagreement on unlabelled points breaks ties; if it is unknown, the squared error of the
+    scores does. How far the predicted class shares are from the labels' shares counts a little.
+    A point that is the only one of its class is skipped: without it the class is unknown. With
+    fewer than eight points the score is NaN.
     """
     codes = labels.codes
     assert codes is not None
-    counts = np.bincount(codes, labels.weights > 0)  # rows of weight 0 are as good as absent
+    counts = np.bincount(codes, labels.weights > 0)  # rows of weight 0 do not count
     judged = np.flatnonzero((counts[codes] > 1) & (labels.weights > 0))
     if len(judged) < _FEWEST:
         return Judgement(0.0, float("nan"))
@@ -184,7 +184,7 @@ def judge_values(scores: Matrix, labels: Labels) -> Judgement:
 
 
 def hold_out(phi: Matrix, labels: Labels, C: float, loss: Loss) -> Matrix:
-    """Return every labelled point's score from a fit with the loss itself without its fold."""
+    """Return every labelled point's score from a fit, with the loss itself, to the other folds."""
     y = labels.targets[:, 0]
     fold = np.random.default_rng(0).permutation(len(y)) % _FOLDS
     scores = np.zeros_like(labels.targets)

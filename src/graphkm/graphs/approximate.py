@@ -1,14 +1,14 @@
-"""Nearly all of the nearest rows, by faiss: rows in cells, of which only the near ones are read.
+"""Nearly all of the nearest rows, by faiss: rows lie in cells, and only near cells are read.
 
-An inverted file: k-means cuts the space into about sqrt(2n) cells, and a row is compared with
-the rows of the few cells nearest to it. How many cells that takes depends on the data, so it is
-measured: the fewest that find `RECALL` of the true neighbours of a sample of rows.
+The index is an inverted file. k-means cuts the space into about sqrt(2n) cells, and a row is
+compared with the rows of the few cells nearest to it. How many cells depends on the data. So it is
+measured: the smallest number that finds `RECALL` of the true neighbours of a sample of rows.
 
-Wide rows are first projected on their main directions; the search there proposes candidates,
-of which the distances between the whole rows choose.
+Wide rows are first projected on their main directions. The search there proposes candidates, and
+the distances between the whole rows decide among them.
 
-faiss works in one thread per block of rows, and blocks do not depend on the number of threads:
-its own threads would cut matrix products, and thereby rounding, by their number.
+faiss works in one thread per block of rows, and blocks do not depend on the number of threads. With
+threads of its own, faiss would cut matrix products by their number, and rounding would differ.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .distances import squared_distances
 from .exact import Indices, blocks, exact, progress
 
 RECALL = 0.97
-"""Share of the sample's neighbours to be found; more than 0.95, since a sample errs."""
+"""Share of the sample's neighbours to be found; more than 0.95, because a sample errs."""
 
 DIRECTIONS = 64
 """Main directions kept of rows of more than twice as many columns."""
 
-_SAMPLE = 200  # rows whose true neighbours are searched for, for less than a hundredth of all
+_SAMPLE = 200  # rows whose true neighbours are searched for: below a hundredth of the work
 _BLOCK = 1024  # rows per search
 _TRAINING = 64  # rows per cell that k-means looks at; more gained no recall
 _SIDE = 10_000  # rows looked at to find the main directions
@@ -46,7 +46,7 @@ class _Cells(NamedTuple):
 
 
 def approximate(rows: NDArray[Any], k: int, n_jobs: int | None, verbose: bool) -> Indices | None:
-    """Return nearly the k nearest other rows of every row, or None if that takes most cells.
+    """Return nearly the k nearest other rows of every row, or None if most cells must be read.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def approximate(rows: NDArray[Any], k: int, n_jobs: int | None, verbose: bool) -
     >>> sorted(near[1000].tolist())  # doctest: +SKIP
     [999, 1001]
     """
-    import faiss  # noqa: F401  (loaded first, for its thread pools to be found and limited)
+    import faiss  # noqa: F401  (loaded first, so that its thread pools can be limited)
 
     with ThreadpoolController().limit(limits=1):
         cells = _calibrated(rows, k)
@@ -91,7 +91,7 @@ def _search(cells: _Cells, rows: NDArray[Any], own: Indices, k: int) -> Indices:
     """Return the best k candidates of the rows `own`, nearest first; -1 where there are fewer."""
     import faiss
 
-    faiss.omp_set_num_threads(1)  # OpenMP keeps this number for every thread apart
+    faiss.omp_set_num_threads(1)  # OpenMP keeps one such number for each thread
     _, found = cells.index.search(cells.points[own], cells.candidates)
     unfit = (found < 0) | (found == own[:, None])
     found[unfit] = -1
@@ -112,7 +112,7 @@ def _calibrated(rows: NDArray[Any], k: int) -> _Cells | None:
     sample = np.sort(np.random.default_rng(0).permutation(n)[:_SAMPLE]).astype(np.int64)
     near = exact(rows, sample, k)
     d2 = squared_distances(rows, np.repeat(sample, k), near.ravel()).reshape(near.shape)
-    reach = d2.max(axis=1, keepdims=True) * (1 + 1e-6)  # any row as near is as good
+    reach = d2.max(axis=1, keepdims=True) * (1 + 1e-6)  # another row at that distance will do
     for width in (DIRECTIONS, d) if d > 2 * DIRECTIONS else (d,):
         require_memory(
             n * (8 * width + 8 * k + 16),
@@ -129,7 +129,7 @@ def _calibrated(rows: NDArray[Any], k: int) -> _Cells | None:
 def _enough_probes(
     cells: _Cells, rows: NDArray[Any], sample: Indices, reach: NDArray[np.float64], k: int
 ) -> bool:
-    """Set the fewest cells to probe, 1, 2, 4 and so on; False if a quarter are too few."""
+    """Set how many cells to probe: 1, 2, 4, ...; False if a quarter of all is too few."""
     probes = 1
     while probes <= max(1, cells.index.nlist // 4):
         cells.index.nprobe = probes
@@ -155,7 +155,7 @@ def _index(points: NDArray[np.float32]) -> Any:
 
 
 def _points(rows: NDArray[Any], width: int) -> NDArray[np.float32]:
-    """Return the rows in float32, about mean 0 and at most 1, on their main directions if fewer."""
+    """Return the rows in float32, centred, at most 1, projected where `width` is smaller."""
     n, d = rows.shape
     mean = rows.mean(axis=0, dtype=np.float64)
     size = float(max((rows.max(axis=0) - mean).max(), (mean - rows.min(axis=0)).max())) or 1.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._memory import require_memory
 
 Rule = Literal["uniform", "weight"]
-"""How edges are drawn: all alike, or in proportion to their weight."""
+"""How edges are drawn: uniformly, or in proportion to their weight."""
 
 _BLOCK = 2**18
 _STREAMS = 0x67726170  # keeps our streams apart from those a caller spawns from the same seed
@@ -77,7 +77,7 @@ class Graph(ABC):
     @property
     @abstractmethod
     def max_weight(self) -> float:
-        """Upper bound on mu, at least 1: the same on every processor for weights of distances."""
+        """Upper bound on mu, at least 1. Weights of distances have the same on every processor."""
 
     @abstractmethod
     def take(self, index: NDArray[np.int64]) -> Edges:
@@ -93,7 +93,7 @@ class Graph(ABC):
         Parameters
         ----------
         rule : {"uniform", "weight"}
-            Draw all edges alike, or favour heavy ones. Both are unbiased (`EdgeSampler`); the
+            Draw edges uniformly, or favour heavy ones. Both are unbiased (`EdgeSampler`); the
             second has the smaller variance where most weights are near 0.
         seed : numpy.random.SeedSequence
             Source of all randomness.
@@ -166,8 +166,8 @@ class UniformSampler(EdgeSampler):
 def generators(seed: np.random.SeedSequence, count: int) -> list[np.random.Generator]:
     """Return independent generators, one per random variable, that depend on `seed` alone.
 
-    One generator each, because a stream shared by two variables would depend on how the draws
-    are cut into calls. ``seed.spawn`` is avoided: it changes the seed.
+    If two variables shared a generator, their values would depend on how draws are cut into
+    calls. ``seed.spawn`` is avoided, because it changes the seed.
 
     Examples
     --------

@@ -32,9 +32,8 @@ def gaussian_weights(
 def squared_distances(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return ||x_u - x_v||^2 for each pair (u_k, v_k) of rows of X, in float64.
 
-    Summed from the differences of the rows, hence without the cancellation of
-    ||x_u||^2 - 2 <x_u, x_v> + ||x_v||^2, in slices of bounded memory. Overflow gives the largest
-    float.
+    The squared differences of the rows are summed, in slices of bounded memory. This avoids the
+    cancellation in ||x_u||^2 - 2 <x_u, x_v> + ||x_v||^2. Overflow gives the largest float.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ def _equal_slices(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> Iterato
 
 
 def _sparse_slices(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> Iterator[slice]:
-    """Cut by the numbers really stored, since rows may differ widely in length."""
+    """Cut by how many numbers are stored: rows may differ widely in length."""
     stored = np.diff(X.indptr).astype(np.int64)
     cost = np.cumsum(stored[u] + stored[v] + 1)
     if len(cost) == 0:

@@ -14,9 +14,9 @@ from .distances import gaussian_weights
 
 
 class ImplicitGraph(Graph):
-    """A graph over the rows of X, its edges numbered by a formula.
+    """A graph over the rows of X whose edges are numbered by a formula.
 
-    Weights are mu_uv = exp(-gamma ||x_u - x_v||^2), in float64, when an edge is looked at.
+    Weights are mu_uv = exp(-gamma ||x_u - x_v||^2), computed in float64 when they are needed.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ class ImplicitGraph(Graph):
 class CandidateSampler(EdgeSampler):
     """Draw M uniform candidates, keep one with probability mu_j / sum_k mu_k.
 
-    The factor is m = 1/M sum_k mu_k. Exactly unbiased, without the sum over all edges: given the
-    candidates, E[m g] = sum_j (mu_j / sum_k mu_k) m g_j = 1/M sum_j mu_j g_j, and each candidate
-    is uniform. If all mu_j are 0 the last candidate is kept, with factor 0.
+    The factor is m = 1/M sum_k mu_k. This is exactly unbiased, and needs no sum over all edges:
+    given the candidates, E[m g] = sum_j (mu_j / sum_k mu_k) m g_j = 1/M sum_j mu_j g_j, and each
+    candidate is uniform. If all mu_j are 0 the last candidate is kept, with factor 0.
 
     Examples
     --------

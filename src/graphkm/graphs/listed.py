@@ -62,8 +62,8 @@ class ListedGraph(Graph):
     def max_weight(self) -> float:
         """Upper bound on mu: 1, or the largest weight where that is more.
 
-        Weights of distances are at most 1. The largest of them is rounded differently on
-        different processors, and bounds only itself.
+        Weights of distances are at most 1. Their maximum would not do as a bound: it is rounded
+        differently on different processors.
         """
         return float(self._edges.weight.max(initial=1.0))
 

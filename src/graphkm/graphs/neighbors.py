@@ -15,7 +15,7 @@ from .full import FullGraph
 from .listed import ListedGraph
 from .search import Method, nearest
 
-_SAMPLE = 2**18  # pairs looked at to foretell the size of an epsilon graph
+_SAMPLE = 2**18  # pairs looked at to estimate the size of an epsilon graph
 _BYTES_PER_EDGE = 72  # ends and weight, their parts before joining, and one temporary of each
 
 
@@ -40,7 +40,7 @@ def knn_graph(
     labeled : ndarray of bool of shape (n_vertices,)
         True where a row has a label.
     n_neighbors : int or "auto"
-        k; if there are fewer other rows, all of them. "auto" is `default_neighbors`.
+        k, or the number of other rows if that is less. "auto" is `default_neighbors`.
     gamma : float or "local"
         Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2). "local" gives
         exp(-||x_u - x_v||^2 / (s_u s_v)), with s_u the distance from u to its k-th neighbour
@@ -125,8 +125,8 @@ def _weights(
 ) -> NDArray[np.float64]:
     """Return the weights of pairs at squared distances d2.
 
-    `farthest` are the squared distances to the k-th neighbours, s_u^2. Where it is 0, among
-    many coinciding rows, the smallest positive one stands in: there is no scale to be had.
+    `farthest` are the squared distances to the k-th neighbours, s_u^2. They are 0 where many rows
+    coincide. There the smallest positive one is used instead.
     """
     with np.errstate(over="ignore", under="ignore"):
         if not isinstance(gamma, str):

@@ -22,14 +22,17 @@ from .search import choose_search
 
 
 class GraphPart(Part, ABC):
-    """What makes a graph of rows. To add one, subclass it as a frozen dataclass and write `build`.
+    """What makes a graph of rows.
 
-    `listed` says whether the graph stores its edges, as a `ListedGraph` does: iterated
-    Laplacians and the Newton solvers at their best need that.
+    To add one, subclass it as a frozen dataclass and write `build`.
     """
 
     listed: ClassVar[bool] = False
-    streams: ClassVar[bool] = False  # whether partial_fit can draw its edges from kept rows
+    """Whether the graph stores its edges, as a `ListedGraph` does. `RowNewton` needs that, and
+    `Newton` is at its best with it."""
+
+    streams: ClassVar[bool] = False
+    """Whether ``partial_fit`` can draw its edges from kept rows."""
 
     @abstractmethod
     def build(
@@ -58,19 +61,38 @@ class GraphPart(Part, ABC):
         """
 
     def planned(self, sizes: Sizes, X: Any) -> Self:
-        """Return the part with every "auto" that depends on the rows filled in."""
+        """Return the part with every "auto" that depends on the rows filled in.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            ``n_rows``, ``n_labeled``, and ``classes``: whether targets are classes.
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The rows, or the first chunk of a stream.
+        """
         return self
 
     def weighted(self, gamma: float, *, local: bool) -> Self:
         """Return the part with its weights filled in.
 
-        `gamma` is the bandwidth of the kernel. `local` says whether "auto" prefers bandwidths
-        that follow the distances about each row.
+        Parameters
+        ----------
+        gamma : float
+            The bandwidth of the kernel.
+        local : bool
+            Whether "auto" prefers bandwidths that follow the distances around each row.
         """
         return self
 
     def accepts(self, together: Combination) -> None:
-        """Raise ValueError if the graph does not go with the other parts."""
+        """Raise ValueError if the graph does not go with the other parts.
+
+        Parameters
+        ----------
+        together : Combination
+            ``kernel``, ``graph``, ``smoothness``, ``solver``, ``C_graph``, and ``streaming``:
+            whether rows come in chunks.
+        """
         if together.C_graph == 0:
             return
         if not together.kernel.has_rows and not isinstance(self, Affinity):

@@ -17,11 +17,11 @@ Method = Literal["auto", "exact", "approximate"]
 """How neighbours are searched for."""
 
 LARGE = 10**12
-"""n^2 d from which "auto" is approximate: the exact search then takes two CPU minutes or more, the
-approximate one seconds. Below it the exact one costs little, and its graph has no misses."""
+"""n^2 d from which "auto" is approximate. There the exact search takes two CPU minutes or more, and
+the approximate one seconds. Below, the exact search costs little and misses nothing."""
 
 VERY_LARGE = 10 * LARGE
-"""n^2 d from which an exact search that could have been approximate is worth a warning."""
+"""n^2 d from which an exact search warns that an approximate one would be faster."""
 
 TREE_DIMENSIONS = 6
 """Up to here scikit-learn's trees are fast enough at any n: 700,000 rows took them 20 CPU seconds
@@ -53,10 +53,10 @@ def nearest(
         Threads, as in scikit-learn: None is 1, -1 is all cores.
     method : {"auto", "exact", "approximate"}, default="auto"
         "exact" is scikit-learn's search. "approximate" needs the extra ``graphkm[ann]`` and
-        aims at 95 % of the neighbours or more, judged by a sample of rows; sparse rows, and
-        rows in which it would have to look nearly everywhere, are searched exactly. "auto" is
-        approximate for dense data beyond `LARGE` of more than `TREE_DIMENSIONS` columns if the
-        extra is installed.
+        aims at 95 % of the neighbours or more, judged by a sample of rows. Sparse rows are
+        searched exactly, and so are rows for which most cells would have to be read. "auto" is
+        approximate for dense data beyond `LARGE` with more than `TREE_DIMENSIONS` columns, if
+        the extra is installed.
     squared : bool, default=False
         Return squared distances.
     verbose : bool, default=False

@@ -1,6 +1,11 @@
-"""The methods that GKM is measured against.
+"""What kernel machines share, and the methods that GKM is measured against.
 
 ===================  ==============================================================
+machine              `KernelMachine`: validation, the fitted f, predictions
+params               `Composed`: parameters that are parts
+labels, classes      which rows are labelled; classes as outputs
+targets              quantities in units of their spread
+checks               looks at the data before the work begins; `GraphWarning`
 laplacian_svc        `LaplacianSVC`
 laplacian_regressor  `LaplacianRegressor`
 laplacian_base       their parameters, graph and fit
@@ -15,8 +20,15 @@ ramp                 its concave-convex procedure
 ===================  ==============================================================
 """
 
+from .checks import GraphWarning, UnderflowError
 from .laplacian_regressor import LaplacianRegressor
 from .laplacian_svc import LaplacianSVC
 from .transductive_svc import TransductiveSVC
 
-__all__ = ["LaplacianRegressor", "LaplacianSVC", "TransductiveSVC"]
+__all__ = [
+    "GraphWarning",
+    "LaplacianRegressor",
+    "LaplacianSVC",
+    "TransductiveSVC",
+    "UnderflowError",
+]

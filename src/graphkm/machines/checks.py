@@ -1,4 +1,4 @@
-"""Looks at the data before the work begins: whether it fits, and can succeed."""
+"""Checks of the data before the work begins: whether it fits into memory, and can succeed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..kernels import Kernel, resolve_gamma
 from ..solvers import SGD
 
 _PROBE, _OTHERS = 32, 4096  # rows between which kernel values are looked at
-_PAIRS = 1024  # of them, pairs whose distance is computed exactly
+_PAIRS = 1024  # pairs of them whose distance is computed exactly
 _ROWS = 8192  # rows whose norms are computed together
 _ROUNDING = 0.01  # error of a kernel value's exponent from which single precision misleads
 
@@ -82,13 +82,13 @@ def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
     store = make_store(kernel, X.shape[1], 1, sparse=issparse(X), dtype=np.float64)
     store.append(query_rows(kernel, X, chosen, np.float64))
     values = store.values(query_rows(kernel, X, chosen[:_PROBE], np.float64))
-    values /= float(kernel.diagonal(X[:1])[0])  # of a stationary kernel it is the same everywhere
+    values /= float(kernel.diagonal(X[:1])[0])  # the same everywhere: it is stationary
     reached = values >= np.finfo(np.float32).tiny
     if reached.all():
         return
     u, v = np.nonzero(reached)
     farthest = np.argsort(values[u, v])[:_PAIRS]
-    # Rounding puts rows at some distance from themselves; here they are at none.
+    # Rounding gives a row a distance from itself. These distances are exact.
     if not squared_distances(X, chosen[u[farthest]], chosen[v[farthest]]).any():
         raise UnderflowError(
             f"{_width(kernel)} makes every kernel value between different rows underflow "
@@ -113,7 +113,7 @@ def check_graph_reaches(graph: Graph, gamma: float) -> None:
 
 
 def warn_of_rounding(kernel: Kernel, X: Any, dtype: Any) -> None:
-    """Warn where squared distances lose the digits that matter."""
+    """Warn if squared distances lose the digits that matter."""
     gamma = kernel.euclidean_gamma
     if gamma is None or X.shape[0] == 0:
         return
@@ -161,8 +161,8 @@ def require_memory_for_centres(X: Any, n_outputs: int, solver: SGD, dtype: Any) 
         n_centres = min(n_centres, solver.budget + _OTHERS)  # and those of a block
     per_value = np.dtype(dtype).itemsize
     row = X.nnz / max(1, X.shape[0]) * (per_value + 4) if issparse(X) else X.shape[1] * per_value
-    # Panels grow by doubling: while they move, the old and the new are there together. A centre
-    # is found by its number in a dictionary, whose entries take about 100 bytes.
+    # Panels grow by doubling, and the old and the new ones exist together for a while. A
+    # dictionary finds a centre by its number; an entry takes about 100 bytes.
     centres = n_centres * (100 + 3 * row + n_outputs * (4 * 8 + 3 * per_value))
     estimate = int(centres) + max_iter * n_outputs // 4 + 2**24  # and the objective's course
     require_memory(

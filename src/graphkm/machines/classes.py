@@ -53,7 +53,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _encode_more(
         self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-        """Return where a stream's next rows have labels, these as targets, and weights."""
+        """Return which of a stream's next rows are labelled, their targets and their weights."""
         values = as_label_array(y)
         labeled = labeled_mask(values, self.unlabeled)
         check_consistent_length(X, labeled)
@@ -152,7 +152,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
 
 def winning_class(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the number of the winning class; a tie of two goes to the second, as f >= 0.
+    """Return the number of the winning class. With two classes f = 0 is the second class.
 
     Examples
     --------

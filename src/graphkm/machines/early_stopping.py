@@ -1,4 +1,4 @@
-"""When decisions have settled, though the objective has not."""
+"""Stop early: decisions have settled, though the objective still falls."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .classes import winning_class
 from .laplacian_cg import ConjugateGradients
 
 TOLERATED = 0.015
-"""Share of the decisions that may differ from those of the check before (Melacci and Belkin)."""
+"""Largest share of decisions that may change between two checks (Melacci and Belkin)."""
 
 INTERVAL = 15
-"""Steps between two checks: a number that grew with n, as the paper's, would cost more than n^2."""
+"""Steps between two checks. The paper's number grows with n, and costs more than n^2."""
 
 
 class EarlyStopping:
@@ -25,8 +25,8 @@ class EarlyStopping:
     unlabeled : ndarray of int
         The unlabelled rows.
     validation_error : callable, optional
-        Returns the error on a validation set, given a and b. Where it is passed it alone decides,
-        and stops at the first check that does not lower it.
+        Returns the error on a validation set, given a and b. If it is passed, it alone decides:
+        the first check with no lower error stops.
     """
 
     def __init__(

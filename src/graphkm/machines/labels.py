@@ -12,7 +12,7 @@ DEFAULT_MARKER = -1
 
 
 def as_label_array(y: Any) -> NDArray[Any]:
-    """Return y as a one-dimensional array in which None, NaN and NA are still what they were.
+    """Return y as a one-dimensional array that keeps None, NaN and NA as they are.
 
     Examples
     --------
@@ -27,12 +27,12 @@ def as_label_array(y: Any) -> NDArray[Any]:
         # np.asarray(["a", nan]) would turn the NaN into the string "nan".
         y = np.asarray(y.to_list() if hasattr(y, "to_list") else y, dtype=object)
     flat = np.asarray(column_or_1d(y, warn=True))
-    # Text beside another marker is told apart from it later.
+    # Text mixed with another marker stays mixed: it is sorted out later.
     return flat if missing_mask(flat).any() or _mixes_text(flat) else plain_labels(flat)
 
 
 def plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels, none of them missing, as an array of their own type where there is one.
+    """Return labels, none of them missing, as an array of their own type if they share one.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def labeled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
         return labeled
     numbers = y.dtype.kind in "biuf"
     if numbers == isinstance(unlabeled, str) and y.dtype.kind != "O":
-        return labeled  # numbers never equal a word, nor words a number
+        return labeled  # a number never equals a word
     labeled[labeled] = [value != unlabeled for value in y[labeled].tolist()]
     return labeled
 
 
 def refuse_ambiguous(y: NDArray[Any], unlabeled: Any) -> None:
-    """Raise if -1 may be a class and not the marker, or the text "-1" the marker."""
+    """Raise if -1 may be a class instead of the marker, or the text "-1" the marker."""
     if _is_missing(unlabeled) or unlabeled != DEFAULT_MARKER:
         return
     if y.dtype.kind in "UO" and str(DEFAULT_MARKER) in y[~missing_mask(y)].tolist():
@@ -108,7 +108,7 @@ def missing_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _is_missing(value: Any) -> bool:
-    # pandas.NA is neither true nor false when compared, so it is known by its type.
+    # Comparing pandas.NA gives neither True nor False, so its type is looked at.
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 

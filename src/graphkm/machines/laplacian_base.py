@@ -33,7 +33,7 @@ from .params import Composed, Resolver
 _EXACT = 500  # rows up to which Newton's factorisation is as quick as conjugate gradients
 _SHARE = 0.5  # of the available memory
 _NEGLIGIBLE = 2**25  # bytes
-_UNKNOWN = 2**31  # bytes, where nobody tells how many there are
+_UNKNOWN = 2**31  # bytes, if the system does not tell how many are free
 _STEPS = {"newton": 500, "cg": 5000}
 
 
@@ -112,7 +112,7 @@ class BaseLaplacian(Composed, KernelMachine):
             )
         n, dtype = X.shape[0], np.dtype(np.float64 if self.precision == "double" else np.float32)
         solver, stored = self._choose_solver(n, loss, dtype)
-        if solver == "newton":  # its factorisation has no use for coarser values
+        if solver == "newton":  # its factorisation works in double precision anyway
             dtype = np.dtype(np.float64)
         kernel = self._resolve_kernel(X, dtype)
         check_kernel_reaches(kernel, X)
@@ -175,14 +175,14 @@ class BaseLaplacian(Composed, KernelMachine):
     def _memory_limit(self, wanted: int) -> float:
         if self.max_memory != "auto":
             return float(self.max_memory)
-        # The look at the system's files takes milliseconds.
+        # Reading the system's files takes milliseconds.
         free = available_memory() if wanted > _NEGLIGIBLE else None
         return _UNKNOWN if free is None else _SHARE * free
 
     def _build_laplacian(
         self, X: Any, labeled: NDArray[np.bool_], kernel: Kernel, affinity: Any
     ) -> Any:
-        """Return L over all rows, labelled pairs included; None where the graph has no weight."""
+        """Return L over all rows, labelled pairs included; None if the graph is not used."""
         graph = resolve_graph(self.graph)
         if affinity is not None and not isinstance(graph, Affinity):
             raise ValueError(
@@ -197,7 +197,7 @@ class BaseLaplacian(Composed, KernelMachine):
                 "for; pass graph='precomputed' and fit(X, y, affinity=W), or gamma_I=0."
             )
         if isinstance(graph, KNN) and graph.n_neighbors == "auto":
-            usual = self._usual_neighbors * default_neighbors(n) // NEIGHBORS  # of few rows fewer
+            usual = self._usual_neighbors * default_neighbors(n) // NEIGHBORS  # fewer for few rows
             graph = graph.with_params(n_neighbors=usual)
         if isinstance(graph, KNN | Epsilon):
             own = kernel.euclidean_gamma

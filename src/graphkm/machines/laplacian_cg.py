@@ -1,11 +1,11 @@
 """Preconditioned conjugate gradients for Laplacian SVM and regression.
 
-Half the gradient of the objective in a is K z with z = gamma_A a + gamma_I L^q f + E g / 2, where g
-are the losses' slopes and E places the labelled rows among all. Preconditioned by K (Melacci and
-Belkin, 2011) it is z itself: no system is solved, and K z is the only product with K of a step,
-as those with the directions follow from it. b has a preconditioner of its own, the mean k(x, x).
-Directions are Polak and Ribiere's; the step along one is exact, at the zero of a slope that is
-piecewise linear. All outputs share the products.
+Half the gradient of the objective in a is K z with z = gamma_A a + gamma_I L^q f + E g / 2. Here g
+are the losses' slopes, and E places the labelled rows among all rows. Preconditioned by K (Melacci
+and Belkin, 2011) the gradient is z itself. So no system is solved, and a step takes one product
+with K, which is K z: the products with the directions follow from it. b has its own
+preconditioner, the mean k(x, x). Directions are Polak and Ribiere's. The step along a direction is
+exact: it ends at the zero of a piecewise linear slope. All outputs share the products.
 
 `EarlyStopping` ends the iteration long before the minimum, when the decisions have settled.
 """
@@ -30,7 +30,7 @@ Check = Callable[["ConjugateGradients"], bool]
 def solve_by_cg(
     objective: LaplacianObjective, tol: float, max_iter: int, check: Check | None = None
 ) -> LaplacianSolution:
-    """Return the minimum, or where `check` says that it is good enough.
+    """Return the minimum, or the point at which `check` stops.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def solve_by_cg(
 
 
 class ConjugateGradients:
-    """The iteration: a, b and all that follows from them, one column per output."""
+    """The iteration: a, b and what is computed from them, one column per output."""
 
     def __init__(self, objective: LaplacianObjective, tol: float) -> None:
         n, r = objective.n_rows, objective.n_outputs
@@ -96,7 +96,7 @@ class ConjugateGradients:
         return np.divide(size, first, out=np.zeros_like(size), where=first > 0)
 
     def _look(self) -> None:
-        """Compute the gradient where the iteration stands, and the next direction."""
+        """Compute the gradient at a and b, and the next direction."""
         o = self._objective
         slope = o.weights[:, None] * o.loss.gradient(o.targets, self.scores[o.labeled])
         z = o.norm_weight * self.a + self._smooth

@@ -4,15 +4,15 @@ Given the losses' slopes g at the labelled rows and b, the best coefficients of 
 
     a = A^(-1) (E c - b p),   A = gamma_A + gamma_I L^q K,   p = gamma_I L^q 1,   c = -g / 2,
 
-where E places the l labelled rows among all. So one factorisation of A, for all outputs and
-steps, leaves a problem in c and b,
+where E places the l labelled rows among all rows. A is factorised once for all outputs and steps.
+What is left is a problem in c and b,
 
-    sum_i s_i loss(y_i, f_i) + c' S c + t b^2,   f = S c + b h,
+    sum_i s_i loss(y_i, f_i) + c' S c + t b^2,   f = S c + b h.
 
-with S = E' K A^(-1) E, the kernel with the graph inside it, and with h = E' (1 - K A^(-1) p) and
-t = p' (1 - K A^(-1) p). Without normalisation L 1 = 0, h = 1 and t = 0: any SVM's intercept.
-`DampedNewton` solves it; with the squared hinge loss each of its steps solves a linear system on
-the rows that violate the margin.
+Here S = E' K A^(-1) E is the kernel with the graph inside it, h = E' (1 - K A^(-1) p) and
+t = p' (1 - K A^(-1) p). Without normalisation L 1 = 0, so h = 1 and t = 0, as for any SVM's
+intercept. `DampedNewton` solves this problem. With the squared hinge loss each step solves a linear
+system on the rows that violate the margin.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ReducedProblem:
         pull = objective.constant_pull
         self._columns, self._pulled = _solve_columns(objective, pull)
         S = seen @ self._columns
-        # Half of it, for DampedNewton's 1/2 ||v||^2 is to be c' S c.
+        # Half of S, so that DampedNewton's 1/2 ||v||^2 is c' S c.
         self.phi = safe_cholesky((S + S.T) / 4)
         self.along = 1.0 - seen @ self._pulled
         whole = 1.0 - objective.kernel.values @ self._pulled
@@ -131,22 +131,22 @@ class InterceptTerms:
         return self._labels.adjoint(g)
 
     def value(self, s: Vector, width: float) -> float:
-        """Return T_h; at width 0, with the b of the last width, which is best as that shrinks."""
+        """Return T_h; width 0 takes the b of the last width, which tends to the best one."""
         f = self._shifted(s, width or self._width)
         return self._labels.value(f, width) + self._cost * self._b**2
 
     def gradient(self, s: Vector, width: float) -> Vector:
-        """Return the losses' derivatives at the best b: those in b vanish."""
+        """Return the losses' derivatives at the best b, where the derivative in b is 0."""
         return self._labels.gradient(self._shifted(s, width), width)
 
     def residual(self, s: Vector, width: float) -> float:
-        """Return what smoothing leaves open; b adds nothing, being the best of the smoothed T."""
+        """Return the error of smoothing; b adds nothing, as it is the best one of T_h."""
         return self._labels.residual(self._shifted(s, width), width)
 
     def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
         """Solve with A' (D - D h h' D / (h' D h + 2 t)) A, D the losses' curvatures.
 
-        It is R' R for the bent rows of the losses, freed of the part that b answers.
+        It is R' R for the curved losses' rows, without the part that a change of b makes up for.
         """
         f = self._shifted(s, width)
         root_D = np.sqrt(self._curvature(f, width))

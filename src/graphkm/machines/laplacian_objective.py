@@ -1,13 +1,14 @@
 """What Laplacian SVM and Laplacian regularised least squares minimise.
 
-With K the kernel between all n rows, L the graph's Laplacian and f = K a + b at the rows,
+K is the kernel between all n rows, L the graph's Laplacian, and f = K a + b at the rows. They
+minimise
 
     sum_i s_i loss(y_i, f_i) + gamma_A a' K a + gamma_I f' L^q f
 
-over a and, with an intercept, b. The losses are those of the l labelled rows, and b is in the
-graph term alone. It is twice (3) of Melacci and Belkin (2011), neither term divided by a number
-of rows; Belkin, Niyogi and Sindhwani (2006) divide the losses by l and f' L f by n^2, so that
-their gamma_A and gamma_I are 1 / l and n^2 / l times these.
+over a and, with an intercept, b. The losses are those of the l labelled rows. Only the graph term
+penalises b. This is twice (3) of Melacci and Belkin (2011), with no term divided by a number of
+rows. Belkin, Niyogi and Sindhwani (2006) divide the losses by l and f' L f by n^2: their gamma_A
+and gamma_I are 1 / l and n^2 / l times these.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ Matrix = NDArray[np.float64]
 
 
 class KernelMatrix:
-    """K times matrices: K stored, or its rows computed in blocks at every product.
+    """Products of K with matrices: K is stored, or its rows are computed in blocks each time.
 
     Parameters
     ----------
     expansion : KernelExpansion
-        Over the rows, without a centre so far; it has one output per column of the products.
+        Over the rows, without centres, and with one output per column of the products.
     X : ndarray or CSR of shape (n, n_features)
         The rows.
     stored : bool
@@ -146,7 +147,7 @@ class LaplacianObjective:
 
     @cached_property
     def constant_pull(self) -> NDArray[np.float64]:
-        """gamma_I L^q 1: all zeros but for the rounding, unless L is normalised."""
+        """gamma_I L^q 1: 0 up to rounding, unless L is normalised."""
         return self.smooth(np.ones((self.n_rows, 1)))[:, 0]
 
     def value(self, a: Matrix, Ka: Matrix, b: NDArray[np.float64]) -> NDArray[np.float64]:

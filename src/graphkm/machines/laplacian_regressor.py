@@ -18,13 +18,13 @@ from .targets import KernelRegressor, spread_of
 class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     """Kernel ridge regression with a graph's Laplacian as a second penalty (LapRLS).
 
-    It minimises
+    It minimises ::
 
         sum_i s_i (y_i - f(x_i))^2 + gamma_A a' K a + gamma_I f' L^q f
 
     over f = K a + b, as `LaplacianSVC` does with its losses (Belkin, Niyogi and Sindhwani, 2006).
-    With an intercept, f is learnt about the mean of the known targets. The minimum follows the
-    units of y: y times 10 has ten times the predictions.
+    With an intercept, f is learnt around the mean of the known targets. The minimum follows the
+    units of y: if y is multiplied by 10, so are the predictions.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     smoothness : "auto" or IteratedLaplacian, default="auto"
         As in `LaplacianSVC`; "auto" is ``IteratedLaplacian(degree=2)``.
     solver : {"auto", "newton", "cg"}, default="auto"
-        "newton" is the closed form, from one factorisation; "cg" conjugate gradients, up to
-        `tol`; "auto" as in `LaplacianSVC`.
+        "newton" is the closed form, from one factorisation. "cg" is conjugate gradients, up to
+        `tol`. "auto" is as in `LaplacianSVC`.
     tol : float, default=1e-6
         As in `LaplacianSVC`; there is no early stopping.
     fit_intercept : bool, default=True
-        Whether there is a b, and f is learnt about the mean of the known targets.
+        Whether there is a b, and f is learnt around the mean of the known targets.
     unlabeled : float or None, default=None
         A mark of unknown targets beside NaN, None and NA, which always count as unknown.
 
@@ -50,8 +50,8 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     support_, support_vectors_, dual_coef_, intercept_, objective_, kernel_, solver_
         As in `LaplacianSVC`.
     origin_, spread_ : float
-        The mean of the known targets (0 without an intercept), and `GKMRegressor`'s spread about
-        it. Targets are learnt in these units, against rounding.
+        The mean of the known targets (0 without an intercept), and their spread around it, as in
+        `GKMRegressor`. Targets are learnt in these units, which avoids rounding errors.
     transduction_ : ndarray of shape (n_samples,)
         Targets of the training rows, predicted when asked for; given targets are kept.
     n_iter_, n_features_in_, feature_names_in_

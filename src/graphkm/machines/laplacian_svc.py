@@ -59,17 +59,17 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         D - W. "auto" is ``IteratedLaplacian(degree=4)``.
     solver : {"auto", "newton", "cg"}, default="auto"
         "newton" factorises a matrix of all rows once, at a cost of n^3, and finds the minimum.
-        "cg" are conjugate gradients preconditioned by K, at a cost of n^2 a step, and stop early.
+        "cg" is conjugate gradients preconditioned by K, at a cost of n^2 per step, and stops early.
         "auto" is "newton" up to 500 rows and for the hinge loss, "cg" otherwise.
     tol : float, default=1e-6
-        "newton" stops when the objective is certified to exceed its minimum by no more than this
-        share of itself, "cg" when the preconditioned gradient is this share of the first.
+        "newton" stops when the certified gap is at most tol times the objective. "cg" stops when
+        the preconditioned gradient is at most tol times the first one.
     max_iter : int or "auto", default="auto"
         Steps at most; "auto" is 500 for "newton", 5,000 for "cg".
     early_stopping : bool, default=True
-        Whether "cg" stops when, between two checks 15 steps apart, at most 1.5 % of the decisions
-        on unlabelled rows change; with ``fit(..., validation=(X, y))``, when the errors there
-        do not fall.
+        Whether "cg" stops early. Every 15 steps it looks at the decisions on unlabelled rows, and
+        stops if at most 1.5 % of them have changed. With ``fit(..., validation=(X, y))`` it
+        stops if the errors there do not fall.
     fit_intercept : bool, default=False
         Whether there is a b. It has no penalty of its own.
     class_weight : dict, "balanced" or None, default=None
@@ -81,8 +81,9 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         Of the kernel values; "single" halves the memory of "cg".
     max_memory : float or "auto", default="auto"
         Bytes for matrices between all rows; "auto" is half of what is available. If the kernel
-        matrix does not fit, "cg" computes its rows in blocks at every step; where "newton" does
-        not fit, "auto" takes "cg", and otherwise a MemoryError says what to do.
+        matrix does not fit, "cg" computes its rows in blocks at every step. If "newton" does not
+        fit, solver="auto" takes "cg", and solver="newton" raises a MemoryError that says what to
+        do.
     n_jobs : int or None, default=None
         Threads; None is every core of the process.
 
@@ -184,8 +185,8 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         affinity : sparse matrix of shape (n_samples, n_samples), optional
             Edge weights for graph="precomputed".
         validation : tuple (X, y), optional
-            Labelled rows whose errors, in place of the unlabelled rows' decisions, stop
-            solver="cg" early.
+            Labelled rows. Their errors stop solver="cg" early, instead of the decisions on
+            unlabelled rows.
 
         Returns
         -------

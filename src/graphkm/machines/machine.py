@@ -33,7 +33,7 @@ class KernelMachine(BaseEstimator):
     # ------------------------------------------------------------------ fit
 
     def _open_kernel(self) -> Kernel:
-        """Return the kernel, with gamma left open unless it has its own."""
+        """Return the kernel; its gamma is None unless it has its own."""
         return resolve_kernel(self.kernel)
 
     def _resolve_kernel(self, X: Any, dtype: np.dtype[Any]) -> Kernel:
@@ -68,7 +68,7 @@ class KernelMachine(BaseEstimator):
         if _single_is_too_coarse(kernel, X, coefficients):
             dtype = np.dtype(np.float64)
         self.support_ = support
-        # A precomputed kernel's centres are columns, of which only the numbers are kept.
+        # The centres of a precomputed kernel are columns. Only their numbers are kept.
         rows = X[support] if kernel.has_rows else np.empty((X.shape[0], 0))
         f = KernelExpansion(
             kernel,
@@ -83,7 +83,7 @@ class KernelMachine(BaseEstimator):
         self.set_expansion(f, X)
 
     def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
-        """Set the fitted f and all attributes that are parts of it."""
+        """Set the fitted f and the attributes that show it."""
         self.expansion_ = f
         self.kernel_ = f.kernel
         self.support_vectors_ = f.centres
@@ -125,14 +125,14 @@ class KernelMachine(BaseEstimator):
         return self.expansion_.scores(X)
 
     def _training_scores(self) -> NDArray[np.float64]:
-        """Return f at the training rows, or their own scores where there are any."""
+        """Return f at the training rows, or the rows' own scores if there are any."""
         X = self._kept_rows()
         return self.expansion_.scores(X) if self._row_scores is None else self._row_scores.copy()
 
     def _weights_to_score(
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
     ) -> NDArray[Any] | None:
-        """Return the weights of the labelled rows of a score; None counts all alike."""
+        """Return the weights of the labelled rows in a score; None gives all the same weight."""
         check_consistent_length(X, labeled, sample_weight)
         if not labeled.any():
             raise ValueError("None of the rows to score is labelled; pass some with a label.")
@@ -168,7 +168,7 @@ class KernelMachine(BaseEstimator):
 def _single_is_too_coarse(kernel: Kernel, X: Any, coefficients: NDArray[np.float64]) -> bool:
     """Return whether rounding kernel values to single precision could move a score visibly.
 
-    A strong graph term is met by large coefficients that cancel each other.
+    A strong graph term leads to large coefficients that cancel each other.
     """
     if len(coefficients) == 0:
         return False

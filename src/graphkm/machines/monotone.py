@@ -1,4 +1,4 @@
-"""The zero of a growing function of one variable."""
+"""The zero of an increasing function of one variable."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _ROUNDING = 1e-15
 def root(
     look: Callable[[float], tuple[float, float]], start: float = 0.0, scale: float = 1.0
 ) -> float:
-    """Return where a function that never falls is zero, by Newton's method kept in a bracket.
+    """Return the zero of a function that never decreases, by Newton's method within a bracket.
 
-    On piecewise linear functions, such as slopes of squared hinge losses, it ends after finitely
-    many steps with the exact zero.
+    For piecewise linear functions, such as slopes of squared hinge losses, it finds the exact zero
+    after finitely many steps.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def root(
     start : float, default=0.0
         The first x.
     scale : float, default=1.0
-        The first step at most; further ones grow until the zero is passed.
+        Largest first step. Further steps grow until the zero is passed.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def root(
             break
         low, high = (x, high) if value < 0 else (low, x)
         following = x - value / slope if slope > 0 else math.inf
-        if math.isinf(high - low):  # no further than a step that grows, until there is a bracket
+        if math.isinf(high - low):  # no bracket yet: a step has a limit, which grows
             following = min(max(following, x - step), x + step) if slope > 0 else x
             following = x + math.copysign(step, -value) if following == x else following
             step *= 4

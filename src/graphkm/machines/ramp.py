@@ -2,12 +2,12 @@
 
 Collobert, Sinz, Weston and Bottou (2006) give an unlabelled row the losses of both labels,
 
-    R(f) + R(-f) ,   R(t) = H_1(t) - H_s(t) ,   H_c(t) = (c - t)_+ ,
+    R(f) + R(-f) ,   R(t) = H_1(t) - H_s(t) ,   H_c(t) = (c - t)_+ .
 
-which is flat where |f| >= 1 and falls from the middle to both sides. The convex part, H_1(f) +
-H_1(-f), stays; the rest is replaced by its tangent at the last f, which pulls rows with f > -s up
-and rows with f < s down. Each round is a dual problem in which such a row has its bounds around
-m = C* or -C*, and around 0 otherwise; rounds end when no row changes its m.
+The sum is flat where |f| >= 1 and falls from the middle to both sides. The convex part, H_1(f) +
+H_1(-f), stays. The rest is replaced by its tangent at the last f: it pulls rows with f > -s up and
+rows with f < s down. Each round is a dual problem. Rows that are pulled have their bounds around
+m = C* or m = -C*, the others around m = 0. The rounds end when no row changes its m.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..solvers.smo import DualSolution, DualSolver, DualTerms, Vector
 
-_ROUNDS = 100  # more than ever needed: the objective falls in each, and five to ten are usual
+_ROUNDS = 100  # usually five to ten are enough: the objective falls in each
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class RampProblem:
     mean: float | None
 
     def pulls(self, scores: Vector) -> Vector:
-        """Return m for every unlabelled row: where the tangent pulls it."""
+        """Return m for every unlabelled row: C*, 0 or -C*."""
         f = scores[self.unlabeled]
         return self.C_unlabeled * ((f > -self.s).astype(np.float64) - (f < self.s))
 
@@ -93,15 +93,15 @@ def solve_ramp(
     Parameters
     ----------
     solver : DualSolver
-        Over all rows, balanced over the unlabelled ones where the problem says so.
+        Over all rows; balanced over the unlabelled rows if the problem has a mean.
     problem : RampProblem
         What to solve.
     tol : float
-        Of every round's optimality conditions.
+        Violation of the optimality conditions allowed in every round.
     max_iter : int
         Steps of a round at most.
     shrinking : bool
-        Whether variables that rest are set aside.
+        Whether variables that no pair can move are set aside.
 
     Examples
     --------

@@ -19,8 +19,8 @@ _SHARE, _WITHIN = 0.8, 1.2815515655446004  # of a normal distribution, in standa
 class KernelRegressor(RegressorMixin, KernelMachine):
     """A kernel machine that learns ``(y - origin_) / spread_``, and answers in the units of y.
 
-    What is solved is thus the same problem whatever the units. Nothing outside this class turns
-    targets into its units or back.
+    So the problem is the same whatever the units. Only this class turns targets into spreads and
+    back.
     """
 
     fit_intercept: bool
@@ -41,7 +41,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         return self.origin_ + self.spread_ * scores
 
     def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
-        """Set the fitted f and all attributes that are parts of it, in the units of y."""
+        """Set the fitted f and the attributes that show it, in the units of y."""
         super().set_expansion(f, training_rows)
         self.dual_coef_ = self.spread_ * self.dual_coef_
         self.intercept_ = self._decoded(self.intercept_)
@@ -65,14 +65,14 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     def _encode_more(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-        """Return where a stream's next rows have targets, these as they are learnt, and weights."""
+        """Return which of a stream's next rows have targets, these in spreads, and weights."""
         labeled, known, weights = self._known_rows(X, y, sample_weight)
         return labeled, self._coded(known), weights
 
     def _known_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-        """Return where rows have targets, these as given, and their weights."""
+        """Return which rows have targets, these as given, and their weights."""
         labeled, known = self._known_targets(y)
         check_consistent_length(X, labeled)
         return labeled, known, self._validate_weights(sample_weight, X, labeled)
@@ -93,11 +93,11 @@ class KernelRegressor(RegressorMixin, KernelMachine):
 
 
 def spread_of(deviations: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Return how far targets lie from their origin: four of five within 1.28 times that.
+    """Return the spread: four of five targets lie within 1.28 spreads of their origin.
 
-    This is the standard deviation of normal ones, and a few wild ones do not change it. Where
-    four of five lie at the origin itself, it is the mean distance of the others; 1 if there are
-    none.
+    For normal targets it is the standard deviation, and a few wild targets do not change it. If
+    four of five lie at the origin itself, it is the mean distance of the others; if all do, it
+    is 1.
 
     Examples
     --------
@@ -115,9 +115,9 @@ def spread_of(deviations: NDArray[np.float64], weights: NDArray[np.float64]) -> 
 def weighted_quantile(
     values: NDArray[np.float64], weights: NDArray[np.float64], share: float
 ) -> float:
-    """Return the value below which this share of all weights lies; the middle of two if both do.
+    """Return the value below which this share of all weights lies, or the middle of two such.
 
-    Weights that are all 0 count alike.
+    If all weights are 0, they count as equal.
 
     Examples
     --------

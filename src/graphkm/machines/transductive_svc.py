@@ -17,7 +17,7 @@ from .ramp import RampProblem, RampSolution, solve_ramp
 
 
 class TransductiveSVC(KernelClassifier):
-    """Support vector machine that keeps its margin clear of unlabelled rows as well.
+    """Support vector machine whose margin avoids unlabelled rows as well.
 
     It minimises ::
 
@@ -35,14 +35,14 @@ class TransductiveSVC(KernelClassifier):
         Weight of the labelled rows' losses, as in `sklearn.svm.SVC`.
     C_unlabeled : float or "auto", default="auto"
         Weight of the unlabelled rows' losses; 0 ignores them. "auto" is C l / u for l labelled
-        and u unlabelled rows: both kinds weigh the same in all.
+        and u unlabelled rows: together both kinds have the same weight.
     s : float, default=-0.3
-        The ramp's end, above -1 and at most 0. A row whose score is beyond -s is taken for one
-        of that side; the larger s, the fewer rows are left undecided.
+        The ramp's end, above -1 and at most 0. A row with a score above -s counts as positive,
+        below s as negative. The larger s, the fewer rows are undecided.
     balance : bool, default=True
-        Whether the mean score of the unlabelled rows is held at the labels' mean, which should
-        then come in about the shares of all rows. Without it all unlabelled rows may end on one
-        side.
+        Whether the mean score of the unlabelled rows is held at the labels' mean. The classes'
+        shares among the labels should then be about those among all rows. Without it all
+        unlabelled rows may end on one side.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
         A name, an object of `graphkm.kernels`, or a function of two sets of rows; "rbf" by
         default.
@@ -56,7 +56,8 @@ class TransductiveSVC(KernelClassifier):
     max_iter : int or "auto", default="auto"
         Steps of one dual problem at most; "auto" is 10 million, or 100 per row if that is more.
     shrinking : bool, default=True
-        Whether variables that rest are set aside; it changes the time, not the result.
+        Whether variables that no pair can move are set aside. It changes the time, not the
+        result.
     cache_size : float, default=200
         Megabytes of kernel rows kept.
     unlabeled : default=-1

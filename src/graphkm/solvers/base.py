@@ -68,13 +68,13 @@ class Solution:
     objective : ndarray of shape (n_outputs,)
         The solver's own estimate of J at the solution.
     gap : ndarray of shape (n_outputs,), optional
-        J at the solution exceeds its minimum by no more, if the solver can tell.
+        J at the solution exceeds its minimum by at most this; None if the solver cannot tell.
     C : ndarray of shape (n_outputs,), optional
         The C it was found for, if the solver chose it.
     row_scores : ndarray of shape (n, n_outputs), optional
-        Scores of the rows themselves, where the solver has better ones than f.
+        Scores of the rows themselves, if the solver has better ones than f.
     complete : bool, default=True
-        Whether the solver came to its end: no callback stopped it.
+        Whether the solver finished; False if a callback stopped it.
     """
 
     rows: NDArray[np.int64]
@@ -121,14 +121,31 @@ class Solver(Part, ABC):
 
     @abstractmethod
     def start(self, objective: Objective, resources: Resources) -> State:
-        """Return the state before the first step. No parameter is "auto" any more."""
+        """Return the state before the first step. No parameter is "auto" any more.
+
+        A state has ``progress`` (a `Progress`), ``done``, ``advance()``, which takes the next
+        steps, and ``solution()``, which returns a `Solution`.
+        """
 
     def planned(self, sizes: Sizes) -> Self:
-        """Return the solver with every "auto" filled in."""
+        """Return the solver with every "auto" filled in.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            ``n_rows``, ``n_labeled``, and ``classes``: whether targets are classes.
+        """
         return self
 
     def accepts(self, together: Combination) -> None:
-        """Raise ValueError if the solver cannot work with the other parts."""
+        """Raise ValueError if the solver cannot work with the other parts.
+
+        Parameters
+        ----------
+        together : Combination
+            ``kernel``, ``graph``, ``smoothness``, ``solver``, ``C_graph``, and ``streaming``:
+            whether rows come in chunks.
+        """
 
 
 def solve(

@@ -1,9 +1,9 @@
-"""At most so many centres: those that matter least leave, and near ones take over what they said.
+"""A limit on the number of centres: those that matter least are projected onto near ones.
 
-Both sums of a centre, W's and its average's, move alike; how much a centre matters is judged by
-both. Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also remove centres
-and merge pairs of them. W bears that, because later steps correct it. Its average does not: no
-step brings back what it lost, or what moved with a merged centre, and on a long stream it fails.
+A centre has two sums, W's and its average's. Both move in the same way, and both decide how much
+a centre matters. Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also
+remove centres and merge pairs of them. W bears that, because later steps correct it. Its average
+does not: no step brings back what it lost. On a long stream it decays.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from ..backends import largest_columns, project_centres
 from .centres import Centres
 
-_NEAR = 8  # survivors that take over from a centre that leaves
+_NEAR = 8  # centres onto which one that leaves is projected
 _LABELS = 16  # labels that count for each centre
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The number of centres, which those beyond it are projected onto.
+    """The largest number of centres. The others are projected onto those that stay.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ class Budget:
 
     @property
     def n_labels(self) -> int:
-        """The labels that count in a stream's objective at most.
+        """The largest number of labels that count in a stream's objective.
 
-        The more labels count, the larger is a step at a given t. If all counted without end, steps
+        The more labels count, the larger is a step at a given t. If all labels counted, steps
         would never become smaller, and new rows would drive out all centres again and again.
         """
         return _LABELS * self.size
 
     def enforce(self, W: Centres, harmonic: float) -> None:
-        """Bring W down to the budget; `harmonic` is H_{T-1}, which its average counts with."""
+        """Bring W down to the budget; `harmonic` is the H_{T-1} of its average."""
         excess = len(W) - self.size
         if excess <= 0:
             return
@@ -75,7 +75,7 @@ class Budget:
 def _project(
     W: Centres, leaving: Any, a: NDArray[np.float64], rows: Any, kept: NDArray[np.float64]
 ) -> None:
-    """Add to `kept` what comes closest to each that leaves, in coefficients of the nearest."""
+    """Project every centre that leaves: add to the coefficients `kept` of its nearest rows."""
     values = W.values(leaving, rows)
     near = np.empty((values.shape[0], min(_NEAR, values.shape[1])), np.int32)
     largest_columns(values, near)

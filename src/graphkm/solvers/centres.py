@@ -1,4 +1,4 @@
-"""Centres that come from anywhere, each with the two sums of the stochastic solver."""
+"""Centres with the two sums of the stochastic solver."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..kernels import Kernel
 class Centres:
     """Rows s_j with the sums A_j and B_j: W = sum_j A_j (k(., s_j) + offset).
 
-    Rows are known by any numbers, and may leave again. `KernelExpansion` has rows of one data
-    set, which stay.
+    Each row has a number, and may leave again. In a `KernelExpansion` the rows belong to one data
+    set, and stay.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Centres:
     n_threads : int
         Threads; the result is the same, bit for bit, for any number.
     keep_rows : bool, default=True
-        Whether the centres can be asked for again, as `rows`.
+        Whether the centres are kept, and can be read as `rows`.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Centres:
         return scores
 
     def add(self, ids: NDArray[np.int64], rows: Any, change: Any, weighted: Any) -> None:
-        """Add to the sums of distinct rows; those that are no centres become ones.
+        """Add to the sums of distinct rows; rows that are not centres become centres.
 
         Rows to which nothing is added are left out.
         """
@@ -141,7 +141,7 @@ class Centres:
         self._store.set(slot, np.ascontiguousarray(self._sums[slot, : self.n_outputs]))
 
     def replace(self, ids: NDArray[np.int64], rows: Any, sums: NDArray[np.float64]) -> None:
-        """Put these centres in the place of all others."""
+        """Replace all centres by these."""
         self._ids, self._sums, self._size = ids.copy(), sums.copy(), len(ids)
         self._parts = [rows]
         self._slot = {row: slot for slot, row in enumerate(ids.tolist())}

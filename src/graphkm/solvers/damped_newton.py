@@ -1,13 +1,13 @@
 """Newton's method with a line search and a certified gap, for losses with kinks too.
 
-It minimises F(v) = 1/2 ||v||^2 + T(A v), with A linear and T convex. Where T has kinks, a
-smooth T_h of width h takes its place, and h is driven to zero. The gradient of T_h at the
-scores is always a feasible point of the dual problem of F itself, so that
+It minimises F(v) = 1/2 ||v||^2 + T(A v), with A linear and T convex. If T has kinks, it is
+replaced by a smooth T_h of width h, and h is driven to zero. The gradient of T_h at the scores is
+always a feasible point of the dual problem of F itself. Therefore
 
-    F(v) - min F  <=  1/2 ||v + A' g||^2 + T(s) + T*(g) - <g, s>,   s = A v,  g = grad T_h(s),
+    F(v) - min F  <=  1/2 ||v + A' g||^2 + T(s) + T*(g) - <g, s>,   s = A v,  g = grad T_h(s).
 
-which costs nothing beyond the Newton step: the first term is the gradient of the smoothed
-problem, the others are what smoothing leaves open, and vanish with h.
+This bound costs nothing beyond the Newton step. Its first term is the gradient of the smoothed
+problem. The others are the error of smoothing, and vanish with h.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .._threads import blas_threads_for
 Vector = NDArray[np.float64]
 
 _SHRINK = 0.1  # of the width, once the smoothed problem is solved well enough
-_SOLVED = 0.1  # share of the gap that the gradient may make up then
-_NARROWEST = 1e-13  # width, relative to the first: nothing is resolved below
+_SOLVED = 0.1  # largest share of the gradient in the gap then
+_NARROWEST = 1e-13  # width, relative to the first: a smaller one changes nothing
 _FLAT = 0.1  # share of the slope at which a line search stops
 _TRIALS = 40  # points of a line search
 _LARGE = 1e4  # entries of R
@@ -91,7 +91,7 @@ class DampedNewton:
         return blas_threads_for(len(self._scores), len(self.v))
 
     def _look(self) -> None:
-        """Evaluate F, its gap and the smoothed gradient where the iteration stands."""
+        """Evaluate F, its gap and the smoothed gradient at v."""
         terms, s = self._terms, self._scores
         self.value = 0.5 * float(self.v @ self.v) + terms.value(s, 0.0)
         while True:
@@ -111,7 +111,7 @@ class DampedNewton:
 
     @property
     def done(self) -> bool:
-        """Whether it has converged, or rounding leaves nothing to gain."""
+        """Whether it has converged, or rounding hides any further decrease."""
         return self.converged or self.stalled
 
     def step(self) -> None:
@@ -129,13 +129,13 @@ class DampedNewton:
             np.abs(self.v).max(initial=1e-300)
         )
         self.v = self.v + length * direction
-        # Computed anew now and then, so that rounding does not add up.
+        # Computed from v now and then, so that rounding does not add up.
         s = self._scores + length * change
         self._scores = terms.scores(self.v) if self.n_iter % 8 == 0 else s
         self._look()
 
     def _search(self, direction: Vector, change: Vector) -> float:
-        """Return how far to go: a point where F's slope along the direction is nearly flat."""
+        """Return how far to go: to where F is nearly flat along the direction."""
         along, squared = float(self.v @ direction), float(direction @ direction)
 
         def slope(length: float) -> float:
@@ -154,14 +154,14 @@ class DampedNewton:
 
 
 def solve_rows(rows: NDArray[np.float64], g: Vector) -> Vector:
-    """Return (1 + R' R)^(-1) g, in the smaller of the two spaces R joins.
+    """Return (1 + R' R)^(-1) g, by a system of the smaller dimension of R.
 
     Examples
     --------
     >>> solve_rows(np.array([[1.0, 1.0]]), np.array([3.0, 0.0])).round(6)
     array([ 2., -1.])
     """
-    # The smaller space loses digits where R' R is far larger than 1.
+    # That loses digits where R' R is far larger than 1.
     if len(rows) < rows.shape[1] and float(np.abs(rows).max(initial=0.0)) < _LARGE:
         return g - rows.T @ solve_matrix(rows @ rows.T, rows @ g)
     return solve_matrix(rows.T @ rows, g)
@@ -180,7 +180,7 @@ def solve_matrix(H: NDArray[np.float64], g: Vector) -> Vector:
 
 
 def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the lower factor; where rounding made A indefinite, of A plus as little as helps.
+    """Return the lower factor of A; if rounding made A indefinite, of A plus a small diagonal.
 
     Examples
     --------

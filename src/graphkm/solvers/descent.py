@@ -1,14 +1,17 @@
 r"""The stochastic step that `sgd` and `stream` share, computed in blocks.
 
-Three facts make the paper's Algorithm 1 fast without changing an iterate. With W_t = t (t-1) w_t
-the step w_{t+1} = (t-1)/(t+1) w_t - 2/(t+1) h_t is a pure addition, W_{t+1} = W_t + delta_t with
-delta_t = -2 t h_t. The lemma's average needs two sums per coefficient,
+Three facts make the paper's Algorithm 1 fast without changing an iterate.
 
-    wbar_{T+1} = 2/(T(T+1)) (H_{T-1} A - B),  A = sum_s delta_s,  B = sum_s delta_s H_{s-1},
+1. With W_t = t (t-1) w_t the step w_{t+1} = (t-1)/(t+1) w_t - 2/(t+1) h_t is a pure addition:
+   W_{t+1} = W_t + delta_t with delta_t = -2 t h_t.
+2. The lemma's average needs two sums per coefficient,
 
-with H_k the harmonic numbers, and A is W itself. And the draws do not depend on w, so a
-block of them is scored against all centres in one product; its steps then run one after
-another on the block's own small kernel matrix, which keeps the scores current.
+       wbar_{T+1} = 2/(T(T+1)) (H_{T-1} A - B),  A = sum_s delta_s,  B = sum_s delta_s H_{s-1}.
+
+   H_k are the harmonic numbers, and A is W itself.
+3. The draws do not depend on w. So a block of them is scored against all centres in one product.
+   Its steps then run one after another on the block's own small kernel matrix, which keeps the
+   scores current.
 """
 
 from __future__ import annotations
@@ -30,11 +33,11 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 Find = Callable[[Ints], tuple[Ints, Any]]
-"""Returns the numbers by which centres are known, and the rows, of some entries of a table."""
+"""Takes entries of a table; returns their numbers as centres, and their rows."""
 
 
 class Draws(NamedTuple):
-    """What steps draw: a labelled row each, and an edge; u = -1 where there is none to follow."""
+    """What steps draw: one labelled row and one edge each; u = -1 stands for no edge."""
 
     label: Ints
     target: Floats
@@ -106,7 +109,7 @@ class Descent:
         find : callable
             The table.
         norm : ndarray of shape (n_outputs,), optional
-            ||W||^2 before the steps; it becomes that after them. None counts it as 0.
+            ||W||^2 before the steps; it is updated in place. None stands for 0.
 
         Returns
         -------
@@ -158,7 +161,7 @@ class Descent:
         return average
 
     def forget(self) -> None:
-        """Go back to half of t, with w and its average as they are.
+        """Go back to half of t; w and its average stay the same.
 
         With T steps done A = T (T+1) w and B = H_{T-1} A - T (T+1) / 2 wbar.
         """

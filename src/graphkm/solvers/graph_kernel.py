@@ -1,12 +1,12 @@
 """Features with the graph inside: for p = 2 the graph is one matrix M = K' L^q K.
 
 K is the kernel between all rows and the landmarks, and M is summed in one pass over blocks of
-rows. With S the kernel between landmarks and A = S + 2 (C_graph l / |E|) M = B B',
+rows. Let S be the kernel between landmarks, and A = S + 2 (C_graph l / |E|) M = B B'. Then
 f = sum_j a_j k(., s_j) has
 
-    J = 1/2 ||v||^2 + C sum_i s_i loss(y_i, <v, B^(-1) k(x_i)>),   v = B' a:
+    J = 1/2 ||v||^2 + C sum_i s_i loss(y_i, <v, B^(-1) k(x_i)>),   v = B' a.
 
-a kernel machine on the labelled points alone, with the graph inside its kernel.
+This is a kernel machine on the labelled points alone, with the graph inside its kernel.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def graph_form(
 class GraphKernel:
     """phi(x) = B^(-1) k(x) at the labelled points, with B B' = S + 2 factor M.
 
-    Where there are fewer labelled points than landmarks, only their span matters, and phi is
-    written in an orthonormal basis of it.
+    If there are fewer labelled points than landmarks, only the span of their features matters.
+    Then phi is written in an orthonormal basis of that span.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ class GraphKernel:
         return self._map @ v
 
     def at(self, kernels: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return phi at other points, given their kernels, as far as the labelled ones reach."""
+        """Return phi at other points from their kernels, projected on the labelled points' span."""
         return kernels @ self._map
 
     @property
     def scale(self) -> float:
-        """The mean of the smoothed kernel k(x, x) over the labelled points."""
+        """The mean over the labelled points of the kernel with the graph inside, at (x, x)."""
         return float(np.einsum("ij,ij->", self.phi, self.phi)) / len(self.phi) or 1.0

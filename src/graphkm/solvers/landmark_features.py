@@ -1,4 +1,4 @@
-"""Features on landmarks: z(x) with <z(x), z(y)> = k(x, y) wherever landmarks span it."""
+"""Features on landmarks: <z(x), z(y)> is k(x, y) for all x and y in the landmarks' span."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ class LandmarkFeatures:
     """z(x) = F^(-1) k_S(x), where S are landmarks and F F' is their kernel matrix.
 
     The factorisation is pivoted, and landmarks that the others explain up to `tolerance` are
-    dropped: duplicates of rows do no harm. Functions of the landmarks' span are <w, z(x)>,
-    and ||w|| is their norm; with all rows as landmarks, no function is lost.
+    dropped. So duplicate rows do no harm. Every function in the landmarks' span is <w, z(x)>,
+    with the norm ||w||. With all rows as landmarks, no function is lost.
 
-    Z, the features of all rows, is never stored: what is wanted of it is summed over blocks
-    of rows.
+    Z, the features of all rows, is never stored. Sums over blocks of rows replace it.
 
     Parameters
     ----------
@@ -36,7 +35,7 @@ class LandmarkFeatures:
     rows : ndarray of int
         The landmarks.
     tolerance : float
-        A landmark is dropped if less than this share of the largest k(x, x) is left of it.
+        A landmark is dropped if its pivot is below tolerance * max k(x, x).
     n_threads : int, default=1
         For kernel values.
     """
@@ -102,10 +101,10 @@ class LandmarkFeatures:
     def kernel_form(self, matrix: Any, degree: int = 1, bar: Any = SILENT) -> NDArray[np.float64]:
         """Return K' L^degree K, with K the kernel between all rows and the landmarks.
 
-        Up to degree 2 in one pass over blocks of rows, visited in an order that keeps
-        neighbours together: the kernels of a block's neighbours are computed with it, and L K
-        of the block is all that is needed. Higher powers reach too far for that, and are
-        applied to strips of columns as wide as memory allows.
+        Up to degree 2 this takes one pass over blocks of rows, in an order that keeps
+        neighbours together. The kernels of a block's neighbours are computed with the block,
+        and give its L K. Higher powers reach too far for that. They are applied to strips of
+        columns as wide as memory allows.
 
         Parameters
         ----------
@@ -175,7 +174,7 @@ class LandmarkFeatures:
 
 
 def product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return left' right: where nearly all the time of a large fit goes.
+    """Return left' right. A large fit spends nearly all its time here.
 
     Examples
     --------

@@ -23,18 +23,18 @@ def choose_landmarks(
 ) -> NDArray[np.int64]:
     """Return the sorted rows of X that become landmarks.
 
-    Labelled rows come first, up to half of the count: with all of them among the landmarks,
-    the solution without a graph is the exact one. The rule fills the rest: "uniform" draws
-    rows alike, "kmeans++" in proportion to their squared distance in feature space from the
-    landmarks so far, "greedy" takes the row the others explain least, which is the order of
-    a pivoted Cholesky factorisation. The last two look at a uniform sample of rows.
+    Labelled rows come first, up to half of the count. If all of them are landmarks, the
+    solution without a graph is exact. The rule fills the rest. "uniform" draws rows uniformly.
+    "kmeans++" draws them in proportion to their squared distance, in feature space, from the
+    landmarks so far. "greedy" takes the row that the others explain least, which is the order
+    of a pivoted Cholesky factorisation. The last two look at a uniform sample of rows.
 
     Parameters
     ----------
     objective : Objective
         Its X, labelled rows and kernel.
     count : int
-        Number of landmarks; all rows if there are no more.
+        Number of landmarks; all rows are taken if there are not more than that.
     rule : {"uniform", "kmeans++", "greedy"}
         How they are chosen.
     random : numpy.random.Generator
@@ -88,7 +88,7 @@ def _spread(
             squared = own[:, None] + kernels.diagonal(part) - 2 * kernels.between(others, part)
             np.minimum(distance, squared.min(axis=1), out=distance)
         distance = np.where(chosen, 0.0, np.maximum(distance, 0.0))
-        # Rows that coincide with landmarks come last, and only to fill the number.
+        # Rows that coincide with landmarks are drawn last, only to reach the number.
         weight = np.where(chosen, 0.0, distance + 1e-12 * (distance.max() + 1e-300))
         drawn = random.choice(
             len(others), min(left, _ROUND), replace=False, p=weight / weight.sum()
@@ -101,7 +101,7 @@ def _spread(
 def _unexplained(
     kernels: KernelExpansion, seeds: Any, others: Any, count: int, random: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return the first pivots of the kernel matrix, rows that are landmarks already left out."""
+    """Return the first pivots of the kernel matrix that are not landmarks already."""
     rows = np.concatenate([seeds, others])
     _, pivots, _, _ = dpstrf(kernels.between(rows, rows), tol=0.0, lower=1)
     order = rows[pivots - 1]

@@ -1,8 +1,8 @@
 """The batch solver: J to its minimum, on the span of landmarks.
 
-For p = 2 the graph goes into the features, which all outputs of one C_graph share, and what is
-left is a kernel machine on the labelled points (`graph_kernel`). For other p every Newton step
-reweights the edges and sums a matrix (`terms`).
+For p = 2 the graph goes into the features, which all outputs of one C_graph share. What is left is
+a kernel machine on the labelled points (`graph_kernel`). For other p every Newton step reweights
+the edges and sums a matrix (`terms`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class LandmarkSolver(Solver):
         check_count("max_iter", self.max_iter)
 
     def planned(self, sizes: Sizes) -> Self:
-        """Return the solver with a number of landmarks, of which there are enough rows."""
+        """Return the solver with its number of landmarks; an error if there are fewer rows."""
         n = sizes.n_rows
         if self.n_landmarks == "auto":
             return replace(self, n_landmarks=n if n <= _ALL else _SOME)
@@ -89,7 +89,7 @@ class LandmarkSolver(Solver):
 class Newton(LandmarkSolver):
     """Find the minimum of J over the span of landmarks, by Newton's method.
 
-    J is certified to lie within `tol` of its minimum. The solver suits few labels: it stores a
+    J is certified to lie within tol * J of its minimum. The solver suits few labels: it stores a
     matrix over the landmarks, and for p = 2 passes over the rows once.
 
     Parameters
@@ -99,7 +99,8 @@ class Newton(LandmarkSolver):
         the exact one. "auto" is every row up to 2,500 rows, and 1,000 beyond.
     landmarks : {"uniform", "kmeans++", "greedy"}, default="uniform"
         How landmarks are chosen. Labelled rows come first, up to half of the number. The rest
-        are drawn uniformly, or far from those chosen so far, or where the others explain least.
+        are drawn uniformly ("uniform"), far from those chosen so far ("kmeans++"), or where
+        the others explain least ("greedy").
     tol : float, default=1e-6
         Stop when the certified gap is at most tol * J.
     max_iter : int, default=500
@@ -107,9 +108,9 @@ class Newton(LandmarkSolver):
 
     Examples
     --------
-    >>> from graphkm._parts import Sizes
-    >>> Newton(tol=1e-8).planned(Sizes(n_rows=70_000, n_labeled=100, classes=True))
-    Newton(n_landmarks=1000, landmarks='uniform', tol=1e-08, max_iter=500)
+    >>> from graphkm import GKMClassifier
+    >>> GKMClassifier(solver=Newton(n_landmarks=500)).set_params(solver__tol=1e-8).solver
+    Newton(n_landmarks=500, landmarks='uniform', tol=1e-08, max_iter=500)
     """
 
     def start(self, objective: Objective, resources: Resources) -> State:
@@ -201,7 +202,7 @@ def warn_of_distance(iteration: DampedNewton) -> None:
 def make_problems(
     objective: Objective, features: LandmarkFeatures, verbose: int = 0
 ) -> Callable[[int], tuple[Terms, int, Coefficients, float]]:
-    """Return what makes the problem of one output: terms, size, v to coefficients, and C."""
+    """Return a function from an output to its problem: terms, size, v to coefficients, and C."""
     if objective.has_edges and objective.smoothness.p != 2:
         shared = EdgeMap.of(objective, features)
 

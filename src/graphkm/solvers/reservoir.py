@@ -1,7 +1,7 @@
-"""Which rows of an endless stream are kept, and which were kept at any moment of it.
+"""Which rows of an endless stream are kept, and which were kept at any moment.
 
-Every row that is offered uses one random number, whether it is kept or not. What is kept after a
-row therefore depends on the rows up to it alone, and not on how the stream is cut into calls.
+Every row that is offered uses one random number, whether it is kept or not. So what is kept after
+a row depends only on the rows before it, and not on how the stream is cut into calls.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Reservoir:
     size : int
         Slots.
     half_life : float or None
-        None keeps a uniform sample (Vitter's algorithm R). A number keeps a row of the stream
-        for that many rows with probability one half, and so on (Aggarwal, 2006). No more slots
-        are used than rows like it come in half_life / log(2) rows: with more, rows could not be
-        replaced as fast as they are to be forgotten.
+        None keeps a uniform sample (Vitter's algorithm R). A number h keeps a row for h rows of
+        the stream with probability 1/2, for 2h rows with 1/4, and so on (Aggarwal, 2006). At
+        most as many slots are used as rows are offered during h / log(2) rows: with more,
+        rows could not be replaced as fast as they must be forgotten.
     rng : numpy.random.Generator
         Used by nobody else.
 
@@ -48,8 +48,8 @@ class Reservoir:
     def offer(self, positions: Ints) -> tuple[Ints, Ints]:
         """Return the slot that every row goes to, -1 if none, and the slots in use after it.
 
-        `positions` say which rows of the stream they are, counted from 1; rows that are not
-        offered here count for the half-life.
+        `positions` are the rows' places in the stream, counted from 1. Rows that are not
+        offered here count for the half-life too.
         """
         number = self.n_offered + 1 + np.arange(len(positions))
         draws = self.rng.random(len(positions))
@@ -60,7 +60,7 @@ class Reservoir:
             coming = self._half_life / log(2) * number / positions
             limit = np.clip(coming, 1, self._size).astype(np.int64)
             accepted = np.minimum(1.0, limit / coming)
-        # After every row min(limit, one more): unrolled, the least of limit_j + (i - j).
+        # After every row it is min(limit, one more). Unrolled: the least of limit_j + (i - j).
         room = np.minimum.accumulate(np.append(self.filled, limit - np.arange(1, len(limit) + 1)))
         filled = room + np.arange(len(room))
         slot = np.minimum(draws / accepted * limit, self._size)
@@ -72,10 +72,10 @@ class Reservoir:
 
 
 class Kept:
-    """What a reservoir holds at every moment of some rows' arrival.
+    """What a reservoir holds after each of some rows that arrive.
 
-    Entries are numbers in a table whose rows `base`, `base` + 1, ... are the slots as they were
-    before; the rows that arrive begin at `arrivals`.
+    Entries are places in a table. The slots as they were before begin at `base`, and the rows that
+    arrive begin at `arrivals`.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Kept:
     counts : ndarray of int
         Slots in use after each arrival.
     times, slots : ndarray of int
-        Which of them were kept, in order, and where.
+        Which of the arriving rows were kept, in order, and in which slots.
 
     Examples
     --------

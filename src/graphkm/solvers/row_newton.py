@@ -1,15 +1,15 @@
 """Smoothing the rows' own scores, for graphs too large for landmarks to follow.
 
-The span of m kernels is too small to follow a graph of many more rows: most of what the graph
-asks for lies outside it. Here every row has a score g_u of its own, tied to nothing but the
-graph and the labels,
+The span of m kernels is too small to follow a graph of many more rows. Here every row has a score
+g_u of its own, which depends on the graph and the labels only. It minimises
 
-    1/2 ||g||^2 + C sum_i s_i loss(y_i, g_i) + C_graph (l / |E|) g' L^q g ,
+    1/2 ||g||^2 + C sum_i s_i loss(y_i, g_i) + C_graph (l / |E|) g' L^q g .
 
-which is J for the kernel that knows rows only as themselves. With T = 1 + 2 C_graph (l / |E|) L^q
-it is a kernel machine on the labelled rows whose kernel is T^(-1): l sparse linear systems,
-solved by conjugate gradients. The landmarks' kernels are then fitted to what g says of all
-rows, so that new rows can be scored: to its decisions in classification, to g in regression.
+That is J for the kernel with k(x, x) = 1 and k(x, z) = 0 for different rows. With
+T = 1 + 2 C_graph (l / |E|) L^q it is a kernel machine on the labelled rows with the kernel T^(-1).
+That takes l sparse linear systems, solved by conjugate gradients. Then the landmarks' kernels are
+fitted to the decisions of g at all rows (in regression, to g itself), so that new rows can be
+scored.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class RowKernel:
 def _solve_units(
     matrix: Any, degree: int, strength: float, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return T^(-1) at some columns, by conjugate gradients on all of them together.
+    """Return columns of T^(-1), by conjugate gradients on all of them together.
 
-    The norms of the residuals come with it: units, of norm 1, are what is solved for.
+    The norms of the residuals come with them. The right-hand sides are unit vectors.
     """
     columns = np.arange(len(rows))
     residual = np.zeros((matrix.shape[0], len(rows)), np.float32)
@@ -104,7 +104,7 @@ def _solve_units(
         for _ in range(degree):
             image = matrix @ image
         image = direction + np.float32(strength) * image
-        # Columns that are solved stand still: beyond their precision they would diverge.
+        # Solved columns stay as they are: beyond their precision they would diverge.
         going = size > _TOLERANCE**2
         steep = np.einsum("ij,ij->j", direction, image)
         length = np.divide(size, steep, out=np.zeros_like(size), where=going & (steep > 0))
@@ -155,9 +155,13 @@ class RowNewton(LandmarkSolver):
 
     Examples
     --------
-    >>> from graphkm._parts import Sizes
-    >>> RowNewton().planned(Sizes(n_rows=500, n_labeled=10, classes=True)).n_landmarks
-    500
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm import GKMClassifier
+    >>> X, truth = make_moons(200, noise=0.1, random_state=0)
+    >>> y = np.where(np.arange(200) < 10, truth, -1)
+    >>> model = GKMClassifier(solver=RowNewton(n_landmarks=50), random_state=0).fit(X, y)
+    >>> bool(np.mean(model.transduction_ == truth) > 0.9)
+    True
     """
 
     def accepts(self, together: Combination) -> None:
@@ -178,7 +182,7 @@ class RowNewton(LandmarkSolver):
 
 
 class RowState:
-    """One output after another; landmarks at the end."""
+    """One output after another; the landmarks are fitted at the end."""
 
     def __init__(self, solver: RowNewton, objective: Objective, resources: Resources) -> None:
         assert objective.graph is not None
@@ -240,7 +244,7 @@ class RowState:
         )
 
     def _wanted(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what f should say of all rows: the labels where given, else what g says."""
+        """Return what f is fitted to at all rows: the labels where given, else the result of g."""
         labeled, targets = self._objective.labeled, self._objective.targets
         wanted = scores
         if self._objective.loss.task == "classification":

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-_MANY, _RATE = 20000, 5  # up to so many steps two a row, later one every so many rows
+_MANY, _RATE = 20000, 5  # two steps a row up to so many; later one every so many rows
 
 
 class Schedule:
-    """One step for every labelled row, and more where those fall behind a plan.
+    """One step for every labelled row, and more if these fall behind a plan.
 
     Parameters
     ----------
     steps_per_row : float or "auto"
-        The plan, counted from the first labelled row on; "auto" is as many steps as
-        ``fit`` takes for so many rows: 2n up to 20,000, then n / 5.
+        The plan, counted from the first labelled row on. "auto" takes as many steps for n
+        rows as ``fit`` does: 2n up to 20,000, then n / 5.
     half_life : float or None, default=None
-        Of a stream that forgets. "auto" is then a constant rate, that of a fit of as many rows as
-        such a stream remembers: steps that become rare would forget ever more slowly.
+        Of a stream that forgets. Then "auto" is a constant rate: the rate of a fit to as many
+        rows as the stream remembers. If steps became rarer, it would forget more and more slowly.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Schedule:
         if half_life is not None and isinstance(steps_per_row, str):
             remembered = half_life / log(2)
             self._plan = max(min(2.0, _MANY / remembered), 1 / _RATE)
-        self._rows = 0  # since the first labelled one, which counts
+        self._rows = 0  # from the first labelled one on
         self._labels = 0
         self._ahead = 0  # the most by which the plan was ahead of the labels
 

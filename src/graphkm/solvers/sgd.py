@@ -21,7 +21,7 @@ from .centres import Centres
 from .descent import Descent, Draws
 
 _BLOCK = 256  # steps: larger blocks spend more on their own kernel matrix
-_SMALL = 1024  # rows: a long block meets each of so few again and again, and its kernel once
+_SMALL = 1024  # rows: a long block draws each of so few many times, and computes its kernel once
 _LONG_BLOCK = 2048
 _AHEAD = 2048  # steps drawn together
 _BIN = 32  # steps whose objectives are summed together
@@ -51,20 +51,21 @@ class SGD(Solver):
         labels for each centre.
     steps_per_row : float or "auto", default="auto"
         For ``partial_fit``: steps per row of the stream, at least one for every labelled row.
-        "auto" is 2n after n rows up to 20,000 steps, and n / 5 later. With a `half_life` h it
-        is a constant rate, that of n = h / log 2.
+        "auto" is 2n after n rows up to 20,000 steps, and n / 5 later. With a ``half_life`` h
+        the rate is constant: the rate for n = h / log 2.
     reservoir_size : int, default=2000
-        For ``partial_fit``: rows kept, of those with and of those without a label.
+        For ``partial_fit``: rows kept, so many with a label and as many without.
     half_life : float or None, default=None
         For ``partial_fit``: None keeps a uniform sample of everything seen. A number keeps a
         row for that many rows of the stream with probability one half, to follow drift.
 
     Examples
     --------
-    >>> from graphkm._parts import Sizes
-    >>> sizes = Sizes(n_rows=5000, n_labeled=2000, classes=True)
-    >>> SGD(step="explicit").planned(sizes).max_iter
-    10000
+    >>> from graphkm import GKMClassifier
+    >>> X, y = np.array([[-1.0], [1.0], [-2.0]]), np.array([0, 1, -1])
+    >>> model = GKMClassifier(solver=SGD(max_iter=500), random_state=0).fit(X, y)
+    >>> model.n_iter_, model.transduction_.tolist()
+    (500, [0, 1, 0])
     """
 
     step: Literal["implicit", "explicit"] = "implicit"
@@ -223,14 +224,14 @@ class SGDState:
 
     @staticmethod
     def _bins(steps: NDArray[Any]) -> NDArray[np.int64]:
-        """Return which sum of objectives a step t belongs to, whatever its block."""
+        """Return which sum of objectives a step t belongs to; it does not depend on blocks."""
         return (steps.astype(np.int64) - 1) // _BIN
 
     def _check_bounds(self) -> None:
-        """Refuse an explicit run whose second half stayed far above what J should be at most.
+        """Refuse an explicit run if J stayed far above its bound in the second half.
 
-        That is J(0), plus the theorem's 2 G^2 / T: with the G of this problem where the
-        theorem holds, else with that of the same problem without the graph.
+        The bound is J(0) plus the theorem's 2 G^2 / T. G belongs to this problem if the
+        theorem holds, else to the same problem without the graph.
         """
         T, guarantee = self._descent.n_iter, self._objective.guarantee
         if self._solver.step == "implicit" or guarantee is None:

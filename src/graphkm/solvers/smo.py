@@ -11,7 +11,7 @@ loss                            slope   bend     kink  bounds
 hinge, C (1 - y f)_+            -y      0              [0, C] y
 absolute error beyond epsilon   -y      epsilon  0     [-C, C]
 both hinges of an unlabelled    0       1        m     [m - C*, m + C*]
-row, less m f
+row, minus m f
 ==============================  ======  =======  ====  =========================
 """
 
@@ -35,12 +35,12 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class DualTerms:
-    """What the dual problem says of every row; see the module.
+    """The terms of the dual problem for every row; see the module.
 
     Parameters
     ----------
     slope, bend, kink, lower, upper : ndarray of shape (n,)
-        Linear costs, costs of the distance from the kink, and bounds around it.
+        Linear costs, costs of the distance from the kink, kinks, and bounds.
     """
 
     slope: Vector
@@ -70,8 +70,8 @@ class DualTerms:
 class DualSolution(NamedTuple):
     """The minimiser a, and the function it stands for.
 
-    `spread` is what the balancing condition adds to every balanced row's coefficient; `scores`
-    are f(x_i), intercept included; `gap` bounds the violation of the optimality conditions.
+    The balancing condition adds `spread` to every balanced row's coefficient. `scores` are
+    f(x_i), intercept included. `gap` bounds the violation of the optimality conditions.
     """
 
     a: Vector
@@ -84,7 +84,7 @@ class DualSolution(NamedTuple):
 
 
 class DualSolver:
-    """Solver of dual problems over the same rows; each builds on the one before.
+    """Solver of dual problems over the same rows; each starts from the solution before it.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class DualSolver:
         self._balanced = balanced
         self._n = X.shape[0]
         self._n_threads = n_threads
-        # Compiled code knows kernels of amplitude 1; coefficients are scaled to meet them.
+        # In compiled code every amplitude is 1, and coefficients are scaled instead.
         native = kernel.native_code is not None
         self._amplitude = float(getattr(kernel, "sigma_f", 1.0)) ** 2 if native else 1.0
         expansion = KernelExpansion(kernel, X, dtype=dtype, n_threads=n_threads)
@@ -137,7 +137,7 @@ class DualSolver:
         self._native = make_smo(kernel, rows, diagonal, mean, dtype, int(cache_size * 2**20))
 
     def reset(self) -> None:
-        """Forget the last solution: the next start is zero, or what it is told."""
+        """Forget the last solution: the next start is zero, or the one passed to `solve`."""
         self._native.reset()
 
     def solve(
@@ -165,7 +165,7 @@ class DualSolver:
         max_iter : int
             Steps at most.
         shrinking : bool, default=True
-            Whether variables that rest are set aside.
+            Whether variables that no pair can move are set aside.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class DualSolver:
         return DualSolution(a, spread, coefficients, scores, intercept, n_iter, gap)
 
     def _with_extra(self, terms: DualTerms, mean: float | None) -> DualTerms:
-        """Return the terms in units of the amplitude, with those of the balancing variable."""
+        """Return the terms in units of the amplitude, and the balancing variable's."""
         unit = self._amplitude
         parts = (terms.slope, terms.bend, terms.kink * unit, terms.lower * unit, terms.upper * unit)
         if self._balanced is None:
@@ -217,20 +217,20 @@ class DualSolver:
         if self._balanced is not None and np.isinf(terms.upper[-1]):
             a[-1] -= surplus
             return a
-        # The rounding of the sum is no surplus: taking it away would push a row off its bound.
+        # Rounding of the sum is not a surplus: removing it would push a row off its bound.
         if abs(surplus) <= len(a) * _EPS * float(np.abs(a).sum()):
             return a
         room = a - terms.lower if surplus > 0 else terms.upper - a
-        # Row after row gives all it can, until nothing is left to give.
+        # One row after another gives all it can, until the surplus is gone.
         given = np.diff(np.minimum(np.cumsum(room), abs(surplus)), prepend=0.0)
         return np.clip(a - np.sign(surplus) * given, terms.lower, terms.upper)
 
 
 def _snapped(a: Vector, terms: DualTerms, n: int) -> Vector:
-    """Return the first n coefficients; those at a bound or kink but for rounding lie on it.
+    """Return the first n coefficients; those within rounding of a bound or kink are put on it.
 
-    Beside its bound by one unit in the last place, a row counts as free and violates the
-    optimality conditions as much as its slope there does.
+    A row one unit in the last place beside its bound would count as free, and its slope would
+    violate the optimality conditions.
     """
     for place in (terms.kink[:n], terms.lower[:n], terms.upper[:n]):
         a = np.where(np.abs(a - place) <= 8 * _EPS * np.abs(a), place, a)
@@ -238,7 +238,7 @@ def _snapped(a: Vector, terms: DualTerms, n: int) -> Vector:
 
 
 def _gram(kernel: Kernel, X: Any, dtype: Any) -> NDArray[Any]:
-    """Return all kernel values: those brought, or those of a function only Python can call."""
+    """Return all kernel values: precomputed ones, or those of a kernel in Python."""
     if not kernel.has_rows:
         return in_precision(X.toarray() if issparse(X) else X, dtype)
     n = X.shape[0]
@@ -251,7 +251,7 @@ def _gram(kernel: Kernel, X: Any, dtype: Any) -> NDArray[Any]:
 
 
 def _intercept(terms: DualTerms, a: Vector, scores: Vector) -> float:
-    """Return b: rows between their bounds and kinks say what it is, the others what it may be."""
+    """Return b. Rows between bounds and kinks determine it; the others only limit it."""
     up = -scores - terms.slope - np.where(a >= terms.kink, terms.bend, -terms.bend)
     down = -scores - terms.slope - np.where(a > terms.kink, terms.bend, -terms.bend)
     rises, falls = a < terms.upper, a > terms.lower

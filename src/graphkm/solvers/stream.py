@@ -1,21 +1,20 @@
 r"""The stochastic solver on rows that come once and in pieces.
 
-The steps are those of `sgd`, with the same t and the same average throughout. What differs is
-what they draw from: the rows seen so far.
+The steps are those of `sgd`, with the same t and the same average throughout. But they draw from
+the rows seen so far.
 
-- Every labelled row is one step, when it comes. Where that is fewer than planned (`Schedule`),
+- Every labelled row is one step, when it comes. If that is fewer than planned (`Schedule`),
   further steps repeat labelled rows from a reservoir.
-- The edge of a step joins rows of two reservoirs, of the labelled and of all other rows.
-- J is that of the rows seen so far: C and C_graph count with the l of the moment. With a budget
-  l stops at so many labels for each centre (`Budget.n_labels`); from then on steps become smaller.
-- With a half-life h, those are the rows of the last h / log 2: l counts as many, the
-  reservoirs forget, and so do w and its average. Whenever as many steps are taken as fall into
-  4h rows, t goes back by half: w and the average stay as they are, and what they were before
-  counts for a quarter after the next half.
+- The edge of a step joins rows of two reservoirs: one of labelled rows, one of all others.
+- J is the objective of the rows seen so far: C and C_graph are multiplied by the present l. With a
+  budget l stops at so many labels for each centre (`Budget.n_labels`), and steps become smaller.
+- With a half-life h only recent rows count. l counts the labels of h / log 2 rows, the reservoirs
+  forget, and so do w and its average. Whenever t reaches the steps of 4h rows, it goes back by
+  half. w and the average stay as they are. When t has doubled again, they count for a quarter.
 
 All of it depends on the rows up to a step and on the seed. How the stream is cut into pieces
-changes blocks, that is rounding, and nothing else; with a budget, which is kept after every block,
-it changes what is given up, too.
+changes blocks, and so only the rounding. A budget is enforced after every block: there the cut also
+changes which centres leave.
 """
 
 from __future__ import annotations
@@ -165,7 +164,7 @@ class StreamState:
         return self._descent.average()
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return numbers and arrays (or CSR rows) that are all there is to know.
+        """Return the whole state as numbers and arrays (or CSR rows).
 
         Nothing in them changes when the stream goes on.
         """
@@ -205,7 +204,7 @@ class StreamState:
         self.kept = StreamRows._make(arrays[f"kept_{name}"] for name in StreamRows._fields)
 
     def __getstate__(self) -> tuple[StreamSolver, tuple[dict[str, Any], dict[str, Any]]]:
-        """Leave out what is rebuilt, the compiled store, and the seed, which is used up."""
+        """Leave out the compiled store, which is rebuilt, and the seed, which is used up."""
         return replace(self.solver, seed=None), self.state()  # type: ignore[arg-type]
 
     def __setstate__(
@@ -271,14 +270,14 @@ class StreamState:
         return np.where(own, len(self.kept_ids) + time, again)
 
     def _memory(self, n_rows: Ints, n_iter: Ints) -> NDArray[np.float64]:
-        """Return for every row the steps from which half of them are forgotten."""
+        """Return for every row the number of steps at which half of them are forgotten."""
         h = self.solver.half_life
         if h is None:
             return np.full(len(n_rows), np.inf)
         return np.maximum(4.0, 4.0 * h * n_iter / n_rows)
 
     def _counted(self, at: Moment) -> NDArray[np.float64]:
-        """Return l: the labels seen, or as many as the half-life and the budget let count."""
+        """Return l: the labels seen, limited by the half-life and the budget."""
         h, budget = self.solver.half_life, self.solver.budget
         counted = at.labels.astype(np.float64)
         if h is not None:

@@ -1,4 +1,4 @@
-"""Edges between rows of a stream that are kept: which pairs, and how heavy."""
+"""Edges between kept rows of a stream: which pairs, and their weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class Moment(NamedTuple):
-    """Where in the stream steps are taken, and what was seen until then."""
+    """The places of steps in the stream, and the labels and other rows seen until then."""
 
     time: Ints
     labels: Ints
@@ -35,11 +35,11 @@ class Pairs(NamedTuple):
 class StreamEdges:
     """Random edges between kept rows, none of them between two labelled ones.
 
-    - "full" and "bipartite": every pair of the graph over everything seen alike; kept rows
-      stand for the others of their kind.
-    - "knn": u is a kept row without a label; of the m rows kept, m / n_neighbors are drawn in the
-      proportions seen, and v is the nearest of them, so that its rank among all of them is
-      n_neighbors on average (more, where that would be more rows than `n_candidates`).
+    - "full" and "bipartite" draw every pair of the graph over everything seen with the same
+      probability. Kept rows stand for the others of their kind.
+    - "knn" takes a kept row without a label as u. It draws m / n_neighbors of the m kept rows, in
+      the proportions seen, and takes the nearest of them as v. On average v has the rank
+      n_neighbors among the kept rows. (The rank is higher if `n_candidates` limits the draws.)
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class StreamEdges:
     gamma : float
         Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2).
     n_candidates : int
-        For "knn": rows drawn for each step, of which as many are looked at as are wanted.
+        For "knn": rows drawn for each step. Only the first of them may be needed.
     n_neighbors : int
         For "knn".
     rng : numpy.random.Generator
@@ -69,7 +69,7 @@ class StreamEdges:
         self._n_draws = 1 + (n_candidates if kind == "knn" else 2)
 
     def draw(self, at: Moment, labels: Kept, others: Kept, rows: Any) -> Pairs:
-        """Return an edge for every step; `rows` is the table that entries number."""
+        """Return an edge for every step; entries are places in the table `rows`."""
         draws = self.rng.random((len(at.time), self._n_draws))
         count = others.count(at.time)
         slot = pick(draws[:, 0], count)
@@ -123,7 +123,7 @@ class StreamEdges:
         return candidates[each, best], np.maximum(mu[each, best], 0.0)
 
     def _weights(self, rows: Any, u: Ints, candidates: Ints) -> NDArray[Any]:
-        """Return mu between every u and its candidates, of which steps share many."""
+        """Return mu between every u and its candidates. Steps share many candidates."""
         used = np.zeros(rows.shape[0], bool)
         used[candidates] = True
         place = np.cumsum(used) - 1

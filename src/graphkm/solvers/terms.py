@@ -1,6 +1,6 @@
-"""The terms that Newton's method minimises: losses of labelled points, and edges of p other than 2.
+"""The terms that Newton's method minimises: losses of labelled points; edges, for p other than 2.
 
-For a p other than 2 every Newton step weighs the edges anew.
+For p = 2 the edges are part of the features. For another p every Newton step reweights them.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class EdgeTerms:
         return g
 
     def residual(self, s: Vector, width: float) -> float:
-        """Return |t|^p plus its conjugate at the smoothed slope, less their product, summed."""
+        """Return the sum of |t|^p plus its conjugate at the smoothed slope, minus t times it."""
         t = self._differences(s)
         slope = self._smoothed(width).gradient(t)
         left = self._smoothness.value(t) + self._smoothness.conjugate(slope) - slope * t
