@@ -80,8 +80,8 @@ def test_after_a_fit_nothing_is_open(kind, name, two, curve):
     model = kind(**CASES[name], random_state=0).fit(X, y)
     plan = model.plan_
     assert left_open(plan) == []
-    sizes = (plan.n_rows, plan.n_labeled, plan.classes)
-    assert sizes == (80, int((y >= 0).sum()), kind is GKMClassifier)
+    assert (plan.n_rows, plan.n_labeled) == (80, int((y >= 0).sum()))
+    assert plan.classes == (kind is GKMClassifier)
     assert plan.kernel == model.kernel_
     assert not plan.streaming
     assert (plan.graph is None) == (CASES[name].get("C_graph") == 0)
@@ -129,7 +129,7 @@ def test_a_stream_has_a_plan(kind, options, two, curve):
     assert model.partial_fit(X[40:], y[40:]).plan_ is plan
     assert "a stream" in repr(plan)
     if "solver" not in options:
-        assert plan.reasons == "solver: a stream takes stochastic steps\n"
+        assert "solver: a stream takes stochastic steps" in plan.reasons.splitlines()
     same = kind(
         C=plan.C,
         C_graph=plan.C_graph,
@@ -394,4 +394,5 @@ def test_a_graph_that_is_not_used_may_be_any(graph, two):
     none = GKMClassifier(graph=graph, kernel="precomputed", C_graph=0).fit(K, two.y)
     every = GKMClassifier(graph=graph, kernel="precomputed").fit(K, two.truth)
     assert none.plan_.graph is None and "graph: C_graph is 0" in none.plan_.reasons
-    assert every.plan_.graph is None and "graph: every row is labelled" in every.plan_.reasons
+    assert every.plan_.graph is None
+    assert "graph: every row is labelled" in every.plan_.reasons

@@ -22,7 +22,7 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
-SUFFIXES = {".py", ".pyi", ".typed"}
+SUFFIXES = {".py", ".pyi", ".typed", ".txt"}
 NEEDED = ("LICENSE", "README.md", "CMakeLists.txt", "pyproject.toml", "native/bindings.cpp",
           "src/graphkm/__init__.py", "reproduction/__main__.py", "tests/test_smoke.py")  # fmt: skip
 
