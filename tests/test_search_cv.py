@@ -19,7 +19,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import graphkm.graphs.search
 from flat import classifier_cv, regressor_cv
 from graphkm import SGD, GKMClassifier, GKMClassifierCV, GKMRegressorCV, IteratedLaplacian, Newton
+from graphkm.gkm.base import Problem
+from graphkm.gkm.candidates import Family
+from graphkm.gkm.closed_form import ClosedForm
 from graphkm.gkm.criterion import (
+    GAIN,
+    STEP,
     Labels,
     disagreement,
     judge_classes,
@@ -30,6 +35,7 @@ from graphkm.gkm.criterion import (
 )
 from graphkm.graphs.search import exact
 from graphkm.kernels import SquaredExponential
+from graphkm.losses import Hinge
 from graphkm.machines.classes import winning_class
 from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold
 
@@ -787,6 +793,20 @@ def test_share_divergence_against_its_definition():
         q = (np.bincount((others @ v)[:, 0] >= 0, minlength=2) + 1) / 52
         p = np.array([4, 8]) / 12
         assert found == pytest.approx(np.sum(p * np.log(p / q)))
+
+
+def test_the_price_of_a_graph_and_of_every_step_down_the_list():
+    phi, codes, Cs = np.random.default_rng(4).normal(size=(12, 3)), np.arange(12) % 2, [1.0, 10.0]
+    targets, ones = np.where(codes[:, None] == 1, 1.0, -1.0), np.ones(12)
+    judge = ClosedForm(Problem(phi, ones > 0, codes, targets, ones, Hinge()), classes=True, seed=0)
+
+    def losses(C_graph, steps, Cs):
+        family = Family({"C_graph": C_graph}, np.array(Cs), steps, phi, lambda: phi[:0])
+        return np.array([judgement.loss for judgement in judge.judge(family)])
+
+    first = losses(0.0, 0, Cs)
+    np.testing.assert_allclose(losses(0.0, 0, Cs[1:]), first[1:] - STEP)
+    np.testing.assert_allclose(losses(2.0, 3, Cs), first + 3 * STEP + 0.5 * GAIN * 12)
 
 
 def test_a_graph_must_earn_its_place():

@@ -295,7 +295,7 @@ MUTANTS = [
         "native/csv.hpp",
         "test_csv_reader.py",
         ("*p == '\"' && p[1] == '\"'", "*p == '\"' && p[1] == '\"' && false"),
-        ("if (!field.ok && *p == '\\n')", "if (!field.ok)"),
+        ("!field.ok && *p == '\\n'", "!field.ok"),
         (
             "(column + 1 < n_columns) != (*p == delimiter)",
             "(column + 1 < n_columns) > (*p == delimiter)",
