@@ -413,3 +413,11 @@ def test_what_the_first_chunk_must_show():
         model.partial_fit(X, y, classes=[0, 2])
     with pytest.raises(ValueError, match=r"C was 0[.]5 when this stream began"):
         model.set_params(C=2.0).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("changes", [{"kernel": 1}, {"solver": "adam"}])
+def test_what_is_no_part_is_named(changes):
+    """Not "no attribute partial_fit": the value itself is wrong."""
+    X, y, _ = make_stream(60, 15)
+    with pytest.raises(ValueError, match=rf"{next(iter(changes))}.*{next(iter(changes.values()))}"):
+        GKMClassifier(**changes).partial_fit(X, y)

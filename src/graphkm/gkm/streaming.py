@@ -31,12 +31,17 @@ _KINDS = {KNN: "knn", Full: "full", Bipartite: "bipartite"}
 def can_stream(estimator: BaseGKM) -> bool:
     """Return whether there is a partial_fit; an AttributeError says why not."""
     e = estimator
-    if e.solver != "auto" and not isinstance(resolve_solver(e.solver), SGD):
+    try:
+        solver = SGD() if e.solver == "auto" else resolve_solver(e.solver)
+        kernel = resolve_kernel(e.kernel)
+    except ValueError:
+        return True  # partial_fit says what is wrong
+    if not isinstance(solver, SGD):
         raise AttributeError(
             f"partial_fit takes stochastic steps, and solver={e.solver!r}; pass solver='sgd' or "
             "'auto'."
         )
-    if not resolve_kernel(e.kernel).has_rows:
+    if not kernel.has_rows:
         raise AttributeError(
             "partial_fit needs the rows themselves, and kernel='precomputed' has none."
         )
