@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, StandardScaler
 
-from graphkm import SGD, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm import KNN, SGD, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV, Newton
 from graphkm._parts import Part
 from graphkm.exchange import ModelFileError, codec, load_model, read_note, save_model
 from graphkm.exchange.container import write_container
@@ -500,3 +500,21 @@ def test_other_files_are_no_notes(tmp_path):
     write_container(tmp_path / "a", {}, {})
     with pytest.raises(ModelFileError, match="no note"):
         read_note(tmp_path / "a")
+
+
+@pytest.mark.parametrize("name", ["search", "pipeline"])
+def test_an_estimator_inside_a_search_comes_back(name, tmp_path):
+    """The search's own parameter is an estimator that nobody has fitted."""
+    inner = GKMClassifier(graph=KNN(n_neighbors=4), solver=Newton(tol=1e-5), loss="logistic")
+    model = GKMClassifierCV(inner, Cs=[1.0], C_graphs=[10.0], random_state=0)
+    model = make_pipeline(StandardScaler(), model) if name == "pipeline" else model
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.where(np.arange(40) < 12, X[:, 0] > 0, -1)
+    model.fit(X, y)
+    save_model(model, tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    found = again[-1] if name == "pipeline" else again
+    assert found.estimator.get_params() == inner.get_params()
+    assert repr(found.best_estimator_.plan_).startswith("Plan for 40 rows, 12 of them labelled")
+    assert not hasattr(found.estimator, "n_features_in_")

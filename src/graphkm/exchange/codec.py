@@ -10,7 +10,8 @@ None, booleans, numbers, texts and lists are JSON's own. Every other type has a 
 ``{"texts": [...]}``                   an array of texts as objects, as scikit-learn's names
 ``{"csr": name, "shape": [n, d]}``     the CSR matrix of three arrays
 ``{"object": name, "fields": {...}}``  a part of this library: a kernel, a graph, a solver, ...
-``{"model": name, ...}``               an estimator of the caller's table
+``{"model": name, ...}``               a fitted estimator of the caller's table
+``{"unfitted": name, ...}``            its parameters alone
 =====================================  ==================================================
 """
 
@@ -145,8 +146,12 @@ class Encoder:
         kind = self._kinds.get(type(value).__name__)
         if kind is None or type(value) is not kind.cls:
             return None
-        parts = {"parameters": value.get_params(deep=False), "state": kind.state(value)}
-        return {"model": type(value).__name__} | {
+        # A search has an estimator among its parameters, which nobody has fitted.
+        fitted = hasattr(value, "steps") or hasattr(value, "n_features_in_")
+        parts = {"parameters": value.get_params(deep=False)}
+        if fitted:
+            parts["state"] = kind.state(value)
+        return {"model" if fitted else "unfitted": type(value).__name__} | {
             part: {key: self.encode(f"{name}/{key}", item, depth) for key, item in values.items()}
             for part, values in parts.items()
         }
@@ -223,16 +228,18 @@ class Decoder:
         return made
 
     def _model(self, value: Any, depth: int) -> Any:
-        kind = self._kinds.get(_a(str, value["model"]))
-        if kind is None:
-            raise ValueError(f"{value['model']!r} is none of {', '.join(self._kinds)}")
-        parameters, state = (
-            {key: self.decode(item, depth) for key, item in _a(dict, value[part]).items()}
-            for part in ("parameters", "state")
-        )
-        model = kind.cls(**parameters)
-        kind.restore(model, state)
+        unfitted = {"unfitted": value["model"], "parameters": value["parameters"]}
+        model = self._unfitted(unfitted, depth)
+        state = {k: self.decode(v, depth) for k, v in _a(dict, value["state"]).items()}
+        self._kinds[value["model"]].restore(model, state)
         return model
+
+    def _unfitted(self, value: Any, depth: int) -> Any:
+        kind = self._kinds.get(_a(str, value["unfitted"]))
+        if kind is None:
+            raise ValueError(f"{value['unfitted']!r} is none of {', '.join(self._kinds)}")
+        given = _a(dict, value["parameters"]).items()
+        return kind.cls(**{key: self.decode(item, depth) for key, item in given})
 
     def _take(self, name: Any) -> NDArray[Any]:
         if _a(str, name) not in self._arrays:
@@ -249,6 +256,7 @@ _TAGS = {
     "csr": {"csr", "shape"},
     "object": {"object", "fields"},
     "model": {"model", "parameters", "state"},
+    "unfitted": {"unfitted", "parameters"},
 }
 
 

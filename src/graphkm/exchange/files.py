@@ -87,8 +87,9 @@ def load_with_note(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         decoder = Decoder(KINDS, arrays)
         model = decoder.decode(header["model"])
         decoder.finish()
-        if type(model) not in (Pipeline, *MODELS):
-            raise ValueError(f"it is a {type(model).__name__}")
+        last = model.steps[-1][1] if type(model) is Pipeline else model
+        if type(last) not in MODELS or not hasattr(last, "n_features_in_"):
+            raise ValueError(f"it is a {type(model).__name__}, or not fitted")
     except _DEFECTS as error:
         raise ModelFileError(
             f"{os.fspath(path)} is whole, but holds no model that this version of graphkm knows "

@@ -38,8 +38,9 @@ def _search_state(search: Any) -> State:
 def _restore_search(chosen: type, search: Any, state: State) -> None:
     """Restore a search, whose model is of the class `chosen`."""
     model, candidates = state["model"], state["candidates"]
-    if type(model) is not chosen:
-        raise ValueError(f"the model chosen is a {type(model).__name__}")
+    search.searched()  # ValueError if it is no estimator
+    if type(model) is not chosen or not hasattr(model, "expansion_"):
+        raise ValueError(f"the model chosen is not a fitted {chosen.__name__}")
     if any(state[name].shape != (len(candidates),) for name in ("losses", "scores")):
         raise ValueError("there are not as many scores as candidates")
     own = state["best_score"], state["unlabeled_gain"]
@@ -109,8 +110,8 @@ def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
         if type(step) is not tuple or len(step) != 2 or type(step[0]) is not str:
             raise ValueError("a pipeline has a step without a name")
     check_steps(pipeline)
-    widths = {step.n_features_in_ for _, step in pipeline.steps if hasattr(step, "n_features_in_")}
-    if len(widths) != 1 or state:
+    widths = {getattr(step, "n_features_in_", None) for _, step in pipeline.steps}
+    if len(widths) != 1 or None in widths or state:
         raise ValueError("the steps of a pipeline do not fit together")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,20 +34,40 @@ class SearchMixin:
     It comes before scikit-learn's mixins, whose `score` would count unlabelled rows.
     """
 
-    estimator: BaseGKM | None
-    Cs: Sequence[float] | None
-    C_graphs: Sequence[float] | None
-    gammas: Sequence[float | str] | None
-    graphs: Sequence[tuple[int, int]] | None
-    cv: Any
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
     best_estimator_: Any
+    _usual: ClassVar[BaseGKM]  # the estimator where none is given
 
-    def _estimator(self) -> BaseGKM:
-        """Return the estimator whose parameters are chosen."""
-        raise NotImplementedError
+    def __init__(
+        self,
+        estimator: BaseGKM | None = None,
+        *,
+        Cs: Sequence[float] | None = None,
+        C_graphs: Sequence[float] | None = None,
+        gammas: Sequence[float | str] | None = None,
+        graphs: Sequence[tuple[int, int]] | None = None,
+        cv: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.Cs = Cs
+        self.C_graphs = C_graphs
+        self.gammas = gammas
+        self.graphs = graphs
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def searched(self) -> BaseGKM:
+        """Return the estimator whose parameters are chosen; an error if it is none of its kind."""
+        if self.estimator is None:
+            return self._usual
+        if not isinstance(self.estimator, type(self._usual)):
+            kind = type(self._usual).__name__
+            raise ValueError(f"estimator must be a {kind} or None, got {self.estimator!r}.")
+        return self.estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
         """Choose the parameters and learn with them.
@@ -138,7 +158,7 @@ class SearchMixin:
 
     def _template(self) -> BaseGKM:
         """Return a copy of the estimator with the seed and threads of the search."""
-        template: BaseGKM = clone(self._estimator())
+        template: BaseGKM = clone(self.searched())
         random_state = self.random_state
         if random_state is None:
             random_state = template.random_state
@@ -209,13 +229,15 @@ class SearchMixin:
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the estimator takes: what its model takes."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags = self._estimator().__sklearn_tags__().input_tags
+        known = isinstance(self.estimator, type(self._usual))
+        model = self.estimator if known else self._usual
+        tags.input_tags = model.__sklearn_tags__().input_tags  # type: ignore[union-attr]
         tags.target_tags.required = True
         return tags
 
 
 def _has_probabilities(search: Any) -> bool:
-    return hasattr(search._estimator(), "predict_proba")
+    return hasattr(search.searched(), "predict_proba")
 
 
 class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
@@ -297,32 +319,7 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        estimator: GKMClassifier | None = None,
-        *,
-        Cs: Sequence[float] | None = None,
-        C_graphs: Sequence[float] | None = None,
-        gammas: Sequence[float | str] | None = None,
-        graphs: Sequence[tuple[int, int]] | None = None,
-        cv: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.Cs = Cs
-        self.C_graphs = C_graphs
-        self.gammas = gammas
-        self.graphs = graphs
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _estimator(self) -> GKMClassifier:
-        given = self.estimator
-        return GKMClassifier(class_weight="balanced") if given is None else given
+    _usual = GKMClassifier(class_weight="balanced")
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the chosen model's f(x)."""
@@ -379,31 +376,7 @@ class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        estimator: GKMRegressor | None = None,
-        *,
-        Cs: Sequence[float] | None = None,
-        C_graphs: Sequence[float] | None = None,
-        gammas: Sequence[float | str] | None = None,
-        graphs: Sequence[tuple[int, int]] | None = None,
-        cv: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.Cs = Cs
-        self.C_graphs = C_graphs
-        self.gammas = gammas
-        self.graphs = graphs
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _estimator(self) -> GKMRegressor:
-        return GKMRegressor() if self.estimator is None else self.estimator
+    _usual = GKMRegressor()
 
 
 def _listed(name: str, values: Any) -> list[Any]:
