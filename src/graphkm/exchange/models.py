@@ -110,8 +110,8 @@ def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
         if type(step) is not tuple or len(step) != 2 or type(step[0]) is not str:
             raise ValueError("a pipeline has a step without a name")
     check_steps(pipeline)
-    widths = {getattr(step, "n_features_in_", None) for _, step in pipeline.steps}
-    if len(widths) != 1 or None in widths or state:
+    widths = {step.n_features_in_ for _, step in pipeline.steps if hasattr(step, "n_features_in_")}
+    if len(widths) != 1 or state:
         raise ValueError("the steps of a pipeline do not fit together")
 
 
