@@ -10,7 +10,7 @@ from .options import AsJson, Data, FileOptions, Model, spread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .file_note import FileNote
+    from .models import FileNote
 
 EXAMPLE = "graphkm evaluate moons.gkm test_rows.csv"
 MORE_EXAMPLES = ("graphkm evaluate moons.gkm test_rows.csv --label kind --json",)

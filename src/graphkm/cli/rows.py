@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from ..io import DataFileError
 from ..io.tables import joined
 from ..machines.labels import missing_mask
-from .file_note import FileNote
+from .models import FileNote
 from .options import Task, TrainingFileOptions, UsageError
 from .output import progress_bar
 from .tables import Table, open_known, open_training

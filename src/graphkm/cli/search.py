@@ -53,7 +53,7 @@ def search(
     """
     from .models import (
         behind_scaler,
-        check_estimator,
+        check_options,
         fit_behind_scaler,
         last_step,
         make_estimator,
@@ -66,8 +66,7 @@ def search(
         check_output(model, data, unlabeled_data)
     start = time.perf_counter()
     folds = {} if cv is None else {"cv": cv}
-    guess = "regress" if task is Task.regress else "classify"
-    check_estimator(make_estimator("search", guess, learning, **folds))
+    check_options("search", task, learning, **folds)
     rows = read_rows(data, files, task, unlabeled_data)
     estimator = make_estimator("search", rows.note.task, learning, **folds)
     fitted, chosen = fit_behind_scaler(estimator, scale, rows.X, rows.y)

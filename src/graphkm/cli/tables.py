@@ -15,7 +15,7 @@ from ..io.csv import is_number
 from ..io.files import STDIN, format_by_name, open_source, source_name
 from ..io.libsvm import libsvm_pieces, whole_libsvm
 from ..io.tables import OpenTable, open_table
-from .file_note import FileNote
+from .models import FileNote
 from .options import FileOptions, Format, TrainingFileOptions, UsageError
 
 USUAL_LABEL = "label"

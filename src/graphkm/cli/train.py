@@ -71,13 +71,13 @@ def train(
     fit: FitOptions = FitOptions(),  # noqa: B008
 ) -> None:
     """Learn from a file in which some rows, or all, have a label."""
-    from .models import check_estimator, fit_behind_scaler, graph_for, make_estimator, write_model
+    from .models import check_options, fit_behind_scaler, graph_for, make_estimator, write_model
     from .output import check_output, say
     from .rows import hold_out, read_rows
 
     check_output(model, data, unlabeled_data)
     start = time.perf_counter()
-    check_estimator(make_estimator(method, "regress" if task is Task.regress else "classify", fit))
+    check_options(method, task, fit)
     rows = read_rows(data, files, task, unlabeled_data)
     read_in = time.perf_counter() - start
     rows, held_out = hold_out(rows, holdout, fit.seed)
