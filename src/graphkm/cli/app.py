@@ -26,7 +26,7 @@ app = typer.Typer(
     epilog=f"{EXIT_CODES}\n\nBegin with: graphkm demo",
 )
 _state = {"debug": False}
-_BARS = {"TQDM_DELAY": "1", "TQDM_LEAVE": ""}  # shown for long work only, and gone at its end
+_BARS = {"TQDM_DELAY": "1", "TQDM_LEAVE": ""}  # bars show after a second and vanish at the end
 
 
 def _print_version(wanted: bool) -> None:
@@ -51,13 +51,13 @@ def _options(
 
 
 def _register(work: Callable[..., None], *examples: str) -> None:
-    """Make a sub-command of a function; its examples are run by the tests."""
+    """Make a sub-command of a function. The tests run its examples."""
 
     @functools.wraps(work)
     def run(**values: Any) -> None:
         try:
             work(**values)
-        except KeyboardInterrupt as interruption:  # before typer makes something else of it
+        except KeyboardInterrupt as interruption:  # typer would exit with another code
             leave(interruption)
 
     epilog = "\n\n".join(f"Example: {example}" for example in examples)

@@ -56,7 +56,7 @@ def predict(
 
 
 def header(model: Any) -> list[str]:
-    """Return the names of the columns of predictions."""
+    """Return the names of the output's columns."""
     from .rows import label_text
 
     if not hasattr(model, "classes_"):
@@ -67,7 +67,7 @@ def header(model: Any) -> list[str]:
 
 
 def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
-    """Yield rows of predictions, some at a time."""
+    """Yield rows of predictions, in chunks."""
     import numpy as np
 
     from ..machines.classes import winning_class

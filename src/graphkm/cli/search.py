@@ -1,4 +1,4 @@
-"""`graphkm search`: parameters chosen from the labels, and what the unlabelled rows bought."""
+"""`graphkm search`: choose parameters by held-out labels."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _score(found: Any, task: str) -> str:
 
 
 def bought(found: Any, task: str) -> str:
-    """Return in words what the unlabelled rows bought, by the search's own scores."""
+    """Return a sentence on the gain from the unlabelled rows, by the search's own scores."""
     gain = found.unlabeled_gain_
     if math.isnan(gain):
         return "what they bought cannot be told from so few labels; a graph is the usual choice"

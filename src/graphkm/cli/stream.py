@@ -32,7 +32,6 @@ def stream(
     classes: Annotated[
         str | None,
         typer.Option(
-            "--classes",
             metavar="A,B,...",
             help="All classes there will be. Default: a file is read through for them beforehand; "
             "standard input must show them in the first chunk.",
@@ -40,12 +39,10 @@ def stream(
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option("--checkpoint", help="Where the state is kept; MODEL.checkpoint by default."),
+        typer.Option(help="Where the state is kept; MODEL.checkpoint by default."),
     ] = None,
-    every: Annotated[
-        int, typer.Option("--every", min=1, help="Rows between two checkpoints.")
-    ] = 20_000,
-    chunk: Annotated[int, typer.Option("--chunk", min=2, help="Rows learnt at a time.")] = 1000,
+    every: Annotated[int, typer.Option(min=1, help="Rows between two checkpoints.")] = 20_000,
+    chunk: Annotated[int, typer.Option(min=2, help="Rows learnt at a time.")] = 1000,
     restart: Annotated[
         bool, typer.Option("--restart", help="Begin anew, whatever checkpoint there is.")
     ] = False,
@@ -55,7 +52,7 @@ def stream(
     files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
     fit: FitOptions = FitOptions(),  # noqa: B008
 ) -> None:
-    """Learn row by row from a file that need not fit into note, or from standard input.
+    """Learn row by row from a file that need not fit into memory, or from standard input.
 
     Every chunk is predicted before it is learnt, which gives an honest accuracy wherever labels
     are known. If the process is killed, the same command continues from the last checkpoint. It
@@ -77,7 +74,7 @@ def stream(
 
 
 def _checkpoint_place(model: Path, given: Path | None) -> Path:
-    """Return where the state is kept; it must be a file, because it is read again."""
+    """Return the checkpoint's path; it must be a file, because it is read again."""
     from .._files import destination, is_stream
     from .options import UsageError
 
