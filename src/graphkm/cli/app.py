@@ -50,7 +50,7 @@ def _options(
     _state["debug"] = debug
 
 
-def _register(work: Callable[..., None], *examples: str) -> None:
+def _register(work: Callable[..., None], examples: tuple[str, ...]) -> None:
     """Make a sub-command of a function. The tests run its examples."""
 
     @functools.wraps(work)
@@ -66,7 +66,7 @@ def _register(work: Callable[..., None], *examples: str) -> None:
 
 for _module in (train, predict, evaluate, search, stream, info, export, demo, datasets):
     _name = _module.__name__.rsplit(".", 1)[1]
-    _register(getattr(_module, _name), _module.EXAMPLE, *_module.MORE_EXAMPLES)
+    _register(getattr(_module, _name), _module.EXAMPLES)
 
 
 def main(arguments: list[str] | None = None) -> Any:

@@ -10,19 +10,18 @@ import typer
 
 from .options import AsJson, UsageError, spread
 
-EXAMPLE = "graphkm demo"
-MORE_EXAMPLES = ("graphkm demo --labels 6 --no-plot --json",)
+EXAMPLES = ("graphkm demo", "graphkm demo --labels 6 --no-plot --json")
 
 
 @spread
 def demo(
-    points: Annotated[int, typer.Option("--points", min=50, help="Training points.")] = 1000,
-    labels: Annotated[int, typer.Option("--labels", min=2, help="Labelled ones.")] = 6,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of points and labels.")] = 0,
+    points: Annotated[int, typer.Option(min=50, help="Training points.")] = 1000,
+    labels: Annotated[int, typer.Option(min=2, help="Labelled ones.")] = 6,
+    seed: Annotated[int, typer.Option(min=0, help="Of points and labels.")] = 0,
     plot: Annotated[
         bool, typer.Option("--plot/--no-plot", help="Whether to draw it, with matplotlib.")
     ] = True,
-    out: Annotated[Path, typer.Option("--out", help="The picture.")] = Path("two_moons.png"),
+    out: Annotated[Path, typer.Option(help="The picture.")] = Path("two_moons.png"),
     as_json: AsJson = False,
 ) -> None:
     """Train on two moons with a few labels, with and without the unlabelled points.

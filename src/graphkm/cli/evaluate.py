@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
     from .models import FileNote
 
-EXAMPLE = "graphkm evaluate moons.gkm test_rows.csv"
-MORE_EXAMPLES = ("graphkm evaluate moons.gkm test_rows.csv --label kind --json",)
+EXAMPLES = (
+    "graphkm evaluate moons.gkm test_rows.csv",
+    "graphkm evaluate moons.gkm test_rows.csv --label kind --json",
+)
 
 _SHOWN = 12  # the most classes of a printed confusion matrix
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,7 @@ _ALWAYS = ("random_state", "n_jobs")  # ignored by estimators that have no such 
 def make_estimator(method: Method | str, task: str, options: LearningOptions, **more: Any) -> Any:
     """Return the estimator of a method with the parameters that were given."""
     kind = _class(str(method), task)
-    given = {name: (value, flag) for name, value, flag in _flags(options)}
-    given |= {name: (value, name) for name, value in more.items()}
+    given = _given(options) | {name: (value, name) for name, value in more.items()}
     for text in options.set or ():
         name, value = _assignment(text)
         if name in given:
@@ -113,12 +112,11 @@ def _solver(name: Any, values: dict[str, Any]) -> Any:
 
 
 def _made(kind: Any, values: dict[str, Any], whose: str) -> Any:
+    names = _fields(kind)
     for name in values:
-        if name not in _fields(kind):
-            raise UsageError(
-                f"{name} is no parameter of {whose}, which has "
-                f"{', '.join(sorted(_fields(kind))) or 'none'}."
-            )
+        if name not in names:
+            known = ", ".join(sorted(names)) or "none"
+            raise UsageError(f"{name} is no parameter of {whose}, which has {known}.")
     return kind(**values)
 
 
@@ -126,11 +124,8 @@ def _fields(kind: Any) -> set[str]:
     return {field.name for field in fields(kind)}
 
 
-_PARTS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
-    "graph": _graph,
-    "smoothness": _smoothness,
-    "solver": _solver,
-}
+_PARTS: dict[str, Callable[..., Any]]
+_PARTS = {"graph": _graph, "smoothness": _smoothness, "solver": _solver}
 _FIELDS = {
     "graph": _fields(KNN) | _fields(Epsilon),
     "smoothness": _fields(Power) | _fields(IteratedLaplacian),
@@ -162,12 +157,13 @@ def _class(method: str, task: str) -> Any:
     return _CLASSES[method, task]
 
 
-def _flags(options: LearningOptions) -> Iterator[tuple[str, Any, str]]:
-    """Yield the parameters that options give: name, value, and the option."""
-    for flag, value in vars(options).items():
-        if flag != "set" and value is not None:
-            given = _value(value) if isinstance(value, str) else value
-            yield PARAMETERS.get(flag, flag), given, f"--{flag.replace('_', '-')}"
+def _given(options: LearningOptions) -> dict[str, tuple[Any, str]]:
+    """Return the parameters that options give, each as its value and the option."""
+    return {
+        PARAMETERS.get(name, name): (_value(value), f"--{name.replace('_', '-')}")
+        for name, value in vars(options).items()
+        if name != "set" and value is not None
+    }
 
 
 def _refuse_unknown(kind: Any, name: str, given: str, names: list[str]) -> None:
@@ -193,11 +189,11 @@ def _assignment(text: str) -> tuple[str, Any]:
     return name.strip(), _value(value.strip())
 
 
-def _value(text: str) -> Any:
+def _value(given: Any) -> Any:
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(given) if isinstance(given, str) else given
     except (ValueError, SyntaxError):
-        return text
+        return given
 
 
 def shown_parameters(estimator: Any) -> dict[str, Any]:

@@ -78,7 +78,6 @@ AsJson = Annotated[
 TaskOption = Annotated[
     Task,
     typer.Option(
-        "--task",
         help="What is learnt; auto: classes if labels are words or at most 20 whole numbers, "
         "numbers if they have fractions.",
     ),
@@ -86,7 +85,6 @@ TaskOption = Annotated[
 ScaleOption = Annotated[
     Scale,
     typer.Option(
-        "--scale",
         help="Scaling of the features, stored with the model; auto: standard for tables, none for "
         "LIBSVM files with values from -1 to 1, maxabs for others.",
     ),

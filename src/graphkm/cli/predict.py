@@ -11,8 +11,10 @@ import typer
 
 from .options import AsJson, Data, FileOptions, Model, UsageError, spread
 
-EXAMPLE = "graphkm predict moons.gkm new_rows.csv --out predictions.csv"
-MORE_EXAMPLES = ("cat new_rows.csv | graphkm predict moons.gkm -",)
+EXAMPLES = (
+    "graphkm predict moons.gkm new_rows.csv --out predictions.csv",
+    "cat new_rows.csv | graphkm predict moons.gkm -",
+)
 
 CHUNK = 10_000  # rows in memory at a time
 
@@ -23,7 +25,7 @@ def predict(
     data: Data,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The CSV file to write; standard output by default."),
+        typer.Option(help="The CSV file to write; standard output by default."),
     ] = None,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008

@@ -23,8 +23,10 @@ from .options import (
 )
 from .train import UnlabeledData
 
-EXAMPLE = "graphkm search few_labels.csv best.gkm"
-MORE_EXAMPLES = ("graphkm search few_labels.csv --cv 3 --json",)
+EXAMPLES = (
+    "graphkm search few_labels.csv best.gkm",
+    "graphkm search few_labels.csv --cv 3 --json",
+)
 
 
 @spread
@@ -40,7 +42,7 @@ def search(
     cv: Annotated[
         int | None,
         typer.Option(
-            "--cv", min=2, help="Judge by this many folds, instead of leaving one label out each."
+            min=2, help="Judge by this many folds, instead of leaving one label out each."
         ),
     ] = None,
     as_json: AsJson = False,

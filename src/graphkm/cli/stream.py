@@ -21,8 +21,10 @@ from .options import (
     spread,
 )
 
-EXAMPLE = "graphkm stream rows.csv online.gkm --every 1000"
-MORE_EXAMPLES = ("cat rows.csv | graphkm stream - online.gkm --classes cat,dog",)
+EXAMPLES = (
+    "graphkm stream rows.csv online.gkm --every 1000",
+    "cat rows.csv | graphkm stream - online.gkm --classes cat,dog",
+)
 
 
 @spread

@@ -26,8 +26,8 @@ from .options import (
 if TYPE_CHECKING:
     from .rows import Rows
 
-EXAMPLE = "graphkm train few_labels.csv moons.gkm"
-MORE_EXAMPLES = (
+EXAMPLES = (
+    "graphkm train few_labels.csv moons.gkm",
     "graphkm train labelled.csv model.gkm --unlabeled-data unlabelled.csv --label kind",
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
 )
@@ -35,7 +35,6 @@ MORE_EXAMPLES = (
 UnlabeledData = Annotated[
     str | None,
     typer.Option(
-        "--unlabeled-data",
         metavar="FILE",
         help="More rows, all of them unlabelled; labels they may have are ignored.",
     ),
@@ -52,7 +51,6 @@ def train(
     holdout: Annotated[
         float,
         typer.Option(
-            "--holdout",
             metavar="SHARE",
             min=0.0,
             max=0.9,
@@ -62,7 +60,6 @@ def train(
     method: Annotated[
         Method,
         typer.Option(
-            "--method",
             help="The graph-based kernel machine, the Laplacian SVM, or the transductive SVM.",
         ),
     ] = Method.gkm,
