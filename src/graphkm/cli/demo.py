@@ -16,12 +16,12 @@ EXAMPLES = ("graphkm demo", "graphkm demo --labels 6 --no-plot --json")
 @spread
 def demo(
     points: Annotated[int, typer.Option(min=50, help="Training points.")] = 1000,
-    labels: Annotated[int, typer.Option(min=2, help="Labelled ones.")] = 6,
-    seed: Annotated[int, typer.Option(min=0, help="Of points and labels.")] = 0,
+    labels: Annotated[int, typer.Option(min=2, help="How many of them have a label.")] = 6,
+    seed: Annotated[int, typer.Option(min=0, help="The same number gives the same points.")] = 0,
     plot: Annotated[
-        bool, typer.Option("--plot/--no-plot", help="Whether to draw it, with matplotlib.")
+        bool, typer.Option("--plot/--no-plot", help="Whether to draw both models, with matplotlib.")
     ] = True,
-    out: Annotated[Path, typer.Option(help="The picture.")] = Path("two_moons.png"),
+    out: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("two_moons.png"),
     as_json: AsJson = False,
 ) -> None:
     """Train on two moons with a few labels, with and without the unlabelled points.

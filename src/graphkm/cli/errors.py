@@ -13,7 +13,7 @@ from .options import PARAMETERS, FitOptions, TrainingFileOptions, UsageError
 FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 
 EXIT_CODES = (
-    "Exit codes: 0 fine; 1 the data or the computation are at fault; 2 wrong usage; "
+    "Exit codes: 0 fine; 1 an error in the data or the computation; 2 wrong usage; "
     "3 a file cannot be read or written; 130 interrupted."
 )
 

@@ -24,7 +24,7 @@ _learning_option = functools.partial(typer.Option, rich_help_panel="How it learn
 
 
 class UsageError(Exception):
-    """The command line asks for something that cannot be done."""
+    """The command line is wrong: an option, or options that do not go together."""
 
 
 class Format(StrEnum):
@@ -78,8 +78,8 @@ AsJson = Annotated[
 TaskOption = Annotated[
     Task,
     typer.Option(
-        help="What is learnt; auto: classes if labels are words or at most 20 whole numbers, "
-        "numbers if they have fractions.",
+        help="What to learn; auto: classify if labels are words or at most 20 whole numbers, "
+        "regress if they have fractions.",
     ),
 ]
 ScaleOption = Annotated[
@@ -110,8 +110,8 @@ class FileOptions:
         str | None,
         _file_option(
             metavar="MARK",
-            help="The mark of an unknown label, besides ? and nan, and an empty field in tables. "
-            "For LIBSVM files it is a number.",
+            help="The mark of unlabelled rows, besides ?, nan and, in tables, an empty field. For "
+            "LIBSVM files it is a number.",
         ),
     ] = None
     drop: Annotated[
@@ -125,7 +125,7 @@ class FileOptions:
     header: Annotated[
         bool | None,
         _file_option(
-            help="Whether the first line of CSV holds names. Default: if it looks so.",
+            help="Whether the first line of CSV holds names. Default: judged by its text.",
             show_default=False,
         ),
     ] = None
@@ -133,8 +133,8 @@ class FileOptions:
         str | None,
         _file_option(
             metavar="SIGN",
-            help="What separates the fields of CSV: one of , ; | tab space. Default: the first of "
-            "them in the first line.",
+            help="What separates the fields of CSV: one of , ; | tab space. Default: judged by the "
+            "first line.",
         ),
     ] = None
 

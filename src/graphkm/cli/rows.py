@@ -171,7 +171,7 @@ def check_labels(rows: Rows, name: str) -> None:
         only = label_text(rows.classes[0])
         raise DataFileError(
             f"{name}: all {int(rows.labeled.sum()):,} labelled rows are of one class, {only}; "
-            "there must be two at least."
+            "two classes are needed."
         )
 
 
@@ -191,7 +191,7 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows | None]:
     ]
     out = np.sort(np.concatenate(taken))
     if len(out) == 0:
-        raise DataFileError(f"--holdout {share}: so few rows are labelled that none can be spared.")
+        raise DataFileError(f"--holdout {share}: too few rows are labelled to hold any out.")
     stays = np.ones(len(rows.y), dtype=bool)
     stays[out] = False
     return rows.chosen(stays), rows.chosen(out)

@@ -34,7 +34,7 @@ def search(
     data: Data,
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="[MODEL]", help="Where to write the best model, if it is wanted."),
+        typer.Argument(metavar="[MODEL]", help="Where to write the best model. Default: nowhere."),
     ] = None,
     unlabeled_data: UnlabeledData = None,
     task: TaskOption = Task.auto,
@@ -42,7 +42,7 @@ def search(
     cv: Annotated[
         int | None,
         typer.Option(
-            min=2, help="Judge by this many folds, instead of leaving one label out each."
+            min=2, help="Judge by this many folds, instead of leaving out one label at a time."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -123,14 +123,14 @@ def _score(found: Any, task: str) -> str:
     one_by_one = found.cv is None and plan.solver.exact and plan.smoothness.p == 2
     one_by_one = one_by_one and task == "classify"
     how = "one at a time" if one_by_one else "in folds"
-    return f"{what} on labels held out {how}; the best of all candidates, so a little flattered"
+    return f"{what} on labels held out {how}; the best of all candidates, so slightly optimistic"
 
 
 def bought(found: Any, task: str) -> str:
     """Return a sentence on the gain from the unlabelled rows, by the search's own scores."""
     gain = found.unlabeled_gain_
     if math.isnan(gain):
-        return "what they bought cannot be told from so few labels; a graph is the usual choice"
+        return "too few labels to measure what they bought; the usual graph is used"
     if found.best_params_["C_graph"] == 0:
         return "did not help here: the best candidate ignores them"
     unit = f"{100 * gain:+.2f} points of accuracy" if task == "classify" else f"{gain:+.4f} of R^2"

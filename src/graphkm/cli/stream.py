@@ -35,8 +35,8 @@ def stream(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="All classes there will be. Default: a file is read through for them beforehand; "
-            "standard input must show them in the first chunk.",
+            help="All classes of the stream. Default: a file is searched for them first; standard "
+            "input must show them in the first chunk.",
         ),
     ] = None,
     checkpoint: Annotated[
@@ -46,7 +46,7 @@ def stream(
     every: Annotated[int, typer.Option(min=1, help="Rows between two checkpoints.")] = 20_000,
     chunk: Annotated[int, typer.Option(min=2, help="Rows learnt at a time.")] = 1000,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Begin anew, whatever checkpoint there is.")
+        bool, typer.Option("--restart", help="Remove the checkpoint and begin anew.")
     ] = False,
     task: TaskOption = Task.auto,
     scale: ScaleOption = Scale.auto,
@@ -56,10 +56,9 @@ def stream(
 ) -> None:
     """Learn row by row from a file that need not fit into memory, or from standard input.
 
-    Every chunk is predicted before it is learnt, which gives an honest accuracy wherever labels
-    are known. If the process is killed, the same command continues from the last checkpoint. It
-    also continues with a file that has grown. Scaling, and --gamma if it is a word, are those of
-    the first chunk.
+    Every chunk is predicted before it is learnt, which gives an honest accuracy. If the process is
+    killed, the same command continues from the last checkpoint. It also continues with a file that
+    has grown. The first chunk decides the scaling, and --gamma if it is a word.
     """
     from .models import write_model
     from .output import check_output

@@ -160,8 +160,8 @@ def _classes(first: Chunk, note: FileNote, seen: Survey) -> Any:
     if len(known) < 2:
         what = f"only the class {label_values(known)[0]}" if len(known) else "no class"
         raise DataFileError(
-            f"There is {what} to be seen; there must be two at least. If others come later, name "
-            "all with --classes A,B,..."
+            f"The stream shows {what}, but two classes are needed. If others come later, name all "
+            "with --classes A,B,..."
         )
     return known
 
@@ -237,7 +237,7 @@ class Survey:
         text = self.labels == "text" or not all(map(is_number, names))
         classes = np.unique(names if text else [float(name) for name in names])
         if len(classes) < 2:
-            raise UsageError(f"--classes {','.join(given)}: there must be two at least.")
+            raise UsageError(f"--classes {','.join(given)}: name at least two classes.")
         return replace(self, task="classify", labels="text" if text else "number", classes=classes)
 
 

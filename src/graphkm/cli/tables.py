@@ -270,7 +270,11 @@ def find_column(head: Head, wanted: str, flag: str = "--label") -> int:
     except ValueError:
         number = 0
     if not 1 <= abs(number) <= head.width:
-        kind = f"the columns are {listed(names)}" if names else f"they are {head.width}, nameless"
+        kind = (
+            f"the columns are {listed(names)}"
+            if names
+            else f"it has {head.width} columns without names"
+        )
         raise UsageError(f"{flag} {wanted}: {head.file} has no such column; {kind}.")
     return number - 1 if number > 0 else head.width + number
 

@@ -36,7 +36,7 @@ UnlabeledData = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="More rows, all of them unlabelled; labels they may have are ignored.",
+        help="More rows, which count as unlabelled; their labels are ignored.",
     ),
 ]
 
@@ -85,8 +85,8 @@ def train(
     write_model(fitted, model, note)
     if graph and not as_json:
         say(
-            "note: the graph joins labelled with unlabelled rows (bipartite), since the neighbours "
-            "of so many sparse rows take long to find; --graph knn looks for them."
+            "note: the graph is bipartite, because the neighbours of so many sparse rows take long "
+            "to find; --graph knn finds them all the same."
         )
     seconds = time.perf_counter() - start
     _summary(rows, held_out, fitted, note, model, read_in, seconds, as_json)
@@ -107,7 +107,7 @@ def _summary(
     from .output import say, show
 
     scores: dict[str, Any] = {}
-    known = "not measured: no row was held out (--holdout 0.2 does, graphkm evaluate tests others)"
+    known = "not measured: pass --holdout 0.2, or test other rows with graphkm evaluate"
     measured: dict[str, str] = {"accuracy" if note.task == "classify" else "quality": known}
     if held_out is not None:
         scores = judge(note.task, held_out.y, fitted.predict(held_out.X))
@@ -126,10 +126,7 @@ def _summary(
         as_json,
     )
     if not as_json and note.unlabeled is None and _minus_one_may_be_a_mark(rows):
-        say(
-            "note: -1 was taken for a class, as it is one in many files; if it marks unlabelled "
-            "rows, pass --unlabeled -1."
-        )
+        say("note: -1 was read as a class; if it marks unlabelled rows, pass --unlabeled -1.")
 
 
 def _minus_one_may_be_a_mark(rows: Rows) -> bool:
