@@ -38,7 +38,7 @@ _CLASSES = {
     ("search", "regress"): gkm.GKMRegressorCV,
 }
 _OWN = ("unlabeled", "verbose", "callback")  # set by the command line itself
-_MANY_ROWS, _FEW_LABELS = 15_000, 500  # sparse rows beyond both get no neighbours
+_MANY_ROWS, _FEW_LABELS = 15_000, 500  # more sparse rows and labels: bipartite graph
 _ALWAYS = ("random_state", "n_jobs")  # ignored by estimators that have no such parameter
 
 
