@@ -26,7 +26,7 @@ app = typer.Typer(
     epilog=f"{EXIT_CODES}\n\nBegin with: graphkm demo",
 )
 _state = {"debug": False}
-_BARS = {"TQDM_DELAY": "1", "TQDM_LEAVE": ""}  # shown for long work only, and gone at its end
+_BARS = {"TQDM_DELAY": "1", "TQDM_LEAVE": ""}  # bars show after a second and vanish at the end
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,14 +50,14 @@ def _options(
     _state["debug"] = debug
 
 
-def _register(work: Callable[..., None], *examples: str) -> None:
-    """Make a sub-command of a function; its examples are run by the tests."""
+def _register(work: Callable[..., None], examples: tuple[str, ...]) -> None:
+    """Make a sub-command of a function. The tests run its examples."""
 
     @functools.wraps(work)
     def run(**values: Any) -> None:
         try:
             work(**values)
-        except KeyboardInterrupt as interruption:  # before typer makes something else of it
+        except KeyboardInterrupt as interruption:  # typer would exit with another code
             leave(interruption)
 
     epilog = "\n\n".join(f"Example: {example}" for example in examples)
@@ -66,7 +66,7 @@ def _register(work: Callable[..., None], *examples: str) -> None:
 
 for _module in (train, predict, evaluate, search, stream, info, export, demo, datasets):
     _name = _module.__name__.rsplit(".", 1)[1]
-    _register(getattr(_module, _name), _module.EXAMPLE, *_module.MORE_EXAMPLES)
+    _register(getattr(_module, _name), _module.EXAMPLES)
 
 
 def main(arguments: list[str] | None = None) -> Any:

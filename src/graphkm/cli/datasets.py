@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-EXAMPLE = "graphkm datasets"
-MORE_EXAMPLES: tuple[str, ...] = ()
+EXAMPLES = ("graphkm datasets",)
 
 
 def datasets() -> None:

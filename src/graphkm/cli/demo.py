@@ -1,4 +1,4 @@
-"""`graphkm demo`: two moons, and what the unlabelled points buy."""
+"""`graphkm demo`: how much the unlabelled points help on two moons."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import AsJson, spread
+from .options import AsJson, UsageError, spread
 
-EXAMPLE = "graphkm demo"
-MORE_EXAMPLES = ("graphkm demo --labels 6 --no-plot --json",)
+EXAMPLES = ("graphkm demo", "graphkm demo --labels 6 --no-plot --json")
 
 
 @spread
 def demo(
-    points: Annotated[int, typer.Option("--points", min=50, help="Training points.")] = 1000,
-    labels: Annotated[int, typer.Option("--labels", min=2, help="Labelled ones.")] = 6,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of points and labels.")] = 0,
+    points: Annotated[int, typer.Option(min=50, help="Training points.")] = 1000,
+    labels: Annotated[int, typer.Option(min=2, help="How many of them have a label.")] = 6,
+    seed: Annotated[int, typer.Option(min=0, help="The same number gives the same points.")] = 0,
     plot: Annotated[
-        bool, typer.Option("--plot/--no-plot", help="Whether to draw it, with matplotlib.")
+        bool, typer.Option("--plot/--no-plot", help="Whether to draw both models, with matplotlib.")
     ] = True,
-    out: Annotated[Path, typer.Option("--out", help="The picture.")] = Path("two_moons.png"),
+    out: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("two_moons.png"),
     as_json: AsJson = False,
 ) -> None:
     """Train on two moons with a few labels, with and without the unlabelled points.
 
     It needs no data.
     """
-    from .options import UsageError
+    from graphkm import GKMClassifier
+
     from .output import check_output, percent, show
 
     if labels > points // 2:
@@ -40,7 +40,7 @@ def demo(
     models, scores, seconds = [], [], []
     for C_graph in (0, "auto"):
         start = time.perf_counter()
-        models.append(_fitted(X, y, C_graph, seed))
+        models.append(GKMClassifier(C_graph=C_graph, random_state=seed).fit(X, y))
         seconds.append(time.perf_counter() - start)
         scores.append(float(models[-1].score(X_test, truth)))
     picture = draw(models, scores, X, y, out) if plot else None
@@ -70,7 +70,7 @@ def demo(
 
 
 def made_moons(points: int, labels: int, seed: int) -> tuple[Any, Any, Any, Any]:
-    """Return points with labels, -1 where there is none, and other points to test on."""
+    """Return points with labels, -1 for unlabelled ones, and other points to test on."""
     import numpy as np
     from sklearn.datasets import make_moons
 
@@ -83,14 +83,8 @@ def made_moons(points: int, labels: int, seed: int) -> tuple[Any, Any, Any, Any]
     return X, y, X_test, truth_test
 
 
-def _fitted(X: Any, y: Any, C_graph: Any, seed: int) -> Any:
-    from graphkm import GKMClassifier
-
-    return GKMClassifier(C_graph=C_graph, random_state=seed).fit(X, y)
-
-
 def in_words(gain: float, n_unlabeled: int) -> str:
-    """Return what a gain, in points, means.
+    """Return a sentence on the gain, which is in points of accuracy.
 
     Examples
     --------
@@ -109,7 +103,7 @@ def in_words(gain: float, n_unlabeled: int) -> str:
 
 
 def _last_words(picture: Path | None, wanted: bool) -> str:
-    """Return what became of the picture, and what to do next."""
+    """Return where the picture is, and what to do next."""
     if picture is not None:
         about = f"Picture: {picture}\n"
     else:
@@ -118,7 +112,7 @@ def _last_words(picture: Path | None, wanted: bool) -> str:
 
 
 def draw(models: Any, scores: Any, X: Any, y: Any, path: Path) -> Path | None:
-    """Draw both decisions; None without matplotlib."""
+    """Draw the decisions of both models; return None without matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

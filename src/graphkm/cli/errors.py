@@ -1,4 +1,4 @@
-"""Exit codes, and errors as one sentence in the words of the command line."""
+"""Exit codes, and errors as one sentence that names options."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .options import PARAMETERS, FitOptions, TrainingFileOptions, UsageError
 FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 
 EXIT_CODES = (
-    "Exit codes: 0 fine; 1 the data or the computation are at fault; 2 wrong usage; "
+    "Exit codes: 0 fine; 1 an error in the data or the computation; 2 wrong usage; "
     "3 a file cannot be read or written; 130 interrupted."
 )
 
 
-# Options for the Python parameters that the library's messages name.
+# The library's messages name Python parameters; these are the options for them.
 _WHOLE = {
     "on_bad_row='skip'": "--skip-bad-rows",
     "header=True": "--header",
@@ -34,7 +34,7 @@ _ASSIGNMENT = re.compile(r"\b([A-Za-z_]\w*)=('[^']*'|None\b|True\b|False\b|[-+]?
 
 
 def in_flags(message: str) -> str:
-    """Return a message of the library as the command line would say it.
+    """Return a message of the library with options in place of Python parameters.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def in_flags(message: str) -> str:
     >>> in_flags("no connection to (host='example.org', port=443)")
     "no connection to (host='example.org', port=443)"
     """
-    from .models import parameter_names  # estimators are loaded for a message, not for --help
+    from .models import parameter_names  # loads the estimators, which --help must not
 
     def reworded(match: re.Match[str]) -> str:
         name, value = match[1], (match[2] or "").strip("'")
@@ -57,7 +57,7 @@ def in_flags(message: str) -> str:
 
 
 def exit_code(error: BaseException) -> int:
-    """Return what the process ends with.
+    """Return the exit code of the process.
 
     Examples
     --------
@@ -90,18 +90,18 @@ def sentence(error: BaseException) -> str:
 
 
 def leave(error: BaseException) -> NoReturn:
-    """End the process: a sentence on standard error, and the exit code."""
+    """Print a sentence on standard error and end the process with the exit code."""
     print(f"graphkm: {sentence(error)}", file=sys.stderr)
     raise SystemExit(exit_code(error))
 
 
 def show_note(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning as a note of one line; stands in for `warnings.showwarning`."""
+    """Print a warning as a note of one line; it replaces `warnings.showwarning`."""
     print(f"graphkm: note: {in_flags(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 def notes_instead_of_warnings() -> None:
-    """Show warnings for users as notes, each once, and hide all others."""
+    """Show each warning for users once, as a note, and hide all others."""
     warnings.resetwarnings()
     warnings.simplefilter("ignore")
     warnings.simplefilter("once", UserWarning)

@@ -10,12 +10,14 @@ from .options import AsJson, Data, FileOptions, Model, spread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .file_note import FileNote
+    from .models import FileNote
 
-EXAMPLE = "graphkm evaluate moons.gkm test_rows.csv"
-MORE_EXAMPLES = ("graphkm evaluate moons.gkm test_rows.csv --label kind --json",)
+EXAMPLES = (
+    "graphkm evaluate moons.gkm test_rows.csv",
+    "graphkm evaluate moons.gkm test_rows.csv --label kind --json",
+)
 
-_SHOWN = 12  # classes up to which a confusion matrix is printed
+_SHOWN = 12  # the most classes of a printed confusion matrix
 
 
 @spread
@@ -52,7 +54,7 @@ def evaluate(
 def labelled_predictions(
     model: Any, note: FileNote, data: str, files: FileOptions
 ) -> tuple[int, list[tuple[Any, Any]]]:
-    """Return the number of rows, and labels with predictions of those that have one."""
+    """Return the number of rows, and pairs of labels and predictions of the labelled rows."""
     from ..io import DataFileError
     from ..machines.labels import missing_mask
     from ..online.chunks import cut_into_chunks
@@ -117,7 +119,7 @@ def judge(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, 
 
 
 def score_lines(task: str, scores: Mapping[str, Any]) -> dict[str, str]:
-    """Return the scores in words."""
+    """Return the scores for people."""
     from .output import percent
 
     if task == "regress":

@@ -10,8 +10,10 @@ import typer
 
 from .options import AsJson, Model, spread
 
-EXAMPLE = "graphkm export moons.gkm --to libsvm"
-MORE_EXAMPLES = ("graphkm export moons.gkm --to onnx --out moons.onnx",)
+EXAMPLES = (
+    "graphkm export moons.gkm --to libsvm",
+    "graphkm export moons.gkm --to onnx --out moons.onnx",
+)
 
 
 class Target(StrEnum):
@@ -24,10 +26,10 @@ class Target(StrEnum):
 @spread
 def export(
     model: Model,
-    to: Annotated[Target, typer.Option("--to", help="The format.", show_default=False)],
+    to: Annotated[Target, typer.Option(help="The format.", show_default=False)],
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The file to write; by default MODEL with the format's name."),
+        typer.Option(help="The file to write; by default MODEL with the format's name."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 
 from .options import AsJson, Model, spread
 
-EXAMPLE = "graphkm info moons.gkm"
-MORE_EXAMPLES = ("graphkm info moons.gkm --json",)
+EXAMPLES = ("graphkm info moons.gkm", "graphkm info moons.gkm --json")
 
-_SHOWN = 12  # columns that are listed
+_SHOWN = 12  # columns in the summary
 
 
 @spread

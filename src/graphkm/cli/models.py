@@ -1,50 +1,51 @@
-"""Models: estimators from options, the scaler in front, the file they are kept in."""
+"""Models: estimators made from options, their scalers, and their files."""
 
 from __future__ import annotations
 
 import ast
 import difflib
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
-from importlib import import_module
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 import graphkm
 
+from .. import gkm, machines
+from ..exchange.files import load_with_note, save_model
 from ..gkm.base import BaseGKM
 from ..gkm.plan import check_parameters
 from ..graphs import KNN, Bipartite, Epsilon, Full
 from ..smoothness import IteratedLaplacian, Power
 from ..solvers import SGD, Newton, RowNewton
-from .file_note import FileNote
-from .options import PARAMETERS, FitOptions, LearningOptions, Method, Scale, UsageError
+from .options import PARAMETERS, FitOptions, LearningOptions, Method, Scale, Task, UsageError
 
 # -------------------------------------------------------------- estimators
 
 _CLASSES = {
-    ("gkm", "classify"): ("graphkm.gkm", "GKMClassifier"),
-    ("gkm", "regress"): ("graphkm.gkm", "GKMRegressor"),
-    ("lapsvm", "classify"): ("graphkm.machines", "LaplacianSVC"),
-    ("lapsvm", "regress"): ("graphkm.machines", "LaplacianRegressor"),
-    ("tsvm", "classify"): ("graphkm.machines", "TransductiveSVC"),
-    ("search", "classify"): ("graphkm.gkm", "GKMClassifierCV"),
-    ("search", "regress"): ("graphkm.gkm", "GKMRegressorCV"),
+    ("gkm", "classify"): gkm.GKMClassifier,
+    ("gkm", "regress"): gkm.GKMRegressor,
+    ("lapsvm", "classify"): machines.LaplacianSVC,
+    ("lapsvm", "regress"): machines.LaplacianRegressor,
+    ("tsvm", "classify"): machines.TransductiveSVC,
+    ("search", "classify"): gkm.GKMClassifierCV,
+    ("search", "regress"): gkm.GKMRegressorCV,
 }
 _OWN = ("unlabeled", "verbose", "callback")  # set by the command line itself
-_MANY_ROWS, _FEW_LABELS = 15_000, 500  # with more of both, sparse rows get no neighbours
+_MANY_ROWS, _FEW_LABELS = 15_000, 500  # more sparse rows and labels: bipartite graph
 _ALWAYS = ("random_state", "n_jobs")  # ignored by estimators that have no such parameter
 
 
 def make_estimator(method: Method | str, task: str, options: LearningOptions, **more: Any) -> Any:
     """Return the estimator of a method with the parameters that were given."""
     kind = _class(str(method), task)
-    given = {name: (value, flag) for name, value, flag in _flags(options)}
-    given |= {name: (value, name) for name, value in more.items()}
+    given = _given(options) | {name: (value, name) for name, value in more.items()}
     for text in options.set or ():
         name, value = _assignment(text)
         if name in given:
@@ -55,9 +56,8 @@ def make_estimator(method: Method | str, task: str, options: LearningOptions, **
         if method != "search":
             return kind(**_parameters(kind, given), **verbose, unlabeled=None)
         own = {name: given.pop(name)[0] for name in _own_names(kind) if name in given}
-        inner, balanced = _class("gkm", task), {}
-        if task == "classify":
-            balanced = {"class_weight": ("balanced", "")}
+        inner = _class("gkm", task)
+        balanced = {"class_weight": ("balanced", "")} if task == "classify" else {}
         model = inner(**_parameters(inner, balanced | given), unlabeled=None)
         return kind(model, **own, **verbose)
     except ValueError as error:
@@ -69,9 +69,9 @@ def _own_names(kind: Any) -> list[str]:
 
 
 def _parameters(kind: Any, given: dict[str, tuple[Any, str]]) -> dict[str, Any]:
-    """Return constructor parameters; what belongs to a part is put into it.
+    """Return constructor parameters, with the parameters of parts put into their parts.
 
-    ``tol`` is a parameter of solvers: the command line says it without the part's name.
+    The command line does not name the part: ``tol`` goes to the solver.
     """
     names = _own_names(kind)
     fields = {n: part for part, of in _FIELDS.items() if part in names for n in of}
@@ -112,12 +112,11 @@ def _solver(name: Any, values: dict[str, Any]) -> Any:
 
 
 def _made(kind: Any, values: dict[str, Any], whose: str) -> Any:
+    names = _fields(kind)
     for name in values:
-        if name not in _fields(kind):
-            raise UsageError(
-                f"{name} is no parameter of {whose}, which has "
-                f"{', '.join(sorted(_fields(kind))) or 'none'}."
-            )
+        if name not in names:
+            known = ", ".join(sorted(names)) or "none"
+            raise UsageError(f"{name} is no parameter of {whose}, which has {known}.")
     return kind(**values)
 
 
@@ -125,11 +124,8 @@ def _fields(kind: Any) -> set[str]:
     return {field.name for field in fields(kind)}
 
 
-_PARTS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
-    "graph": _graph,
-    "smoothness": _smoothness,
-    "solver": _solver,
-}
+_PARTS: dict[str, Callable[..., Any]]
+_PARTS = {"graph": _graph, "smoothness": _smoothness, "solver": _solver}
 _FIELDS = {
     "graph": _fields(KNN) | _fields(Epsilon),
     "smoothness": _fields(Power) | _fields(IteratedLaplacian),
@@ -137,8 +133,10 @@ _FIELDS = {
 }
 
 
-def check_estimator(estimator: Any) -> None:
-    """Raise for parameters out of range, as the estimator would, but before data are read."""
+def check_options(method: Method | str, task: Task, options: LearningOptions, **more: Any) -> None:
+    """Raise for wrong parameters as the estimator would, but before data are read."""
+    guess = "regress" if task is Task.regress else "classify"
+    estimator = make_estimator(method, guess, options, **more)
     estimator = getattr(estimator, "estimator", estimator)
     if isinstance(estimator, BaseGKM):
         try:
@@ -149,24 +147,23 @@ def check_estimator(estimator: Any) -> None:
 
 def parameter_names() -> set[str]:
     """Return the parameters of all estimators and of their parts."""
-    kinds = [_class(method, task) for method, task in _CLASSES]
-    names = {name for kind in kinds for name in kind().get_params(deep=False)}
+    names = {name for kind in _CLASSES.values() for name in kind().get_params(deep=False)}
     return names.union(*_FIELDS.values())
 
 
 def _class(method: str, task: str) -> Any:
     if (method, task) not in _CLASSES:
         raise UsageError(f"--method {method} knows classes only, and the task is to {task}.")
-    module, name = _CLASSES[method, task]
-    return getattr(import_module(module), name)
+    return _CLASSES[method, task]
 
 
-def _flags(options: LearningOptions) -> Iterator[tuple[str, Any, str]]:
-    """Yield the parameters that options give: name, value, and the option."""
-    for flag, value in vars(options).items():
-        if flag != "set" and value is not None:
-            given = _value(value) if isinstance(value, str) else value
-            yield PARAMETERS.get(flag, flag), given, f"--{flag.replace('_', '-')}"
+def _given(options: LearningOptions) -> dict[str, tuple[Any, str]]:
+    """Return the parameters that options give, each as its value and the option."""
+    return {
+        PARAMETERS.get(name, name): (_value(value), f"--{name.replace('_', '-')}")
+        for name, value in vars(options).items()
+        if name != "set" and value is not None
+    }
 
 
 def _refuse_unknown(kind: Any, name: str, given: str, names: list[str]) -> None:
@@ -192,11 +189,11 @@ def _assignment(text: str) -> tuple[str, Any]:
     return name.strip(), _value(value.strip())
 
 
-def _value(text: str) -> Any:
+def _value(given: Any) -> Any:
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(given) if isinstance(given, str) else given
     except (ValueError, SyntaxError):
-        return text
+        return given
 
 
 def shown_parameters(estimator: Any) -> dict[str, Any]:
@@ -210,10 +207,9 @@ def shown_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def graph_for(options: FitOptions, method: Method, X: Any, n_labeled: int) -> dict[str, str]:
-    """Return the graph where none is asked for: "bipartite" if neighbours take long to find.
+    """Choose the bipartite graph if no graph was asked for and neighbours take long to find.
 
-    Sparse rows have no approximate search for neighbours, and the exact one grows with the square
-    of the rows.
+    For sparse rows there is only the exact search, whose time grows with the square of the rows.
     """
     given = {text.partition("=")[0] for text in options.set or ()}
     if options.graph is not None or method is not Method.gkm or "graph" in given:
@@ -224,9 +220,11 @@ def graph_for(options: FitOptions, method: Method, X: Any, n_labeled: int) -> di
 
 # ------------------------------------------------------------------ scalers
 
+_SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
+
 
 def choose_scale(scale: Scale, X: Any) -> str:
-    """Return which scaling "auto" is for these rows; sparse ones must stay sparse.
+    """Return the scaling of these rows; sparse rows must stay sparse.
 
     Examples
     --------
@@ -247,26 +245,19 @@ def choose_scale(scale: Scale, X: Any) -> str:
 
 
 def make_scaler(scale: str) -> Any:
-    """Return a scaler that has not been fitted; None for "none"."""
-    if scale == "none":
-        return None
-    from sklearn import preprocessing
-
-    names = {"standard": "StandardScaler", "minmax": "MinMaxScaler", "maxabs": "MaxAbsScaler"}
-    return getattr(preprocessing, names[scale])()
+    """Return an unfitted scaler; None for "none"."""
+    return None if scale == "none" else _SCALERS[scale]()
 
 
 def behind_scaler(scaler: Any, estimator: Any) -> Any:
-    """Return the estimator behind a scaler, as one model."""
+    """Return a pipeline of scaler and estimator; the estimator itself without a scaler."""
     if scaler is None:
         return estimator
-    from sklearn.pipeline import Pipeline
-
     return Pipeline([("scaler", scaler), ("estimator", estimator)])
 
 
 def fit_behind_scaler(estimator: Any, scale: Scale, X: Any, y: Any) -> tuple[Any, str]:
-    """Return the fitted model, its scaler in front, and which scaler that is."""
+    """Return the fitted model with its scaler, and the name of the scaling."""
     chosen = choose_scale(scale, X)
     return behind_scaler(make_scaler(chosen), estimator).fit(X, y), chosen
 
@@ -279,27 +270,65 @@ def last_step(model: Any) -> Any:
 # ------------------------------------------------------------------- files
 
 
+@dataclass(frozen=True)
+class FileNote:
+    """What a model file says about the files its model was trained on."""
+
+    task: str  # classify or regress
+    format: str  # of the training file
+    columns: list[str] | None  # names of the features in the model's order, if they have names
+    n_features: int
+    label: str | int | None  # the label's column: its name, or its number from 1; None for LIBSVM
+    labels: str  # number or text
+    unlabeled: str | None  # the option
+    zero_based: bool  # whether indices of LIBSVM files count from 0
+    sparse: bool
+    scale: str = "none"
+    method: str = "gkm"
+    n_rows: int = 0
+    n_labeled: int = 0
+    dropped: list[int] = field(default_factory=list)  # indices of skipped LIBSVM features
+    version: str = ""  # of graphkm
+
+    @classmethod
+    def of_model(cls, model: Any, version: str) -> FileNote:
+        """Return the note for a model saved in Python, whose file has none."""
+        classes = getattr(model, "classes_", None)
+        names = getattr(model, "feature_names_in_", None)
+        return cls(
+            task="regress" if classes is None else "classify",
+            format="unknown",
+            columns=None if names is None else [str(name) for name in names],
+            n_features=int(model.n_features_in_),
+            label=None,
+            labels="text" if classes is not None and classes.dtype.kind in "UO" else "number",
+            unlabeled=None,
+            zero_based=False,
+            sparse=False,
+            version=version,
+        )
+
+
 def write_model(model: Any, path: Path, note: FileNote) -> None:
     """Write a model and its note, all or nothing."""
-    from ..exchange import save_model
-
     estimator = last_step(model)
-    here = {"verbose": 0, "n_jobs": None}  # of this terminal and this machine
-    estimator.set_params(**{k: v for k, v in here.items() if k in estimator.get_params()})
+    local = {"verbose": 0, "n_jobs": None}  # choices of this terminal and machine are not kept
+    estimator.set_params(**{k: v for k, v in local.items() if k in estimator.get_params()})
     note = replace(note, version=graphkm.__version__)
-    save_model(model, path, note=note.as_json())
+    save_model(model, path, note={"command_line": asdict(note)})
 
 
 def read_model(path: Path) -> tuple[Any, FileNote]:
     """Return a model and its note."""
-    from ..exchange.files import load_with_note
-
     model, found = load_with_note(path)
-    return model, FileNote.from_json(found, model)
+    if "command_line" not in found:
+        return model, FileNote.of_model(model, str(found.get("version", "")))
+    known = {k: v for k, v in found["command_line"].items() if k in _fields(FileNote)}
+    return model, FileNote(**known)
 
 
 def described_model(model: Any, note: FileNote) -> dict[str, str | None]:
-    """Return lines on a fitted model."""
+    """Return the lines of a summary that describe a fitted model."""
     estimator = last_step(model)
     parameters = shown_parameters(estimator)
     settings = ", ".join(f"{k}={v}" for k, v in parameters.items() if k != "random_state")

@@ -19,11 +19,12 @@ PARAMETERS = {
     "seed": "random_state",
     "threads": "n_jobs",
 }
-_FILES, _LEARNING = "How the files are read", "How it learns"
+_file_option = functools.partial(typer.Option, rich_help_panel="How the files are read")
+_learning_option = functools.partial(typer.Option, rich_help_panel="How it learns")
 
 
 class UsageError(Exception):
-    """The command line asks for something that cannot be done."""
+    """The command line is wrong: an option, or options that do not go together."""
 
 
 class Format(StrEnum):
@@ -77,15 +78,13 @@ AsJson = Annotated[
 TaskOption = Annotated[
     Task,
     typer.Option(
-        "--task",
-        help="What is learnt; auto: classes if labels are words or at most 20 whole numbers, "
-        "numbers if they have fractions.",
+        help="What to learn; auto: classify if labels are words or at most 20 whole numbers, "
+        "regress if they have fractions.",
     ),
 ]
 ScaleOption = Annotated[
     Scale,
     typer.Option(
-        "--scale",
         help="Scaling of the features, stored with the model; auto: standard for tables, none for "
         "LIBSVM files with values from -1 to 1, maxabs for others.",
     ),
@@ -96,55 +95,46 @@ ScaleOption = Annotated[
 class FileOptions:
     """How a file of rows is read."""
 
-    format: Annotated[
-        Format,
-        typer.Option("--format", help="auto: by the name, else by the text.",
-                     rich_help_panel=_FILES),
-    ] = Format.auto  # fmt: skip
+    format: Annotated[Format, _file_option(help="auto: by the name, else by the text.")] = (
+        Format.auto
+    )
     label: Annotated[
         str | None,
-        typer.Option(
-            "--label",
+        _file_option(
             metavar="COLUMN",
             help="The label's column: its name, or its number from 1. Default: the one called "
             "label, else the last. In LIBSVM files the label comes first.",
-            rich_help_panel=_FILES,
         ),
     ] = None
     unlabeled: Annotated[
         str | None,
-        typer.Option(
-            "--unlabeled",
+        _file_option(
             metavar="MARK",
-            help="The mark of an unknown label, besides ? and nan, and an empty field in tables. "
-            "For LIBSVM files it is a number.",
-            rich_help_panel=_FILES,
+            help="The mark of unlabelled rows, besides ?, nan and, in tables, an empty field. For "
+            "LIBSVM files it is a number.",
         ),
     ] = None
     drop: Annotated[
         list[str] | None,
-        typer.Option(
-            "--drop",
+        _file_option(
             metavar="COLUMN",
             help="A column to leave out, by its name or its number from 1; a feature of a LIBSVM "
             "file, by its index. May be repeated.",
-            rich_help_panel=_FILES,
         ),
     ] = None
     header: Annotated[
         bool | None,
-        typer.Option("--header/--no-header",
-                     help="Whether the first line of CSV holds names. Default: if it looks so.",
-                     show_default=False, rich_help_panel=_FILES),
-    ] = None  # fmt: skip
+        _file_option(
+            help="Whether the first line of CSV holds names. Default: judged by its text.",
+            show_default=False,
+        ),
+    ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(
-            "--delimiter",
+        _file_option(
             metavar="SIGN",
-            help="What separates the fields of CSV: one of , ; | tab space. Default: the first of "
-            "them in the first line.",
-            rich_help_panel=_FILES,
+            help="What separates the fields of CSV: one of , ; | tab space. Default: judged by the "
+            "first line.",
         ),
     ] = None
 
@@ -155,23 +145,27 @@ class TrainingFileOptions(FileOptions):
 
     skip_bad_rows: Annotated[
         bool,
-        typer.Option("--skip-bad-rows",
-                     help="Leave out rows that have missing values or cannot be read.",
-                     rich_help_panel=_FILES),
-    ] = False  # fmt: skip
+        _file_option(
+            "--skip-bad-rows", help="Leave out rows that have missing values or cannot be read."
+        ),
+    ] = False
     features: Annotated[
         int | None,
-        typer.Option("--features", min=1, metavar="N",
-                     help="The number of features of a LIBSVM file. Default: its largest index.",
-                     rich_help_panel=_FILES),
-    ] = None  # fmt: skip
+        _file_option(
+            min=1,
+            metavar="N",
+            help="The number of features of a LIBSVM file. Default: its largest index.",
+        ),
+    ] = None
     zero_based: Annotated[
         bool | None,
-        typer.Option("--zero-based/--one-based",
-                     help="What indices of a LIBSVM file count from. Default: from 0 if there is "
-                     "an index 0, else from 1.",
-                     show_default=False, rich_help_panel=_FILES),
-    ] = None  # fmt: skip
+        _file_option(
+            "--zero-based/--one-based",
+            help="What indices of a LIBSVM file count from. Default: from 0 if there is an index "
+            "0, else from 1.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -179,39 +173,24 @@ class LearningOptions:
     """Parameters that every estimator may have."""
 
     kernel: Annotated[
-        str | None,
-        typer.Option("--kernel", help="rbf, linear, poly, laplacian or cosine.",
-                     rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
-    graph: Annotated[
-        str | None,
-        typer.Option("--graph", help="knn, epsilon, full or bipartite.", rich_help_panel=_LEARNING),
+        str | None, _learning_option(help="rbf, linear, poly, laplacian or cosine.")
     ] = None
+    graph: Annotated[str | None, _learning_option(help="knn, epsilon, full or bipartite.")] = None
     loss: Annotated[
         str | None,
-        typer.Option("--loss", help="hinge, smooth_hinge, logistic; l1, epsilon_insensitive.",
-                     rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
-    p: Annotated[
-        float | None,
-        typer.Option("--p", help="Exponent of the smoothness.", rich_help_panel=_LEARNING),
+        _learning_option(help="hinge, smooth_hinge, logistic; l1, epsilon_insensitive."),
     ] = None
-    seed: Annotated[
-        int,
-        typer.Option("--seed", min=0, help="The same number gives the same model.",
-                     rich_help_panel=_LEARNING),
-    ] = 0  # fmt: skip
+    p: Annotated[float | None, _learning_option(help="Exponent of the smoothness.")] = None
+    seed: Annotated[int, _learning_option(min=0, help="The same number gives the same model.")] = 0
     threads: Annotated[
-        int | None,
-        typer.Option("--threads", min=1, help="Default: every core.", show_default=False,
-                     rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
+        int | None, _learning_option(min=1, help="Default: every core.", show_default=False)
+    ] = None
     set: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE",
-                     help="Any other parameter of the estimator; may be repeated.",
-                     rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
+        _learning_option(
+            metavar="NAME=VALUE", help="Any other parameter of the estimator; may be repeated."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -219,40 +198,33 @@ class FitOptions(LearningOptions):
     """Parameters of a single fit."""
 
     C: Annotated[
-        str | None,
-        typer.Option("--C", help="Weight of the labelled rows, a number or auto.",
-                     rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
+        str | None, _learning_option("--C", help="Weight of the labelled rows, a number or auto.")
+    ] = None
     C_graph: Annotated[
         str | None,
-        typer.Option("--C-graph", help="Weight of the graph, a number or auto; 0 ignores the "
-                     "unlabelled rows.", rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
+        _learning_option(
+            "--C-graph",
+            help="Weight of the graph, a number or auto; 0 ignores the unlabelled rows.",
+        ),
+    ] = None
     gamma: Annotated[
         str | None,
-        typer.Option("--gamma", help="The kernel's coefficient: a number, spread, scale or auto.",
-                     rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
-    neighbors: Annotated[
-        int | None,
-        typer.Option("--neighbors", min=1, help="Neighbours of every row, for --graph knn.",
-                     rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
-    solver: Annotated[
-        str | None,
-        typer.Option("--solver", help="auto, newton or sgd.", rich_help_panel=_LEARNING),
+        _learning_option(help="The kernel's coefficient: a number, spread, scale or auto."),
     ] = None
+    neighbors: Annotated[
+        int | None, _learning_option(min=1, help="Neighbours of every row, for --graph knn.")
+    ] = None
+    solver: Annotated[str | None, _learning_option(help="auto, newton or sgd.")] = None
     budget: Annotated[
         int | None,
-        typer.Option("--budget", min=1, help="The most centres of a model, for --solver sgd and "
-                     "streams.", rich_help_panel=_LEARNING),
-    ] = None  # fmt: skip
+        _learning_option(min=1, help="The most centres of a model, for --solver sgd and streams."),
+    ] = None
 
 
 def spread(work: Callable[..., None]) -> Callable[..., None]:
-    """Return a function whose parameters are `work`'s, with dataclasses spread into their fields.
+    """Return `work` with the fields of its dataclass parameters as parameters of their own.
 
-    typer makes an option of every parameter, and cannot make one of a dataclass.
+    typer makes an option of every parameter, but cannot make options of a dataclass.
 
     Examples
     --------
@@ -290,7 +262,7 @@ def spread(work: Callable[..., None]) -> Callable[..., None]:
         }
         work(**values, **made)
 
-    del run.__wrapped__  # type: ignore[attr-defined]  # whose signature would be looked at
+    del run.__wrapped__  # type: ignore[attr-defined]  # typer would read its signature instead
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run

@@ -1,4 +1,4 @@
-"""What comes out: summaries for people, JSON for programs, progress, files."""
+"""Output: summaries for people, JSON for programs, progress, files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..io.files import STDIN
 from .options import UsageError
 
 STDOUT = "-"
-_ONE_LINE = 10**6  # characters; no row is longer
+_ONE_LINE = 10**6  # characters; longer than any row of a summary
 
 
 def show(lines: Mapping[str, str | None], facts: Mapping[str, Any], as_json: bool) -> None:
@@ -41,7 +41,7 @@ def show(lines: Mapping[str, str | None], facts: Mapping[str, Any], as_json: boo
 def print_table(rows: Sequence[Sequence[str]], *, justify: str = "left") -> None:
     """Print cells in columns: wrapped to fit a terminal, one line per row elsewhere.
 
-    `justify` is for the columns behind the first.
+    `justify` is for all columns but the first.
 
     Examples
     --------
@@ -66,12 +66,12 @@ def print_table(rows: Sequence[Sequence[str]], *, justify: str = "left") -> None
 
 
 def say(text: str) -> None:
-    """Print a remark on standard error, apart from the results."""
+    """Print a remark on standard error."""
     print(f"graphkm: {text}", file=sys.stderr)
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, with two digits behind the point.
+    """Return a share in percent, with two decimals.
 
     Examples
     --------
@@ -82,13 +82,13 @@ def percent(share: float) -> str:
 
 
 def progress_bar(what: str, unit: str, total: int | None = None) -> Any:
-    """Return a progress bar on standard error; it shows on terminals only."""
+    """Return a progress bar on standard error. Only terminals show it."""
     shown = sys.stderr.isatty()
     return _progress.progress_bar(shown, desc=what, unit=f" {unit}", total=total, leave=False)
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON holds it: no NaN, no types of NumPy."""
+    """Return a value that JSON can hold: no NaN, no types of NumPy."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -104,7 +104,7 @@ def _plain(value: Any) -> Any:
 
 @contextmanager
 def whole_or_not(path: Path | None) -> Iterator[IO[str]]:
-    """Yield a text file that takes its place when all is written, or standard output.
+    """Yield a text file that appears at its path once it is complete, or standard output.
 
     Examples
     --------
@@ -122,11 +122,11 @@ def whole_or_not(path: Path | None) -> Iterator[IO[str]]:
     with replacing(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         yield text
-        text.detach()  # which flushes it
+        text.detach()  # this flushes it
 
 
 def check_output(path: Path, *inputs: str | os.PathLike[str] | None) -> None:
-    """Raise, before long work, if its result could not be written or would replace an input."""
+    """Raise before long work if the path cannot be written or is one of the inputs."""
     if str(path) == STDOUT:
         raise UsageError("- stands for standard output, and this needs a file; name one.")
     try:

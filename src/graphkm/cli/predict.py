@@ -11,8 +11,10 @@ import typer
 
 from .options import AsJson, Data, FileOptions, Model, UsageError, spread
 
-EXAMPLE = "graphkm predict moons.gkm new_rows.csv --out predictions.csv"
-MORE_EXAMPLES = ("cat new_rows.csv | graphkm predict moons.gkm -",)
+EXAMPLES = (
+    "graphkm predict moons.gkm new_rows.csv --out predictions.csv",
+    "cat new_rows.csv | graphkm predict moons.gkm -",
+)
 
 CHUNK = 10_000  # rows in memory at a time
 
@@ -23,7 +25,7 @@ def predict(
     data: Data,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The CSV file to write; standard output by default."),
+        typer.Option(help="The CSV file to write; standard output by default."),
     ] = None,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
@@ -56,7 +58,7 @@ def predict(
 
 
 def header(model: Any) -> list[str]:
-    """Return the names of the columns of predictions."""
+    """Return the names of the output's columns."""
     from .rows import label_text
 
     if not hasattr(model, "classes_"):
@@ -67,7 +69,7 @@ def header(model: Any) -> list[str]:
 
 
 def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
-    """Yield rows of predictions, some at a time."""
+    """Yield rows of predictions, in chunks."""
     import numpy as np
 
     from ..machines.classes import winning_class

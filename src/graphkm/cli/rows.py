@@ -1,4 +1,4 @@
-"""Rows to learn from: whole files as arrays, what their labels mean, rows held out."""
+"""Rows to learn from: whole files as arrays, the task, rows held out."""
 
 from __future__ import annotations
 
@@ -13,30 +13,21 @@ from scipy.sparse import issparse
 from ..io import DataFileError
 from ..io.tables import joined
 from ..machines.labels import missing_mask
-from .file_note import FileNote
+from .models import FileNote
 from .options import Task, TrainingFileOptions, UsageError
 from .output import progress_bar
 from .tables import Table, open_known, open_training
 
-_MANY = 20  # different whole numbers; more of them may be counts as well as classes
-_SHOWN = 10  # classes that are counted one by one
+_MANY = 20  # different whole numbers that are classes; more of them may be counts
+_SHOWN = 10  # classes in a summary
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What there is to learn from.
+    """Rows to learn from, and the note that goes into the model file."""
 
-    Attributes
-    ----------
-    X : ndarray or csr_matrix
-    y : ndarray
-        Floats with NaN, or objects with None, where a row is unlabelled.
-    note : FileNote
-        What the model file will say about the file.
-    """
-
-    X: Any
-    y: NDArray[Any]
+    X: Any  # ndarray or csr_matrix
+    y: NDArray[Any]  # floats, or objects; NaN or None where a row is unlabelled
     note: FileNote
 
     @property
@@ -52,11 +43,10 @@ class Rows:
     def chosen(self, which: NDArray[Any]) -> Rows:
         """Return some of the rows."""
         y = self.y[which]
-        n_labeled = int((~missing_mask(y)).sum())
-        return Rows(self.X[which], y, replace(self.note, n_rows=len(y), n_labeled=n_labeled))
+        return Rows(self.X[which], y, _counted(self.note, y))
 
     def lines(self) -> dict[str, str | None]:
-        """Return what there is to learn from, in words."""
+        """Return a summary for people."""
         n_labeled = int(self.labeled.sum())
         width = f"{self.note.n_features:,} feature{'s' * (self.note.n_features != 1)}"
         classify = self.note.task == "classify"
@@ -68,7 +58,7 @@ class Rows:
         }
 
     def facts(self) -> dict[str, Any]:
-        """Return the same for programs."""
+        """Return a summary for programs."""
         facts: dict[str, Any] = {
             "task": self.note.task,
             "rows": len(self.y),
@@ -93,7 +83,7 @@ class Rows:
 def read_rows(
     path: str, options: TrainingFileOptions, task: Task, unlabeled_data: str | None = None
 ) -> Rows:
-    """Read a file to learn from, and a second one of unlabelled rows if there is one."""
+    """Read a file to learn from, and a second file of unlabelled rows if one is given."""
     labels = "number" if task is Task.regress else "auto"
     with open_training(path, options, labels) as table:
         X, y = read_whole(table)
@@ -104,13 +94,17 @@ def read_rows(
             more = read_whole(second)[0]
         empty = np.full(more.shape[0], np.nan if y.dtype.kind == "f" else None, dtype=y.dtype)
         X, y = joined([(X, y), (more, empty)])
-    rows = Rows(X, y, replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum())))
+    rows = Rows(X, y, _counted(note, y))
     check_labels(rows, table.name)
     return rows
 
 
+def _counted(note: FileNote, y: NDArray[Any]) -> FileNote:
+    return replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum()))
+
+
 def read_whole(table: Table) -> tuple[Any, NDArray[Any]]:
-    """Return all rows of a table; an error if there are none."""
+    """Return all rows of a table; raise if there are none."""
     pieces = []
     with progress_bar(f"reading {table.name}", "rows") as bar:
         for X, y in table.pieces:
@@ -124,7 +118,7 @@ def read_whole(table: Table) -> tuple[Any, NDArray[Any]]:
 def file_note(
     table: Table, X: Any, y: NDArray[Any], options: TrainingFileOptions, task: Task
 ) -> FileNote:
-    """Return what a model file will say about its training file."""
+    """Return the note on a training file."""
     columns = table.columns
     known = y[~missing_mask(y)]
     return FileNote(
@@ -142,7 +136,7 @@ def file_note(
 
 
 def decide_task(known: NDArray[Any], task: Task, name: str) -> str:
-    """Return "classify" or "regress", by what labels there are.
+    """Return "classify" or "regress": the given task, or the one that fits the labels.
 
     Examples
     --------
@@ -167,7 +161,7 @@ def decide_task(known: NDArray[Any], task: Task, name: str) -> str:
 
 
 def check_labels(rows: Rows, name: str) -> None:
-    """Raise unless there is something to learn."""
+    """Raise if there are no labels, or labels of one class only."""
     if not rows.labeled.any():
         raise DataFileError(
             f"{name}: none of its {len(rows.y):,} rows has a label. Label some rows of every "
@@ -177,14 +171,14 @@ def check_labels(rows: Rows, name: str) -> None:
         only = label_text(rows.classes[0])
         raise DataFileError(
             f"{name}: all {int(rows.labeled.sum()):,} labelled rows are of one class, {only}; "
-            "there must be two at least."
+            "two classes are needed."
         )
 
 
 def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows | None]:
-    """Return rows to learn from, and a share of the labelled ones to test on.
+    """Return rows to learn from, and a share of the labelled rows to test on.
 
-    Of every class the same share is held out, and at least one row stays.
+    Every class gives the same share and keeps at least one row.
     """
     if share == 0.0:
         return rows, None
@@ -197,31 +191,30 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows | None]:
     ]
     out = np.sort(np.concatenate(taken))
     if len(out) == 0:
-        raise DataFileError(f"--holdout {share}: so few rows are labelled that none can be spared.")
+        raise DataFileError(f"--holdout {share}: too few rows are labelled to hold any out.")
     stays = np.ones(len(rows.y), dtype=bool)
     stays[out] = False
     return rows.chosen(stays), rows.chosen(out)
 
 
 def label_text(value: Any) -> str:
-    """Return a label as files have it: whole numbers without a point.
+    """Return a label as text, as files have it: whole numbers without a point.
 
     Examples
     --------
     >>> label_text(3.0), label_text(0.5), label_text("cat")
     ('3', '0.5', 'cat')
     """
-    return str(label_value(value))
+    return str(_label_value(value))
 
 
-def label_value(value: Any) -> int | float | str:
-    """Return a label as Python's own number or text, whole numbers as integers."""
+def label_values(labels: Iterable[Any]) -> list[int | float | str]:
+    """Return labels as JSON can hold them."""
+    return [_label_value(value) for value in labels]
+
+
+def _label_value(value: Any) -> int | float | str:
     if isinstance(value, str):
         return str(value)
     number = float(value)
     return int(number) if number.is_integer() else number
-
-
-def label_values(labels: Iterable[Any]) -> list[int | float | str]:
-    """Return labels as JSON holds them."""
-    return [label_value(value) for value in labels]

@@ -1,4 +1,4 @@
-"""`graphkm search`: parameters chosen from the labels, and what the unlabelled rows bought."""
+"""`graphkm search`: choose parameters by held-out labels."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ from .options import (
 )
 from .train import UnlabeledData
 
-EXAMPLE = "graphkm search few_labels.csv best.gkm"
-MORE_EXAMPLES = ("graphkm search few_labels.csv --cv 3 --json",)
+EXAMPLES = (
+    "graphkm search few_labels.csv best.gkm",
+    "graphkm search few_labels.csv --cv 3 --json",
+)
 
 
 @spread
@@ -32,7 +34,7 @@ def search(
     data: Data,
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="[MODEL]", help="Where to write the best model, if it is wanted."),
+        typer.Argument(metavar="[MODEL]", help="Where to write the best model. Default: nowhere."),
     ] = None,
     unlabeled_data: UnlabeledData = None,
     task: TaskOption = Task.auto,
@@ -40,7 +42,7 @@ def search(
     cv: Annotated[
         int | None,
         typer.Option(
-            "--cv", min=2, help="Judge by this many folds, instead of leaving one label out each."
+            min=2, help="Judge by this many folds, instead of leaving out one label at a time."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -53,7 +55,7 @@ def search(
     """
     from .models import (
         behind_scaler,
-        check_estimator,
+        check_options,
         fit_behind_scaler,
         last_step,
         make_estimator,
@@ -66,8 +68,7 @@ def search(
         check_output(model, data, unlabeled_data)
     start = time.perf_counter()
     folds = {} if cv is None else {"cv": cv}
-    guess = "regress" if task is Task.regress else "classify"
-    check_estimator(make_estimator("search", guess, learning, **folds))
+    check_options("search", task, learning, **folds)
     rows = read_rows(data, files, task, unlabeled_data)
     estimator = make_estimator("search", rows.note.task, learning, **folds)
     fitted, chosen = fit_behind_scaler(estimator, scale, rows.X, rows.y)
@@ -122,14 +123,14 @@ def _score(found: Any, task: str) -> str:
     one_by_one = found.cv is None and plan.solver.exact and plan.smoothness.p == 2
     one_by_one = one_by_one and task == "classify"
     how = "one at a time" if one_by_one else "in folds"
-    return f"{what} on labels held out {how}; the best of all candidates, so a little flattered"
+    return f"{what} on labels held out {how}; the best of all candidates, so slightly optimistic"
 
 
 def bought(found: Any, task: str) -> str:
-    """Return in words what the unlabelled rows bought, by the search's own scores."""
+    """Return a sentence on the gain from the unlabelled rows, by the search's own scores."""
     gain = found.unlabeled_gain_
     if math.isnan(gain):
-        return "what they bought cannot be told from so few labels; a graph is the usual choice"
+        return "too few labels to measure what they bought; the usual graph is used"
     if found.best_params_["C_graph"] == 0:
         return "did not help here: the best candidate ignores them"
     unit = f"{100 * gain:+.2f} points of accuracy" if task == "classify" else f"{gain:+.4f} of R^2"

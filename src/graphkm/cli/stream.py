@@ -21,8 +21,10 @@ from .options import (
     spread,
 )
 
-EXAMPLE = "graphkm stream rows.csv online.gkm --every 1000"
-MORE_EXAMPLES = ("cat rows.csv | graphkm stream - online.gkm --classes cat,dog",)
+EXAMPLES = (
+    "graphkm stream rows.csv online.gkm --every 1000",
+    "cat rows.csv | graphkm stream - online.gkm --classes cat,dog",
+)
 
 
 @spread
@@ -32,22 +34,19 @@ def stream(
     classes: Annotated[
         str | None,
         typer.Option(
-            "--classes",
             metavar="A,B,...",
-            help="All classes there will be. Default: a file is read through for them beforehand; "
-            "standard input must show them in the first chunk.",
+            help="All classes of the stream. Default: a file is searched for them first; standard "
+            "input must show them in the first chunk.",
         ),
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option("--checkpoint", help="Where the state is kept; MODEL.checkpoint by default."),
+        typer.Option(help="Where the state is kept; MODEL.checkpoint by default."),
     ] = None,
-    every: Annotated[
-        int, typer.Option("--every", min=1, help="Rows between two checkpoints.")
-    ] = 20_000,
-    chunk: Annotated[int, typer.Option("--chunk", min=2, help="Rows learnt at a time.")] = 1000,
+    every: Annotated[int, typer.Option(min=1, help="Rows between two checkpoints.")] = 20_000,
+    chunk: Annotated[int, typer.Option(min=2, help="Rows learnt at a time.")] = 1000,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Begin anew, whatever checkpoint there is.")
+        bool, typer.Option("--restart", help="Remove the checkpoint and begin anew.")
     ] = False,
     task: TaskOption = Task.auto,
     scale: ScaleOption = Scale.auto,
@@ -55,12 +54,11 @@ def stream(
     files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
     fit: FitOptions = FitOptions(),  # noqa: B008
 ) -> None:
-    """Learn row by row from a file that need not fit into note, or from standard input.
+    """Learn row by row from a file that need not fit into memory, or from standard input.
 
-    Every chunk is predicted before it is learnt, which gives an honest accuracy wherever labels
-    are known. If the process is killed, the same command continues from the last checkpoint. It
-    also continues with a file that has grown. Scaling, and --gamma if it is a word, are those of
-    the first chunk.
+    Every chunk is predicted before it is learnt, which gives an honest accuracy. If the process is
+    killed, the same command continues from the last checkpoint. It also continues with a file that
+    has grown. The first chunk decides the scaling, and --gamma if it is a word.
     """
     from .models import write_model
     from .output import check_output
@@ -77,7 +75,7 @@ def stream(
 
 
 def _checkpoint_place(model: Path, given: Path | None) -> Path:
-    """Return where the state is kept; it must be a file, because it is read again."""
+    """Return the checkpoint's path; it must be a file, because it is read again."""
     from .._files import destination, is_stream
     from .options import UsageError
 

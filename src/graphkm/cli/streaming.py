@@ -1,4 +1,4 @@
-"""A stream from a file to a model: looked through, scaled, tested, learnt, resumed."""
+"""A stream from a file to a model: surveyed, scaled, tested, learnt, resumed."""
 
 from __future__ import annotations
 
@@ -14,26 +14,35 @@ import numpy as np
 
 from .._files import destination, is_stream, previous_path
 from ..io import DataFileError
+from ..io.csv import is_number
 from ..io.files import STDIN
+from ..io.libsvm import file_width
 from ..machines.labels import missing_mask
 from ..online import CheckpointError, Chunk, train
 from ..online.chunks import cut_into_chunks
 from ..online.prequential import RunningScore
 from ..online.training import rows_learnt
-from .file_note import FileNote
-from .models import behind_scaler, check_estimator, choose_scale, make_estimator, make_scaler
-from .options import FitOptions, Method, Scale, Task, TrainingFileOptions, UsageError
+from .models import (
+    FileNote,
+    behind_scaler,
+    check_options,
+    choose_scale,
+    make_estimator,
+    make_scaler,
+)
+from .options import FitOptions, Format, Method, Scale, Task, TrainingFileOptions, UsageError
 from .output import percent, progress_bar, whole_or_not
-from .rows import file_note, label_values
-from .survey import Survey, survey
+from .rows import decide_task, file_note, label_values
 from .tables import Table, open_training
 
-_WINDOW = 1000  # rows that "the last" means
+_WINDOW = 1000  # tested rows in the recent score
+_WIDEST = 2**31 - 2  # the largest index of a LIBSVM file
+_KEPT = 1000  # different labels
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What `graphkm stream` is told beside files and parameters."""
+    """The options of `graphkm stream` itself."""
 
     classes: str | None
     checkpoint: Path
@@ -45,18 +54,11 @@ class Settings:
 
 
 class Record:
-    """Counts of rows, and how predictions did on rows that had not been learnt yet.
-
-    Attributes
-    ----------
-    resumed : int
-        Rows that had been learnt before this run.
-    n_rows, n_labeled : int
-        Rows of the stream.
-    """
+    """Counts of rows, and the score of predictions for rows not learnt yet."""
 
     def __init__(self, task: str) -> None:
-        self.resumed = self.n_rows = self.n_labeled = 0
+        self.resumed = 0  # rows learnt before this run
+        self.n_rows = self.n_labeled = 0
         self._classify = task == "classify"
         self._name = "accuracy" if self._classify else "mean absolute error"
         self._score = RunningScore(_WINDOW)
@@ -74,14 +76,14 @@ class Record:
             self._score.add(predicted == truth if self._classify else np.abs(predicted - truth))
 
     def short(self) -> str:
-        """Return it as a progress bar shows it."""
+        """Return the recent score for the progress bar."""
         if not self._score.n_marks:
             return ""
         recent = self._score.recent
         return percent(recent) if self._classify else f"error {recent:.4g}"
 
     def lines(self) -> dict[str, str | None]:
-        """Return it in words."""
+        """Return the score for people."""
         n, show = self._score.n_marks, percent if self._classify else "{:.6g}".format
         if not n:
             return {self._name: "not measured: no labelled row came after the first chunk"}
@@ -91,7 +93,7 @@ class Record:
         }
 
     def facts(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the score for programs."""
         name = f"prequential_{self._name.replace(' ', '_')}"
         return {
             "tested": self._score.n_marks,
@@ -103,10 +105,9 @@ class Record:
 def learn_stream(
     path: str, files: TrainingFileOptions, fit: FitOptions, settings: Settings
 ) -> tuple[Any, FileNote, Record]:
-    """Return the model, its note, and how its predictions did."""
-    guess = "regress" if settings.task is Task.regress else "classify"
-    check_estimator(make_estimator(Method.gkm, guess, fit))
-    seen = _look_through(path, files, settings)
+    """Return the model, its note, and the record of its predictions."""
+    check_options(Method.gkm, settings.task, fit)
+    seen = _survey(path, files, settings)
     files = replace(files, features=seen.n_features, zero_based=seen.zero_based)
     with open_training(path, files, seen.labels) as table:
         chunks = cut_into_chunks(table.pieces, settings.chunk)
@@ -129,14 +130,14 @@ def learn_stream(
     return behind_scaler(scaler, model), note, record
 
 
-def _look_through(path: str, files: TrainingFileOptions, settings: Settings) -> Survey:
-    """Return what must be known before the first chunk is learnt."""
+def _survey(path: str, files: TrainingFileOptions, settings: Settings) -> Survey:
+    """Return what is known before the first chunk; --restart removes the old checkpoint."""
     if settings.restart:
         _forget(settings.checkpoint)
     given = None if settings.classes is None else settings.classes.split(",")
     if path == STDIN or is_stream(path):  # can be read only once
         return Survey.of_classes(given, settings.task, files)
-    found = survey(path, files, settings.task)
+    found = survey_file(path, files, settings.task)
     return found if given is None else found.with_classes(given)
 
 
@@ -150,7 +151,7 @@ def _note(
 
 
 def _classes(first: Chunk, note: FileNote, seen: Survey) -> Any:
-    """Return the classes that the model is told of."""
+    """Return all classes of the stream; None for regression."""
     if note.task == "regress":
         return None
     known = seen.classes
@@ -159,8 +160,8 @@ def _classes(first: Chunk, note: FileNote, seen: Survey) -> Any:
     if len(known) < 2:
         what = f"only the class {label_values(known)[0]}" if len(known) else "no class"
         raise DataFileError(
-            f"There is {what} to be seen; there must be two at least. If others come later, name "
-            "all with --classes A,B,..."
+            f"The stream shows {what}, but two classes are needed. If others come later, name all "
+            "with --classes A,B,..."
         )
     return known
 
@@ -168,7 +169,7 @@ def _classes(first: Chunk, note: FileNote, seen: Survey) -> Any:
 def _tested(
     chunks: Iterator[Chunk], model: Any, scaler: Any, record: Record, total: int | None
 ) -> Iterator[Chunk]:
-    """Yield scaled chunks; those that have not been learnt are predicted first."""
+    """Yield scaled chunks, and test the model on those it has not learnt yet."""
     with progress_bar("learning", "rows", total) as bar:
         for X, y, first_row in chunks:
             X = X if scaler is None else scaler.transform(X)
@@ -197,11 +198,94 @@ def _train(
         raise UsageError(f"{error} Or pass --restart to begin anew.") from error
 
 
+# ------------------------------------------------- a look through the file
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is known of a stream before it is learnt; None for what is unknown."""
+
+    task: str | None = None
+    labels: str = "auto"  # number, text, or auto: the first labels will tell
+    classes: Any = None
+    n_rows: int | None = None
+    n_features: int | None = None
+    zero_based: bool | None = None
+
+    @classmethod
+    def of_classes(cls, given: list[str] | None, task: Task, files: TrainingFileOptions) -> Survey:
+        """Return what the options say of a stream that can be read only once.
+
+        Examples
+        --------
+        >>> found = Survey.of_classes(["1", "2"], Task.auto, TrainingFileOptions())
+        >>> found.labels, found.classes
+        ('number', array([1., 2.]))
+        """
+        if files.format is Format.libsvm and files.features is None:
+            raise UsageError(
+                "A LIBSVM stream does not tell how many features will come; pass --features N."
+            )
+        start = cls(n_features=files.features, zero_based=bool(files.zero_based))
+        if task is Task.regress:
+            return replace(start, task="regress", labels="number")
+        return start if given is None else start.with_classes(given)
+
+    def with_classes(self, given: list[str]) -> Survey:
+        """Return the survey with the classes of --classes."""
+        names = [name.strip() for name in given if name.strip()]
+        text = self.labels == "text" or not all(map(is_number, names))
+        classes = np.unique(names if text else [float(name) for name in names])
+        if len(classes) < 2:
+            raise UsageError(f"--classes {','.join(given)}: name at least two classes.")
+        return replace(self, task="classify", labels="text" if text else "number", classes=classes)
+
+
+def survey_file(path: str, files: TrainingFileOptions, task: Task) -> Survey:
+    """Read a whole file in pieces to find its classes, its width and its length."""
+    widest = replace(files, features=_WIDEST, zero_based=True)  # any LIBSVM file fits
+    known: Any = np.empty(0)
+    n_rows, lowest, highest = 0, _WIDEST, -1
+    labels = "number" if task is Task.regress else "auto"
+    with (
+        open_training(path, widest, labels) as table,
+        progress_bar("reading", "rows") as bar,
+    ):
+        for X, y in table.pieces:
+            n_rows += len(y)
+            found = y[~missing_mask(y)]
+            if len(found) and len(known) <= _KEPT:
+                known = np.unique(np.concatenate([known, found]) if len(known) else found)
+            if table.format == "libsvm" and X.nnz:
+                lowest = min(lowest, int(X.indices.min()))
+                highest = max(highest, int(X.indices.max()))
+            bar.update(len(y))
+    if n_rows == 0:
+        raise DataFileError(f"{table.name} holds no rows.")
+    if len(known) == 0:
+        raise DataFileError(f"{table.name}: none of its {n_rows:,} rows has a label.")
+    chosen = decide_task(known, task, table.name)
+    seen = Survey(
+        task=chosen,
+        labels="number" if known.dtype.kind == "f" else "text",
+        classes=known if chosen == "classify" else None,
+        n_rows=n_rows,
+    )
+    if table.format != "libsvm":
+        return seen
+    from_zero = files.zero_based
+    if from_zero is None:
+        from_zero = lowest == 0 or 0 in table.dropped
+    kept = highest + 1 if from_zero else highest
+    width = file_width(max(kept, 1), table.dropped, from_zero)
+    return replace(seen, n_features=files.features or width, zero_based=from_zero)
+
+
 # --------------------------------------------- what must not change in a stream
 
 
 def _lasting(note: FileNote, classes: Any, settings: Settings) -> dict[str, Any]:
-    """Return what must stay the same while a stream goes on, beside the model's parameters."""
+    """Return the settings that a resumed stream must repeat, besides the model's parameters."""
     free = ("n_rows", "n_labeled", "version", "method")
     fixed = {name: value for name, value in asdict(note).items() if name not in free}
     known = None if classes is None else label_values(classes)
@@ -209,9 +293,9 @@ def _lasting(note: FileNote, classes: Any, settings: Settings) -> dict[str, Any]
 
 
 def _check_same_settings(checkpoint: Path, settings: dict[str, Any]) -> None:
-    """Raise if a checkpoint was begun with others; write them beside it if there is none.
+    """Compare the settings with the checkpoint's; write them beside it if it is new.
 
-    The model's own parameters are checked by `graphkm.online.train`.
+    `graphkm.online.train` checks the model's own parameters.
     """
     beside = _beside(checkpoint)
     if not checkpoint.exists():
@@ -233,7 +317,7 @@ def _check_same_settings(checkpoint: Path, settings: dict[str, Any]) -> None:
 
 
 def _forget(checkpoint: Path) -> None:
-    """Remove a checkpoint and what belongs to it."""
+    """Remove a checkpoint and the files that belong to it."""
     for path in (checkpoint, previous_path(checkpoint), _beside(checkpoint)):
         with suppress(FileNotFoundError):
             destination(path).unlink()

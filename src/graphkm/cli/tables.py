@@ -1,4 +1,4 @@
-"""Files of rows as the command line names them, opened for learning or for a model."""
+"""Files of rows, opened with the command line's options: for learning, or for a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..io.csv import is_number
 from ..io.files import STDIN, format_by_name, open_source, source_name
 from ..io.libsvm import libsvm_pieces, whole_libsvm
 from ..io.tables import OpenTable, open_table
-from .file_note import FileNote
+from .models import FileNote
 from .options import FileOptions, Format, TrainingFileOptions, UsageError
 
 USUAL_LABEL = "label"
@@ -25,35 +25,19 @@ _DELIMITERS = {",": ",", ";": ";", "|": "|", "tab": "\t", "\t": "\t", "\\t": "\t
 
 @dataclass(frozen=True)
 class Table:
-    """A file of rows.
+    """An open file of rows."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    format : str
-        libsvm, csv or parquet.
-    pieces : iterator of (X, y)
-        Some rows at a time; y is of floats with NaN, or of texts with None.
-    columns : Columns, optional
-        Its columns; None for LIBSVM.
-    zero_based : bool
-        For LIBSVM: whether indices count from 0.
-    dropped : tuple of int
-        For LIBSVM: indices of features that are skipped.
-    """
-
-    name: str
-    format: str
-    pieces: Iterator[Piece]
-    columns: Columns | None = None
-    zero_based: bool = False
-    dropped: tuple[int, ...] = ()
+    name: str  # in messages
+    format: str  # libsvm, csv or parquet
+    pieces: Iterator[Piece]  # labels are floats with NaN, or texts with None
+    columns: Columns | None = None  # None for LIBSVM
+    zero_based: bool = False  # LIBSVM: whether indices count from 0
+    dropped: tuple[int, ...] = ()  # LIBSVM: indices of skipped features
 
 
 @contextmanager
 def open_training(path: str, options: TrainingFileOptions, labels: str = "auto") -> Iterator[Table]:
-    """Open a file to learn from; labels are "number", "text" or what the first ones are."""
+    """Open a file to learn from; labels are "number", "text", or "auto": the first ones tell."""
     on_bad_row = "skip" if options.skip_bad_rows else "error"
     chooser = TrainingColumns(options.label, options.drop or ())
     with _open(path, options, on_bad_row=on_bad_row) as opened:
@@ -73,10 +57,10 @@ def open_known(
     labels: bool = True,
     skip: bool | None = None,
 ) -> Iterator[Table]:
-    """Open a file for a model that knows what its rows look like.
+    """Open a file for a model, whose note says what the rows look like.
 
-    `labels` says whether labels are read, and `skip` whether bad rows are left out; None where the
-    command has no such option.
+    `labels` says whether labels are read. `skip` says whether bad rows are left out; it is None if
+    the command has no such option.
     """
     if options.unlabeled is None:
         options = replace(options, unlabeled=note.unlabeled)
@@ -108,7 +92,7 @@ def _open(path: str, options: FileOptions, **handling: str) -> Iterator[OpenTabl
 
 
 def _in_memory(path: str) -> Any:
-    """Return a Parquet file that pyarrow can look around in: the path, or the contents."""
+    """Return a source that pyarrow can seek in: the path, or the contents in memory."""
     with open_source(path) as opened:
         whole = opened.compressed or path == STDIN or is_stream(path)
         return io.BytesIO(opened.file.read()) if whole else path
@@ -134,7 +118,7 @@ def _libsvm(
     zero_based: bool | None,
     dropped: tuple[int, ...],
 ) -> Table:
-    """Return the rows of a LIBSVM file; they come all at once if their width is unknown."""
+    """Return the rows of a LIBSVM file, in one piece if the number of features is unknown."""
     mark = _as_number(unlabeled)
     if n_features is not None and zero_based is not None:
         pieces = libsvm_pieces(opened.lines, n_features, zero_based, mark, dropped)
@@ -156,7 +140,7 @@ def _libsvm(
 
 
 def _indices(drop: Sequence[str] | None) -> tuple[int, ...]:
-    """Return the features of a LIBSVM file that are skipped.
+    """Return the indices of a LIBSVM file that --drop names.
 
     Examples
     --------
@@ -182,7 +166,7 @@ def _as_number(mark: str | None) -> float | None:
 
 @dataclass(frozen=True)
 class TrainingColumns:
-    """The columns of a table to learn from: all but the label and those dropped are features."""
+    """Chooses columns to learn from: all but the label and the dropped ones are features."""
 
     label: str | None
     drop: Sequence[str]
@@ -192,7 +176,7 @@ class TrainingColumns:
         return _place(self.label or -1)
 
     def choose(self, head: Head) -> Columns:
-        """Return the columns; raise if the first row has words where features should be."""
+        """Return the columns; raise if the first row has a word as a feature."""
         dropped = {find_column(head, column, "--drop") for column in self.drop}
         label = _label_column(head, self.label)
         if label is None:
@@ -214,7 +198,7 @@ class TrainingColumns:
 
 @dataclass(frozen=True)
 class KnownColumns:
-    """The columns of a table for a model that knows its features."""
+    """Chooses the columns that a model was trained on."""
 
     note: FileNote
     label: str | None
@@ -222,13 +206,13 @@ class KnownColumns:
     labels: bool  # whether labels are read
 
     def likely_label(self, width: int) -> str | int | None:
-        """Return the label's name or position; None if only features can be there."""
+        """Return the label's name or position; None if all columns must be features."""
         if width == self.note.n_features:
             return None
         return _place(self.label or self.note.label or -1)
 
     def choose(self, head: Head) -> Columns:
-        """Return the columns, by name where both have names, else by position."""
+        """Return the columns: by name if both have names, else by position."""
         by_name = self.note.columns is not None and head.names is not None
         columns = self._by_name(head) if by_name else self._by_position(head)
         return columns if self.labels else replace(columns, label=None)
@@ -248,7 +232,7 @@ class KnownColumns:
         return Columns(head, features, None if label is None else find_column(head, label))
 
     def _by_position(self, head: Head) -> Columns:
-        """Return the columns where names are missing: they must come in the model's order."""
+        """Return the columns of a file without names; they must be in the model's order."""
         dropped = {find_column(head, column, "--drop") for column in self.drop}
         left = [k for k in range(head.width) if k not in dropped]
         known = self.note.n_features
@@ -286,20 +270,24 @@ def find_column(head: Head, wanted: str, flag: str = "--label") -> int:
     except ValueError:
         number = 0
     if not 1 <= abs(number) <= head.width:
-        kind = f"the columns are {listed(names)}" if names else f"they are {head.width}, nameless"
+        kind = (
+            f"the columns are {listed(names)}"
+            if names
+            else f"it has {head.width} columns without names"
+        )
         raise UsageError(f"{flag} {wanted}: {head.file} has no such column; {kind}.")
     return number - 1 if number > 0 else head.width + number
 
 
 def _label_column(head: Head, label: str | None) -> int | None:
-    """Return the label's position: as given, or that of the usual name."""
+    """Return the position of the given label, or of the column called label."""
     if label is None and USUAL_LABEL in (head.names or ()):
         label = USUAL_LABEL
     return None if label is None else find_column(head, label)
 
 
 def _place(column: str | int) -> str | int:
-    """Return a column as `graphkm.io` counts: from 0 where it is a number.
+    """Return a column as `graphkm.io` takes it: a name, or a position from 0.
 
     Examples
     --------

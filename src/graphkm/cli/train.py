@@ -26,8 +26,8 @@ from .options import (
 if TYPE_CHECKING:
     from .rows import Rows
 
-EXAMPLE = "graphkm train few_labels.csv moons.gkm"
-MORE_EXAMPLES = (
+EXAMPLES = (
+    "graphkm train few_labels.csv moons.gkm",
     "graphkm train labelled.csv model.gkm --unlabeled-data unlabelled.csv --label kind",
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
 )
@@ -35,9 +35,8 @@ MORE_EXAMPLES = (
 UnlabeledData = Annotated[
     str | None,
     typer.Option(
-        "--unlabeled-data",
         metavar="FILE",
-        help="More rows, all of them unlabelled; labels they may have are ignored.",
+        help="More rows, which count as unlabelled; their labels are ignored.",
     ),
 ]
 
@@ -52,7 +51,6 @@ def train(
     holdout: Annotated[
         float,
         typer.Option(
-            "--holdout",
             metavar="SHARE",
             min=0.0,
             max=0.9,
@@ -62,7 +60,6 @@ def train(
     method: Annotated[
         Method,
         typer.Option(
-            "--method",
             help="The graph-based kernel machine, the Laplacian SVM, or the transductive SVM.",
         ),
     ] = Method.gkm,
@@ -71,13 +68,13 @@ def train(
     fit: FitOptions = FitOptions(),  # noqa: B008
 ) -> None:
     """Learn from a file in which some rows, or all, have a label."""
-    from .models import check_estimator, fit_behind_scaler, graph_for, make_estimator, write_model
+    from .models import check_options, fit_behind_scaler, graph_for, make_estimator, write_model
     from .output import check_output, say
     from .rows import hold_out, read_rows
 
     check_output(model, data, unlabeled_data)
     start = time.perf_counter()
-    check_estimator(make_estimator(method, "regress" if task is Task.regress else "classify", fit))
+    check_options(method, task, fit)
     rows = read_rows(data, files, task, unlabeled_data)
     read_in = time.perf_counter() - start
     rows, held_out = hold_out(rows, holdout, fit.seed)
@@ -88,8 +85,8 @@ def train(
     write_model(fitted, model, note)
     if graph and not as_json:
         say(
-            "note: the graph joins labelled with unlabelled rows (bipartite), since the neighbours "
-            "of so many sparse rows take long to find; --graph knn looks for them."
+            "note: the graph is bipartite, because the neighbours of so many sparse rows take long "
+            "to find; --graph knn finds them all the same."
         )
     seconds = time.perf_counter() - start
     _summary(rows, held_out, fitted, note, model, read_in, seconds, as_json)
@@ -110,7 +107,7 @@ def _summary(
     from .output import say, show
 
     scores: dict[str, Any] = {}
-    known = "not measured: no row was held out (--holdout 0.2 does, graphkm evaluate tests others)"
+    known = "not measured: pass --holdout 0.2, or test other rows with graphkm evaluate"
     measured: dict[str, str] = {"accuracy" if note.task == "classify" else "quality": known}
     if held_out is not None:
         scores = judge(note.task, held_out.y, fitted.predict(held_out.X))
@@ -129,10 +126,7 @@ def _summary(
         as_json,
     )
     if not as_json and note.unlabeled is None and _minus_one_may_be_a_mark(rows):
-        say(
-            "note: -1 was taken for a class, as it is one in many files; if it marks unlabelled "
-            "rows, pass --unlabeled -1."
-        )
+        say("note: -1 was read as a class; if it marks unlabelled rows, pass --unlabeled -1.")
 
 
 def _minus_one_may_be_a_mark(rows: Rows) -> bool:

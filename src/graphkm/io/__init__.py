@@ -1,17 +1,17 @@
 """Reading data files, whole or in pieces, with bounded memory.
 
 =========  ==================================================================================
-tables     `open_table`: a file of rows, whichever format it has
+tables     `open_table`: a file of rows in any format
 columns    which columns of a table are features, and which one is the label
 csv        CSV, by the compiled parser; labels as numbers or words
 libsvm     LIBSVM's text format, by the compiled parser; `read_libsvm`
 parquet    Parquet, through pyarrow
 text       blocks of whole lines, and the loop that continues after bad ones
 bad_rows   errors by default; counted and reported with `on_bad_row="skip"`
-files      paths, open files and standard input; gzip, bz2 and xz known by their first bytes
+files      paths, open files and standard input; gzip, bz2 and xz by their first bytes
 =========  ==================================================================================
 
-The command line and the streams read through it. It returns plain arrays and knows no models.
+The command line and the streams use these readers. They return plain arrays.
 """
 
 from .bad_rows import BadRows, BadRowWarning

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .files import DataFileError
 
-_KEPT = 10  # reasons that are remembered
+_KEPT = 10  # reasons
 
 
 class BadRowWarning(UserWarning):
@@ -16,7 +16,7 @@ class BadRowWarning(UserWarning):
 
 @dataclass
 class BadRows:
-    """What was wrong with the rows of a file.
+    """The rows of a file that cannot be used.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class BadRows:
     on_bad_row : {"error", "skip"}
         Whether to raise at the first one, or to count them.
     place : str
-        What a file is counted in: lines, or rows.
+        The word before a row's number in messages: line or row.
     advice : str
         What an error tells the user to do.
     count : int
@@ -53,7 +53,7 @@ class BadRows:
             raise ValueError(f"on_bad_row={self.on_bad_row!r} is neither 'error' nor 'skip'.")
 
     def add(self, number: int, reason: str) -> None:
-        """Take note of a bad row, or raise."""
+        """Count a bad row, or raise."""
         if self.on_bad_row == "error":
             raise DataFileError(f"{self.name}, {self.place} {number}: {reason}. {self.advice}")
         self.count += 1
@@ -61,7 +61,7 @@ class BadRows:
             self.reasons.append(f"{self.place} {number}: {reason}")
 
     def report(self) -> None:
-        """Warn if there were any."""
+        """Warn if rows were left out."""
         if self.count:
             rows = "1 row was" if self.count == 1 else f"{self.count:,} rows were"
             warnings.warn(

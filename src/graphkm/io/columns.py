@@ -13,29 +13,17 @@ from .files import DataFileError
 
 Piece = tuple[Any, NDArray[Any]]  # rows and their labels
 
-_SHOWN = 8  # names that a message repeats
+_SHOWN = 8  # names in a message
 
 
 @dataclass(frozen=True)
 class Head:
-    """What the beginning of a table shows.
+    """The beginning of a table."""
 
-    Attributes
-    ----------
-    file : str
-        What messages call it.
-    names : sequence of str, optional
-        Of all columns; None where there are no names.
-    width : int
-        The number of columns.
-    first_row : sequence of str
-        The fields of the first row of a text file.
-    """
-
-    file: str
-    names: Sequence[str] | None
-    width: int
-    first_row: Sequence[str] = ()
+    file: str  # its name in messages
+    names: Sequence[str] | None  # of all columns, if they have names
+    width: int  # the number of columns
+    first_row: Sequence[str] = ()  # the fields of a text file's first row
 
     def listed(self) -> str:
         """Return the columns for a message: their names, or their positions."""
@@ -47,15 +35,6 @@ class Head:
 class Columns:
     """The columns that are read; all others are skipped.
 
-    Attributes
-    ----------
-    head : Head
-        Of the table.
-    features : tuple of int
-        Positions of the features, in the order in which rows have them.
-    label : int, optional
-        Position of the label; None where there is none.
-
     Examples
     --------
     >>> columns = Columns(Head("a.csv", ["id", "z", "x", "label"], 4), (2, 1), 3)
@@ -64,18 +43,18 @@ class Columns:
     """
 
     head: Head
-    features: tuple[int, ...]
-    label: int | None
+    features: tuple[int, ...]  # their positions, in the order of X's columns
+    label: int | None  # its position, if there is a label
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The features' names, if there are names."""
+        """The features' names, if they have names."""
         names = self.head.names
         return None if names is None else tuple(names[k] for k in self.features)
 
     @property
     def label_name(self) -> str | int | None:
-        """The label's column by name, or by its number from 1."""
+        """The label's name, or its number from 1."""
         if self.label is None:
             return None
         return self.label + 1 if self.head.names is None else self.head.names[self.label]
@@ -87,10 +66,10 @@ class Columns:
 
 
 class Chooser(Protocol):
-    """Says which columns of a table are read."""
+    """Chooses the columns of a table that are read."""
 
     def likely_label(self, width: int) -> str | int | None:
-        """Return the label's name or position, before names are told from values."""
+        """Return the label's name or position, before it is known whether there are names."""
 
     def choose(self, head: Head) -> Columns:
         """Return the columns; raise if the table does not have them."""
@@ -98,25 +77,17 @@ class Chooser(Protocol):
 
 @dataclass(frozen=True)
 class AllBesideLabel:
-    """One column is the label, and all others are features.
+    """Chooses one column as the label and all others as features."""
 
-    Attributes
-    ----------
-    label : str, int or None
-        Name or position of the label; None where no column holds one.
-    n_features : int, optional
-        How many features there must be.
-    """
-
-    label: str | int | None
-    n_features: int | None = None
+    label: str | int | None  # name or position; None if no column holds labels
+    n_features: int | None = None  # how many there must be
 
     def likely_label(self, width: int) -> str | int | None:
         """Return the label as it was given."""
         return self.label
 
     def choose(self, head: Head) -> Columns:
-        """Return the columns; raise if there are not as many as there must be."""
+        """Return the columns; raise if there are too few or too many."""
         label = self._position(head)
         features = tuple(k for k in range(head.width) if k != label)
         if not features:
@@ -155,7 +126,7 @@ class AllBesideLabel:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names for a message.
+    """Return the first few names, for a message.
 
     Examples
     --------
@@ -166,7 +137,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def mark_unlabeled(y: NDArray[np.float64], unlabeled: Any) -> NDArray[np.float64]:
-    """Put NaN in the place of a marker, in y itself.
+    """Replace the marker in y by NaN, in place.
 
     Examples
     --------

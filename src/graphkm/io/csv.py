@@ -1,4 +1,4 @@
-"""CSV: numbers in columns, one of which may hold the label; other columns are skipped."""
+"""CSV: columns of numbers, and a label that may be a word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .columns import Chooser, Columns, Head, Piece, mark_unlabeled
 from .files import DataFileError
 from .text import Lines
 
-DELIMITERS = (",", ";", "\t", "|", " ")  # in the order in which they are looked for
+DELIMITERS = (",", ";", "\t", "|", " ")  # in order of preference
 _MISSING, _TEXT = 1, 2  # `LabelKind` in native/csv.hpp
 _LABEL, _SKIPPED = -2, -1  # `Place` in native/csv.hpp
 
@@ -29,18 +29,10 @@ def csv_table(
     header: bool | str,
     delimiter: str | None,
 ) -> tuple[Columns, Iterator[Piece]]:
-    """Return the columns of a CSV file and its rows, some at a time.
+    """Return the columns of a CSV file, and its rows in pieces.
 
-    Parameters
-    ----------
-    lines : Lines
-        The first block must hold a line that is not blank.
-    chooser : Chooser
-        Says which columns are read.
-    labels, unlabeled, header
-        As in `graphkm.online.read_stream`.
-    delimiter : str, optional
-        What separates fields. Default: the first usual sign in the first line.
+    The first block must hold a line that is not blank. Without a delimiter, the first usual one in
+    the first line is taken. The other options are those of `graphkm.online.read_stream`.
     """
     name, block = lines.bad_rows.name, next(lines.blocks)
     text = block.lstrip(b"\r\n")
@@ -63,9 +55,9 @@ def csv_table(
 
 
 def fields(line: str, delimiter: str) -> list[str]:
-    """Return the fields of one line, without quotes and the spaces around them.
+    """Return the fields of one line, without quotes and surrounding spaces.
 
-    A quote inside a field is text, as it is to the compiled parser.
+    A quote inside a field is text, as in the compiled parser.
 
     Examples
     --------
@@ -87,12 +79,12 @@ def fields(line: str, delimiter: str) -> list[str]:
 def has_header(
     first: list[str], second: list[str], label: str | int | None, unlabeled: Any, name: str
 ) -> bool:
-    """Return whether a file's first line holds names: words where numbers should be.
+    """Return whether the first line holds names: it has words where numbers should be.
 
     Raises
     ------
     DataFileError
-        If it may be either, since a guess could lose a row or invent one.
+        If it is unclear. A wrong guess would lose a row or invent one.
 
     Examples
     --------
@@ -107,7 +99,7 @@ def has_header(
     words = [k for k, value in enumerate(first) if value not in missing and not is_number(value)]
     doubtful = len(first) > 1 and first == [str(k) for k in range(len(first))]
     if label is not None and words == [label % len(first)]:
-        # Only the label is a word: a name or a class, as the next line's shows.
+        # Only the label is a word. If the label below is a number, the word is a name.
         below = second[words[0]] if len(second) == len(first) else ""
         doubtful = below in missing
         words = words if is_number(below) else []
@@ -129,7 +121,7 @@ def is_number(field: str) -> bool:
 
 
 class CsvParser:
-    """The compiled parser, its arrays, and what labels have turned out to be."""
+    """The compiled parser, its arrays, and whether labels are numbers or text."""
 
     def __init__(self, columns: Columns, delimiter: str, labels: str, unlabeled: Any) -> None:
         self._n_features = len(columns.features)
@@ -141,7 +133,7 @@ class CsvParser:
         self._make_room(0)
 
     def reserve(self, text: bytes) -> None:
-        """Have room for the most rows the text can hold: a digit and an end per feature."""
+        """Make room for the most rows the text can hold: two bytes per feature."""
         if len(text) > self._size:
             self._make_room(len(text))
 
@@ -153,7 +145,7 @@ class CsvParser:
         self._spans = np.empty((n_rows, 2), np.int64)
 
     def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
-        """Read on at an offset."""
+        """Continue at an offset."""
         marker = b"" if self._unlabeled is None else str(self._unlabeled).encode()
         return parse_csv(
             text,
@@ -190,6 +182,6 @@ class CsvParser:
         return y
 
     def facts(self, text: str) -> dict[str, Any]:
-        """Return what messages may mention."""
+        """Return values for the message of a complaint."""
         n_fields = len(fields(text, self._delimiter))
         return {"n_fields": n_fields, "n_columns": len(self._places)}

@@ -1,4 +1,4 @@
-"""Where bytes come from: paths, open files and standard input, compressed or not."""
+"""Sources of bytes: paths, open files and standard input, compressed or not."""
 
 from __future__ import annotations
 
@@ -34,26 +34,16 @@ class DataFileError(ValueError):
 
 @dataclass(frozen=True)
 class OpenFile:
-    """A binary file that is being read, with the name that errors call it by.
+    """A binary file that is being read."""
 
-    Attributes
-    ----------
-    file : binary file
-        What to read from; decompressed.
-    name : str
-        A path, "standard input", or what an open file calls itself.
-    compressed : bool
-        Whether reading decompresses.
-    """
-
-    file: BinaryIO
-    name: str
-    compressed: bool
+    file: BinaryIO  # yields decompressed bytes
+    name: str  # in messages
+    compressed: bool  # whether reading decompresses
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes, and none at the end."""
+        """Return up to `size` bytes; none at the end of the file."""
         if not self.compressed:
-            # A pipe hands over what there is, rather than wait until `size` bytes have come.
+            # `read1` returns what a pipe has, instead of waiting for `size` bytes.
             live = isinstance(self.file, io.BufferedReader)
             return self.file.read1(size) if live else self.file.read(size)  # type: ignore[attr-defined]
         try:
@@ -68,7 +58,7 @@ class OpenFile:
 
 
 def source_name(source: Any) -> str:
-    """Return what errors call a source.
+    """Return the name of a source in messages.
 
     Examples
     --------
@@ -82,7 +72,7 @@ def source_name(source: Any) -> str:
 
 
 def format_by_name(name: str) -> str | None:
-    """Return the format that a file's name tells, if it does.
+    """Return the format that a file's name tells; None if it tells none.
 
     Examples
     --------
@@ -97,9 +87,9 @@ def format_by_name(name: str) -> str | None:
 
 @contextmanager
 def open_source(source: Any) -> Iterator[OpenFile]:
-    r"""Open a path, "-" for standard input, or take a binary file as it is; decompress.
+    r"""Open a path, "-" (standard input) or a binary file, and decompress it.
 
-    Files that were open before stay open.
+    A file that was open before stays open.
 
     Examples
     --------
@@ -116,7 +106,7 @@ def open_source(source: Any) -> Iterator[OpenFile]:
 
 
 def binary_file(source: Any) -> Any:
-    """Return the binary file that a source other than a path stands for."""
+    """Return the binary file of a source that is not a path."""
     file = sys.stdin if isinstance(source, str) and source == STDIN else source
     file = getattr(file, "buffer", file)  # of a file in text mode
     if isinstance(file, io.TextIOBase) or not callable(getattr(file, "read", None)):
@@ -136,7 +126,7 @@ def _decompressed(file: Any, name: str) -> OpenFile:
 
 
 def _peek(file: Any) -> tuple[bytes, Any]:
-    """Return the first bytes, and a file that still has them."""
+    """Return the first bytes, and a file that begins with them."""
     if hasattr(file, "peek"):
         return file.peek(8)[:8], file
     if hasattr(file, "seekable") and file.seekable():

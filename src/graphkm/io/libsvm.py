@@ -1,4 +1,4 @@
-"""LIBSVM's text format: `label index:value ...`, one row per line; some features are skipped."""
+"""LIBSVM's text format: `label index:value ...`, one row per line."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def read_libsvm(
     on_bad_row : {"error", "skip"}
         Raise at a line that cannot be used, or leave such lines out and warn of them.
     drop : sequence of int
-        Indices, as the file has them, of features to skip. X has no columns for them; the columns
-        behind move up. Their values may be any text without blanks.
+        Features to skip, by their indices in the file. X has no columns for them. Their values may
+        be any text without blanks.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def libsvm_pieces(
     unlabeled: float | None,
     drop: Sequence[int] = (),
 ) -> Iterator[tuple[sparse.csr_matrix, NDArray[np.float64]]]:
-    """Yield CSR rows and labels, some at a time; see `read_libsvm`."""
+    """Yield CSR rows and labels in pieces; see `read_libsvm`."""
     first = int(not zero_based)
     parser = LibsvmParser(first, n_features - 1 + first, drop)
     width = n_features - len(set(drop))
@@ -121,9 +121,9 @@ def libsvm_pieces(
 
 
 def file_width(n_kept: int, drop: Sequence[int], zero_based: bool) -> int:
-    """Return how many features a file has in which `n_kept` are left beside those dropped.
+    """Return the number of features of a file: `n_kept` and the dropped ones.
 
-    A feature that is dropped counts, even if no row has it.
+    A dropped feature counts even if no row has it.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def file_width(n_kept: int, drop: Sequence[int], zero_based: bool) -> int:
 
 
 def check_indices(n_features: Any, zero_based: Any) -> None:
-    """Raise unless indices of LIBSVM files can be so."""
+    """Raise if the options of a LIBSVM file are invalid."""
     if zero_based not in (True, False, "auto"):
         raise ValueError(f"zero_based={zero_based!r} is none of True, False and 'auto'.")
     if n_features is not None and not 1 <= n_features <= _INT32.max:
@@ -142,7 +142,7 @@ def check_indices(n_features: Any, zero_based: Any) -> None:
 
 
 class LibsvmParser:
-    """The compiled parser and its arrays, which serve block after block."""
+    """The compiled parser, and arrays that it fills again for every block."""
 
     def __init__(self, first: int, last: int, drop: Sequence[int] = ()) -> None:
         self._first, self._last = first, last
@@ -156,7 +156,7 @@ class LibsvmParser:
         self._make_room(0)
 
     def reserve(self, text: bytes) -> None:
-        """Have room for the most rows ("1", newline) and values (" 1:1") the text can hold."""
+        """Make room for the most rows (2 bytes each) and values (4 bytes each) in the text."""
         if len(text) > self._size:
             self._make_room(len(text))
 
@@ -168,30 +168,25 @@ class LibsvmParser:
         self._values = np.empty(size // 4 + 1)
 
     def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
-        """Read on at an offset."""
+        """Continue at an offset."""
         arrays = (self._labels, self._indptr, self._indices, self._values)
         return parse_libsvm(text, offset, row, *arrays, self._first, self._last, self._dropped)
 
     def take(self, text: bytes, n_rows: int) -> Arrays:
         """Return copies of the rows read."""
-        counts = np.diff(self._indptr[: n_rows + 1])
-        n = int(self._indptr[n_rows])
-        return (
-            self._labels[:n_rows].copy(),
-            counts,
-            self._indices[:n].copy(),
-            self._values[:n].copy(),
-        )
+        counts, n = np.diff(self._indptr[: n_rows + 1]), int(self._indptr[n_rows])
+        labels = self._labels[:n_rows].copy()
+        return labels, counts, self._indices[:n].copy(), self._values[:n].copy()
 
     def facts(self, text: str) -> dict[str, Any]:
-        """Return what messages may mention."""
+        """Return values for the message of a complaint."""
         return {"n_features": self._last + 1 - self._first}
 
 
 def _joined(arrays: list[Arrays]) -> Arrays:
     if not arrays:
         return np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
-    # Array by array: the parts of one are freed before the next is joined.
+    # One array at a time: its parts are freed before the next is joined.
     columns: list[Any] = [list(column) for column in zip(*arrays, strict=True)]
     arrays.clear()
     for k in range(4):
@@ -209,5 +204,5 @@ def _csr(
     indptr = np.zeros(len(counts) + 1, dtype)
     np.cumsum(counts, out=indptr[1:])
     X = sparse.csr_matrix((values, indices, indptr), shape=(len(counts), n_features), copy=False)
-    X.has_sorted_indices = X.has_canonical_format = True  # the parser has checked it
+    X.has_sorted_indices = X.has_canonical_format = True  # checked by the parser
     return X

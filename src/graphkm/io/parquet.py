@@ -20,12 +20,12 @@ _BATCH = 2**14  # rows
 def parquet_table(
     source: Any, bad_rows: BadRows, chooser: Chooser, *, labels: str, unlabeled: Any
 ) -> tuple[Columns, Iterator[Piece]]:
-    """Return the columns of a Parquet file and its rows, some at a time; see `csv_table`."""
+    """Return the columns of a Parquet file, and its rows in pieces; see `csv_table`."""
     name = bad_rows.name
     with _readable(name):
         from pyarrow import parquet
 
-        # pre_buffer would hold whole row groups.
+        # With pre_buffer, pyarrow would hold whole row groups.
         file = parquet.ParquetFile(_seekable(source, name), pre_buffer=False)
         schema = file.schema_arrow
     columns = chooser.choose(Head(name, schema.names, len(schema.names)))
@@ -54,13 +54,13 @@ def _pieces(
 
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
-    """Turn pyarrow's errors into ours."""
+    """Turn pyarrow's errors into `DataFileError`."""
     pa = _pyarrow()
     try:
         yield
-    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:  # names may be damaged, too
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:  # column names may be damaged
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # no such file, or the disk's fault
+            raise  # there is no such file, or the disk fails
         raise DataFileError(f"{name} cannot be read as Parquet ({error}).") from error
 
 
@@ -110,7 +110,7 @@ def _features(arrays: list[Any]) -> NDArray[np.float64]:
 
     X = np.empty((len(arrays[0]), len(arrays)))
     for k, values in enumerate(arrays):
-        # A missing value becomes NaN, and a bad row.
+        # A missing value becomes NaN, which makes a bad row.
         X[:, k] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return X
 
@@ -155,7 +155,7 @@ def _numbers(values: Any, labels: str, unlabeled: Any, name: str) -> NDArray[np.
 
 
 def _as_number(mark: Any) -> Any:
-    """Return a marker as numbers are compared with it; None where no number can be equal.
+    """Return a marker as a number; None if it is none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files of rows, whichever format they have: opened, looked into, read in pieces."""
+"""Files of rows in any format: opened, identified, read in pieces."""
 
 from __future__ import annotations
 
@@ -24,29 +24,20 @@ _LIBSVM_LINE = re.compile(rb"\s*[^\s,;]+(\s+\d+:[^\s,;]+)+\s*(#.*)?")
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A file of rows that has been looked into.
+    """An open file of rows, whose format is known."""
 
-    Attributes
-    ----------
-    source : path, "-" or binary file
-    format : str
-        libsvm, csv or parquet.
-    lines : Lines
-        The text; nothing for Parquet.
-    """
-
-    source: Any
-    format: str
-    lines: Lines
+    source: Any  # a path, "-" or a binary file
+    format: str  # libsvm, csv or parquet
+    lines: Lines  # empty for Parquet
 
     @property
     def bad_rows(self) -> BadRows:
-        """What was wrong with rows that have been read."""
+        """The bad rows read so far."""
         return self.lines.bad_rows
 
     @property
     def name(self) -> str:
-        """What messages call the file."""
+        """The file's name in messages."""
         return self.bad_rows.name
 
     def columns(
@@ -69,15 +60,15 @@ class OpenTable:
 def open_table(
     source: Any, format: str | None = None, *, name: str | None = None, **options: Any
 ) -> Iterator[OpenTable]:
-    r"""Open a file of rows; a warning reports the rows that were left out of it.
+    r"""Open a file of rows; a warning at the end reports rows that were left out.
 
     Parameters
     ----------
     source : path, "-" or binary file
     format : {"libsvm", "csv", "parquet"}, optional
-        Default: what the first line looks like.
+        Default: the format that the first line looks like.
     name : str, optional
-        What messages call the file, if not by its path.
+        The file's name in messages. Default: its path.
     **options
         `on_bad_row` and `advice` of `BadRows`.
 
@@ -109,7 +100,7 @@ def open_table(
 
 
 def format_by_text(text: bytes) -> str:
-    """Return the format that the first line looks like.
+    """Return the format of a text that begins so.
 
     Examples
     --------
@@ -123,7 +114,7 @@ def format_by_text(text: bytes) -> str:
 
 
 def joined(pieces: Iterable[Piece]) -> Piece:
-    """Return pieces, of which there is at least one, as one.
+    """Join pieces; there must be at least one.
 
     Examples
     --------

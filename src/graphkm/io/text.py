@@ -9,12 +9,12 @@ from typing import Any, Protocol
 from .bad_rows import BadRows
 from .files import DataFileError, OpenFile
 
-BLOCK = 2**18  # bytes: a parser's arrays for it stay in the second-level cache
-MAX_LINE = 2**26  # bytes; data files have no longer lines
+BLOCK = 2**18  # bytes; the parser's arrays for a block fit into the second-level cache
+MAX_LINE = 2**26  # bytes
 _BOM = b"\xef\xbb\xbf"
-_SHOWN = 40  # characters of a text that a message repeats
+_SHOWN = 40  # characters of a text in a message
 
-# In the order of `Complaint` in native/text_lines.hpp.
+# In the order of `Complaint` in native/text_lines.hpp
 _REASONS = (
     "",
     "the label {text} is not a number",
@@ -36,19 +36,19 @@ _REASONS = (
 
 
 class LineParser(Protocol):
-    """Compiled code and the arrays it fills."""
+    """A compiled parser and the arrays it fills."""
 
     def reserve(self, text: bytes) -> None:
-        """Have room for whatever a block may hold."""
+        """Make room for all that a block can hold."""
 
     def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
-        """Return the next offset, lines read, rows, the complaint, and the text it is about."""
+        """Return offset, lines read, rows, complaint, and begin and end of the text it is about."""
 
     def take(self, text: bytes, n_rows: int) -> Any:
         """Return copies of the rows read."""
 
     def facts(self, text: str) -> dict[str, Any]:
-        """Return what messages may mention."""
+        """Return values for the message of a complaint."""
 
 
 def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
@@ -83,21 +83,11 @@ def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
 
 @dataclass
 class Lines:
-    """The lines of a file that are still to be read.
+    """The rest of a text file, in blocks."""
 
-    Attributes
-    ----------
-    blocks : iterator of bytes
-        Whole lines.
-    bad_rows : BadRows
-        What was wrong with lines that have been read.
-    n_before : int
-        How many lines came before the first block.
-    """
-
-    blocks: Iterator[bytes]
-    bad_rows: BadRows
-    n_before: int = 0
+    blocks: Iterator[bytes]  # of whole lines
+    bad_rows: BadRows  # of lines read so far
+    n_before: int = 0  # lines before the first block
 
     def parse(self, parser: LineParser) -> Iterator[Any]:
         """Yield the rows of every block."""

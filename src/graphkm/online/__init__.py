@@ -1,9 +1,9 @@
-"""Learning from streams, also from interrupted ones.
+"""Learning from streams, which may be interrupted.
 
 ===========  ================================================================================
 streams      `read_stream`: files and standard input as chunks, from any row on
 chunks       `Chunk`, and pieces of any size cut into chunks of one size
-training     `train`: a whole stream for one model, with checkpoints
+training     `train`: feed a whole stream to a model, with checkpoints
 prequential  `prequential`: test on every chunk, then train on it
 ===========  ================================================================================
 """

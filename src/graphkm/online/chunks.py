@@ -1,4 +1,4 @@
-"""Chunks: rows that arrive together, and their place in the stream."""
+"""Chunks: rows that arrive together, and their position in the stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Chunk(NamedTuple):
     y : ndarray of shape (n,)
         Labels: floats, NaN where unknown; or texts, None where unknown.
     first_row : int
-        How many rows of the stream came before, without bad rows that were left out.
+        The number of rows before it. Bad rows that were left out do not count.
     """
 
     X: Any

@@ -24,7 +24,7 @@ class PrequentialResult:
     Attributes
     ----------
     n_rows : ndarray of int
-        Rows of the stream up to the end of each chunk, labelled or not.
+        Rows up to the end of each chunk, labelled or not.
     n_tested : ndarray of int
         Rows of each chunk that have a label and were predicted.
     accuracy : ndarray of float
@@ -32,11 +32,11 @@ class PrequentialResult:
     cumulative_accuracy : ndarray of float
         Accuracy on all rows tested so far.
     window_accuracy : ndarray of float
-        Accuracy on the last `window` rows tested: it follows a drift.
+        Accuracy on the last `window` rows tested. It shows a drift.
     seconds : ndarray of float
-        Time for test and training, without the time to read the chunk.
+        Time to test and train on each chunk; reading it does not count.
     window : int
-        Rows that `window_accuracy` looks back on.
+        The number of tested rows in `window_accuracy`.
     """
 
     n_rows: NDArray[np.int64]
@@ -102,12 +102,12 @@ def prequential(
     Parameters
     ----------
     model : classifier with `partial_fit`
-        It goes on learning from its present state. A model that has seen no row yet is not tested
-        on the first chunk with labels, since it cannot predict before.
+        It goes on learning from its present state. A model that has not been fitted is not tested
+        on the first chunk with labels, because it cannot predict yet.
     stream : iterable of Chunk, or of (X, y)
         As `read_stream` returns it.
     classes : array-like
-        All classes there will be. May be left out if the model has been fitted before.
+        All classes of the stream. A model that has been fitted knows them.
     window : int
         Number of tested rows for `window_accuracy`.
     unlabeled : optional
@@ -121,7 +121,8 @@ def prequential(
 
     Notes
     -----
-    A model with a parameter `unlabeled` learns from all rows, any other only from labelled ones.
+    A model with a parameter `unlabeled` learns from all rows. Other models learn from labelled
+    rows only.
 
     Examples
     --------
@@ -148,7 +149,8 @@ def prequential(
     own_marker = getattr(model, "unlabeled", _NO_MARKER)
     if isinstance(unlabeled, str) and unlabeled == "auto":
         unlabeled = None if own_marker is _NO_MARKER else own_marker
-    record = _Record(window)
+    score = RunningScore(window)
+    chunks: list[tuple[float, ...]] = []
     with progress_bar(verbose > 0, unit="rows") as bar:
         for X, y, *_ in stream:
             labels = np.asarray(y)
@@ -157,11 +159,13 @@ def prequential(
             hits = _test(model, X, labels, labeled)
             trained = np.ones_like(labeled) if own_marker is not _NO_MARKER else labeled
             _train(model, X, labels, trained, classes)
-            record.add(len(labels), hits, time.perf_counter() - start)
-            accuracies = {"window": record.score.recent, "all": record.score.overall}
+            seconds = time.perf_counter() - start
+            score.add(hits)
+            chunks.append((len(labels), len(hits), hits.sum(), score.recent, seconds))
+            accuracies = {"window": score.recent, "all": score.overall}
             bar.set_postfix({k: f"{v:.1%}" for k, v in accuracies.items()}, refresh=False)
             bar.update(len(labels))
-    return record.result()
+    return _result(chunks, window)
 
 
 def _test(model: Any, X: Any, y: NDArray[Any], labeled: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -183,7 +187,7 @@ def _train(model: Any, X: Any, y: NDArray[Any], rows: NDArray[np.bool_], classes
 
 
 class RunningScore:
-    """The mean of marks as they come in: over all of them, and over the last ones.
+    """The running mean of marks: of all marks, and of the last ones.
 
     Examples
     --------
@@ -198,7 +202,7 @@ class RunningScore:
         self._last = np.empty(0)
 
     def add(self, marks: NDArray[Any]) -> None:
-        """Take note of marks: hits, or errors."""
+        """Add marks, such as hits or errors."""
         self.n_marks += len(marks)
         self._total += float(np.sum(marks))
         self._last = np.concatenate([self._last, marks])[-self.window :]
@@ -214,35 +218,12 @@ class RunningScore:
         return float(self._last.mean()) if len(self._last) else float("nan")
 
 
-class _Record:
-    """The figures of every chunk."""
-
-    def __init__(self, window: int) -> None:
-        self.score = RunningScore(window)
-        self._rows: list[int] = []
-        self._tested: list[int] = []
-        self._correct: list[int] = []
-        self._recent: list[float] = []
-        self._seconds: list[float] = []
-
-    def add(self, n_rows: int, hits: NDArray[np.bool_], seconds: float) -> None:
-        self.score.add(hits)
-        self._rows.append(n_rows)
-        self._tested.append(len(hits))
-        self._correct.append(int(hits.sum()))
-        self._recent.append(self.score.recent)
-        self._seconds.append(seconds)
-
-    def result(self) -> PrequentialResult:
-        tested, correct = np.array(self._tested, np.int64), np.array(self._correct, np.int64)
-        with np.errstate(invalid="ignore"):  # 0 / 0 where nothing was tested
-            accuracy, cumulative = correct / tested, correct.cumsum() / tested.cumsum()
-        return PrequentialResult(
-            np.cumsum(self._rows, dtype=np.int64),
-            tested,
-            accuracy,
-            cumulative,
-            np.array(self._recent),
-            np.array(self._seconds),
-            self.score.window,
-        )
+def _result(chunks: list[tuple[float, ...]], window: int) -> PrequentialResult:
+    """Return the result of chunks: rows, tested rows, hits, recent accuracy and seconds of each."""
+    rows, tested, hits, recent, seconds = np.array(chunks, dtype=float).reshape(-1, 5).T
+    with np.errstate(invalid="ignore"):  # 0 / 0 where nothing was tested
+        accuracy, cumulative = hits / tested, hits.cumsum() / tested.cumsum()
+    n_rows, n_tested = rows.cumsum().astype(np.int64), tested.astype(np.int64)
+    return PrequentialResult(
+        n_rows, n_tested, accuracy, cumulative, recent.copy(), seconds.copy(), window
+    )

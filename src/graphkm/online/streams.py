@@ -34,9 +34,9 @@ def read_stream(
     header: bool | str = "auto",
     delimiter: str = ",",
 ) -> FileStream:
-    r"""Return the chunks of a file as a stream, to be read once or again, from any row on.
+    r"""Return the chunks of a file as a stream, which can start at any row.
 
-    Memory holds only some blocks of the file and one chunk at a time.
+    Memory holds only a few blocks of the file and one chunk at a time.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def read_stream(
     chunk_size : int
         Rows per chunk; the last one may be shorter.
     n_features : int, optional
-        The number of features. LIBSVM's format needs it, since it leaves out zeros. For tables it
-        is checked.
+        The number of features. LIBSVM's format needs it, because it leaves out zeros. For tables
+        it is checked.
     label : str, int or None
         The name or position of the label's column in a table (-1: the last one). None: there is
         none, and all rows are unlabelled. In LIBSVM's format the label comes first.
@@ -63,10 +63,11 @@ def read_stream(
         a field that is not a number), or leave such rows out. `bad_rows` then counts them, and a
         `BadRowWarning` reports them at the end.
     start : int
-        The row to begin with, to continue where an earlier reader stopped. Rows before it are read
-        and checked all the same, since only that shows where a row begins.
+        The first row to return, to continue where an earlier reader stopped. The rows before it
+        are read and checked too.
     zero_based : bool
-        Whether indices in LIBSVM's format count from 0. (Only the end of a file would show it.)
+        Whether indices in LIBSVM's format count from 0. There is no "auto": only a whole file
+        would show it.
     header : bool or "auto"
         Whether the first line of a CSV file holds the columns' names. "auto": it does if it has
         words where numbers should be, or if `label` is a name.
@@ -90,13 +91,12 @@ def read_stream(
     >>> [chunk.y.tolist() for chunk in stream.from_row(2)]
     [['dog']]
     """
-    chosen = _format(source, format)
     stem = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
     if delimiter == "," and ".tsv" in os.path.basename(stem).lower():
         delimiter = "\t"
     return FileStream(
-        source,
-        chosen,
+        source=source,
+        format=_format(source, format),
         chunk_size=chunk_size,
         n_features=n_features,
         label=label,
@@ -110,31 +110,17 @@ def read_stream(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Options:
-    chunk_size: int
-    n_features: int | None
-    label: str | int | None
-    labels: str
-    unlabeled: Any
-    on_bad_row: str
-    start: int
-    zero_based: bool
-    header: bool | str
-    delimiter: str
-
-
 @dataclass
 class _Reading:
-    """The state of a reading."""
+    """The state of one reading."""
 
     bad_rows: BadRows
-    place: int | None  # where an open file stood at the beginning
+    place: int | None  # the initial position of an open file
     used: bool = False
 
 
-@dataclass(frozen=True)
-class FileStream(_Options):
+@dataclass(frozen=True, kw_only=True)
+class FileStream:
     """The chunks of a file. `read_stream` makes it and explains its attributes.
 
     Attributes
@@ -145,6 +131,16 @@ class FileStream(_Options):
 
     source: Any
     format: str
+    chunk_size: int
+    n_features: int | None
+    label: str | int | None
+    labels: str
+    unlabeled: Any
+    on_bad_row: str
+    start: int
+    zero_based: bool
+    header: bool | str
+    delimiter: str
     _reading: _Reading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -165,7 +161,7 @@ class FileStream(_Options):
     def from_row(self, row: int) -> FileStream:
         """Return the same stream from this row on.
 
-        To go on behind a chunk, pass its `first_row` plus its length.
+        To continue after a chunk, pass its `first_row` plus its length.
         """
         stream = replace(self, start=row)
         stream._reading.place = self._reading.place

@@ -1,4 +1,4 @@
-"""A whole stream for one model, with checkpoints. A checkpoint is an ordinary model file."""
+"""Feed a whole stream to a model, with checkpoints. A checkpoint is an ordinary model file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ..exchange.files import load_with_note, save_model
 from ..gkm import GKMClassifier, GKMRegressor
 
 Model = TypeVar("Model", GKMClassifier, GKMRegressor)
-_EVERY = 100_000
 
 
 class CheckpointError(ValueError):
@@ -25,28 +24,29 @@ def train(
     *,
     classes: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    every: int = _EVERY,
+    every: int = 100_000,
 ) -> Model:
     """Feed a stream to a model, and continue from the checkpoint if there is one.
 
-    A run can be killed at any moment. Started again with the same stream, it ends with the same
-    model, bit for bit, as a run that was not killed: every row counts once.
+    A run may be killed at any moment. Start it again with the same stream: it ends with the same
+    model, bit for bit, as an uninterrupted run. Every row is learnt once.
 
     Parameters
     ----------
     stream : iterable of (X, y)
-        Chunks for `partial_fit`, from the stream's beginning each time. Rows that the checkpoint
-        has seen are not learnt again. They are compared with those that the model keeps, and a
-        `CheckpointError` says if they differ. Chunks without rows are skipped.
+        Chunks for `partial_fit`, always from the beginning of the stream. Rows that the checkpoint
+        has seen are not learnt again. They are compared with the rows that the model keeps; if they
+        differ, a `CheckpointError` is raised. Empty chunks are skipped.
     model : GKMClassifier or GKMRegressor
-        Learns in place. With a checkpoint it takes its state; its parameters must be the same.
+        It learns in place. If there is a checkpoint, the model takes its state. Both must have the
+        same parameters.
     classes : array-like, optional
-        For a classifier: all labels there will be.
+        For a classifier: all classes of the stream.
     checkpoint : path, optional
-        The file for the model, written every so often and at the end. It is an ordinary model
+        The file that the model is saved to, regularly and at the end. It is an ordinary model
         file: `graphkm.exchange.load_model` reads it.
     every : int, default=100000
-        Rows between two checkpoints, at least: they are written between chunks.
+        The least number of rows between two checkpoints, which are written between chunks.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def train(
     seen = saved = _resume(model, checkpoint)
     options = {} if classes is None else {"classes": classes}
     position, earlier = 0, rows_learnt(model) - seen  # rows learnt before this stream
-    for X, y, *_ in stream:  # chunks of `read_stream` also know where they begin
+    for X, y, *_ in stream:  # a `Chunk` also has its first row
         first, position = position, position + len(y)
         if first < seen:
             _check_same_rows(model, X, y, first + earlier)
@@ -90,12 +90,12 @@ def train(
 
 
 def rows_learnt(model: Any) -> int:
-    """Return how many rows of streams a model has learnt."""
+    """Return how many rows a model has learnt by `partial_fit`."""
     return model.stream_.n_rows if hasattr(model, "stream_") else 0
 
 
 def _check_same_rows(model: Any, X: Any, y: Any, first: int) -> None:
-    """Raise if the model, which has learnt these rows, knows other ones in their place."""
+    """Raise if these are not the rows that the model has learnt at this position."""
     row = model.first_other_row(X, y, first)
     if row is not None:
         raise CheckpointError(
@@ -106,7 +106,7 @@ def _check_same_rows(model: Any, X: Any, y: Any, first: int) -> None:
 
 
 def _resume(model: Any, checkpoint: str | os.PathLike[str] | None) -> int:
-    """Put a checkpoint's state into the model, and return how many rows it has seen."""
+    """Put the checkpoint's state into the model, and return how many rows it has seen."""
     if checkpoint is None or not Path(checkpoint).exists():
         return 0
     loaded, note = load_with_note(checkpoint)
