@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from .._parameters import check_choice, check_count, check_number
 from ..expansion import KernelExpansion
 from ..gkm import Plan
-from ..kernels import Kernel
+from ..kernels import Kernel, resolve_kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
 from ..solvers.stream import StreamSolver
@@ -200,6 +200,7 @@ def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
     own, began = model.learning_parameters(), model.stream_parameters_
     fits = set(began) == set(own) and all(isinstance(text, str) for text in began.values())
     _require(fits, "its stream began with other parameters")
+    resolve_kernel(model.kernel)  # raises ValueError unless it is one
     _check_solver(model, **solver)
     dtype, sparse, ids, kept = solver["dtype"], solver["sparse"], arrays["ids"], arrays["kept_ids"]
     for value in (ids, kept):

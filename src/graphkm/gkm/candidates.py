@@ -243,13 +243,13 @@ class Candidates:
                 yield Family(parameters, self._grid.Cs(kernel.scale), steps, kernel.phi, at)
 
     def _factors(self, objective: Objective, steps: int) -> Iterator[tuple[int, float, float]]:
-        """Yield every C_graph after its place in the list, and what it makes of the graph."""
+        """Yield, for every C_graph, its steps, its value and the factor of the graph's form."""
         for more, C_graph in enumerate(self._C_graphs()):
             factor = replace(objective, C_graph=np.array([C_graph])).graph_factor[0]
             yield steps + more, C_graph, float(factor)
 
     def _without_graph(self, gamma: float | None, steps: int) -> Family:
-        """Return the candidates without a graph: they need the labelled rows only."""
+        """Return the candidates without a graph, which need only the labelled rows."""
         objective = self._objective(gamma)
         with self._few_threads():
             features = LandmarkFeatures(objective, self._labeled, 1e-12, self._template.n_threads())
@@ -264,13 +264,13 @@ class Candidates:
             return _reached(kernel, others)
 
     def _few_threads(self) -> AbstractContextManager[Any]:
-        """Return the context of work on matrices between labelled rows."""
+        """Return a context with few threads, for small matrices between labelled rows."""
         return blas_threads_for(len(self._labeled), len(self._labeled))
 
     def _named(
         self, k: int | None, degree: int | None, C_graph: float, gamma: float | None
     ) -> dict[str, Any]:
-        """Return parameters of the estimator."""
+        """Return the parameters by their names in the estimator; None leaves one out."""
         iterated = isinstance(self._template.smoothness, IteratedLaplacian)
         known = {
             "graph__n_neighbors": k if isinstance(self._graph_part, KNN) else None,
@@ -321,7 +321,7 @@ class Candidates:
             yield Family(self._named(None, None, 0.0, gamma), np.array([C]))
 
     def _in_units(self, *, without_graph: bool = False) -> Iterator[tuple[float | None, float]]:
-        """Yield every gamma with every C in units of its kernel."""
+        """Yield all pairs of gamma and C, with C in units of the kernel with that gamma."""
         X = self._problem.X
         for gamma in self._grid.gammas(self._kernel, X, without_graph=without_graph):
             for C in self._grid.Cs(self._mean_kernel(gamma), without_graph=without_graph).tolist():
