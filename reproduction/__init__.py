@@ -1,12 +1,12 @@
-"""The paper's experiments: run as cells, kept in a ledger, written as a report.
+"""The paper's experiments.
 
 ``python -m reproduction run NAME`` runs an experiment and ``python -m reproduction report DIR``
-writes its tables and plots. The package stands beside `graphkm`, which knows nothing of it.
+writes its tables and plots. This package uses `graphkm`; `graphkm` does not use it.
 
 ===============  ==================================================================
 command          the command line
 experiments      which cells make up each table and figure
-cells, protocol  one piece of work; how all of them are run
+cells, protocol  one piece of work; the settings that all of them share
 sets             the data sets, their splits and seeds
 methods, gkm     what is compared; the paper's objective and solver
 self_training    Self-KNN, one of the compared methods
@@ -16,7 +16,7 @@ figures          what a cell of Figure 1 or 2 computes
 isolation        one process per cell, with limits
 schedule         which cell can run now
 runner           runs the cells side by side
-ledger           the file of results; environment: what they are made with
+ledger           the file of results; environment: the machine and the versions
 paper            the paper's own numbers
 report           tables and plots in Markdown
 ===============  ==================================================================

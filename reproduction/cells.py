@@ -1,4 +1,4 @@
-"""A cell is one piece of work with one row of results: a choice, a fit, or a figure."""
+"""A cell is one piece of work that gives one row of results: a choice, a fit, or a figure."""
 
 from __future__ import annotations
 
@@ -16,43 +16,28 @@ LIMITED = (OVER, NO_FIT)
 """Statuses of a cell that hit a limit."""
 
 SMALL = 5000
-"""Sets of up to so many rows: every run of a fast method chooses its own parameters."""
+"""On sets of up to this many rows, every run of a fast method chooses its own parameters."""
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One piece of work.
-
-    Parameters
-    ----------
-    kind : {"choice", "fit", "convergence", "graph"}
-        What to do.
-    dataset : str
-        A set's name.
-    method : str
-        A method's name.
-    hidden : int
-        Per cent of the training rows' labels that are hidden; 0 if all are used.
-    run : int
-        Number of the repetition, from 0.
-    """
+    """One piece of work."""
 
     kind: Literal["choice", "fit", "convergence", "graph"]
     dataset: str
     method: str
-    hidden: int
-    run: int
+    hidden: int  # per cent of the training rows' labels; 0 if all are used
+    run: int  # number of the repetition, from 0
 
     @property
     def key(self) -> str:
-        """Its name in the file of results."""
+        """The cell's name in the file of results."""
         return f"{self.kind}/{self.dataset}/{self.method}/{self.hidden}/{self.run}"
 
     @property
     def place(self) -> tuple[int, int, int, int, bool]:
-        """Where it stands in the order of work: small sets first, then runs side by side."""
-        methods = list(METHODS)
-        rank = methods.index(self.method) if self.method in methods else -1
+        """The cell's place in the order of work: small sets first, choices before fits."""
+        rank = [*METHODS].index(self.method) if self.method in METHODS else -1
         return (list(SETS).index(self.dataset), -self.hidden, rank, self.run, self.kind == "fit")
 
     def needs(self, protocol: Protocol) -> Cell | None:
@@ -74,7 +59,7 @@ def fits(
     datasets: tuple[str, ...], methods: tuple[str, ...], hidden: tuple[int, ...],
     protocol: Protocol,
 ) -> list[Cell]:  # fmt: skip
-    """Return fits of all these combinations, and the choices that they need.
+    """Return the fits of all combinations, and the choices that they need.
 
     Examples
     --------
@@ -82,21 +67,19 @@ def fits(
     >>> [cell.key for cell in cells[:2]]
     ['choice/g50c/gkm-hinge-p1/90/0', 'fit/g50c/gkm-hinge-p1/90/0']
     """
-    found = set()
-    for dataset in datasets:
-        for method in methods:
-            shares = (0,) if METHODS[method].labels == "all" else hidden
-            found |= {
-                Cell("fit", dataset, method, share, run)
-                for share in shares
-                for run in range(protocol.runs)
-            }
-    found |= {need for cell in found if (need := cell.needs(protocol)) is not None}
-    return in_order(found)
+    found = [
+        Cell("fit", dataset, method, share, run)
+        for dataset in datasets
+        for method in methods
+        for share in ((0,) if METHODS[method].labels == "all" else hidden)
+        for run in range(protocol.runs)
+    ]
+    choices = [need for cell in found if (need := cell.needs(protocol)) is not None]
+    return in_order(found + choices)
 
 
 def in_order(cells: Iterable[Cell]) -> list[Cell]:
-    """Return the cells without repetition, small sets first.
+    """Return every cell once, in the order of work.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from graphkm.datasets import DatasetError
 
@@ -20,16 +20,16 @@ from .sets import MADE, SETS
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command; errors are one sentence, unless --debug asks for more.
+    """Run the command. An error is one sentence, or a traceback with --debug.
 
-    Exit codes: 0 fine, 1 the request or the results are at fault, 2 wrong usage, 3 a file cannot be
-    read or written, 130 interrupted.
+    Exit codes: 0 success, 1 an error in the request or the results, 2 wrong usage, 3 a file cannot
+    be read or written, 130 interrupted.
     """
     options = _parser().parse_args(arguments)
     try:
         options.work(options)
     except KeyboardInterrupt:
-        _leave("interrupted; the same command goes on where it stopped.", 130)
+        _leave("interrupted; run the same command to continue.", 130)
     except Exception as error:
         if options.debug:
             raise
@@ -54,14 +54,9 @@ def _parser() -> argparse.ArgumentParser:
         "--datasets", action="append", help="only these sets; several with commas or repeatedly"
     )
     forms = run.add_mutually_exclusive_group()
-    run.set_defaults(protocol="economical")
-    for form, text in (
-        ("quick", "small sets, a few minutes"),
-        ("full", "the paper's protocol, unabridged"),
-    ):
-        forms.add_argument(
-            f"--{form}", dest="protocol", action="store_const", const=form, help=text
-        )
+    common: dict[str, Any] = {"dest": "protocol", "action": "store_const", "default": "economical"}
+    forms.add_argument("--quick", const="quick", help="small sets, a few minutes", **common)
+    forms.add_argument("--full", const="full", help="the paper's whole protocol", **common)
     run.add_argument(
         "--as-printed", action="store_true", help="the printed objective, not the released code's"
     )
@@ -72,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         "--memory", type=_at_least(float, 0.5), default=4.0, help="GB per cell, at most"
     )
     report = commands.add_parser("report", help="write tables and plots in Markdown")
-    report.set_defaults(work=_report)
+    report.set_defaults(work=lambda options: print(*write_report(options.folder), sep="\n"))
     report.add_argument("folder", type=Path, help="a folder of results")
     return parser
 
@@ -87,10 +82,10 @@ def _at_least(kind: type[int] | type[float], least: float) -> Callable[[str], fl
 
 
 def _run(options: argparse.Namespace) -> None:
-    """Run an experiment, or "all", into a folder."""
-    if options.name not in (*EXPERIMENTS, "all"):
-        known = ", ".join((*EXPERIMENTS, "all"))
-        raise ValueError(f"There is no experiment {options.name!r}; the names are {known}.")
+    if options.name not in (names := (*EXPERIMENTS, "all")):
+        raise ValueError(
+            f"There is no experiment {options.name!r}; the names are {', '.join(names)}."
+        )
     limits = {"memory_limit": options.memory * 1e9}
     if options.minutes is not None:
         limits["cpu_limit"] = 60 * options.minutes
@@ -110,11 +105,6 @@ def _run(options: argparse.Namespace) -> None:
     )
     if missing:
         raise DatasetError(_what_is_missing(missing))
-
-
-def _report(options: argparse.Namespace) -> None:
-    """Write the report of a folder, and print what was written."""
-    print(*write_report(options.folder), sep="\n")
 
 
 def _known_sets(datasets: list[str] | None) -> tuple[str, ...] | None:
@@ -137,15 +127,15 @@ def _what_is_missing(missing: dict[str, str]) -> str:
 
 
 def _tell(row: Row, ended: int, total: int) -> None:
-    """Print a line on a result."""
+    """Print a line about a result."""
     what = f"{row['dataset']} {row['method']}" + f" {row['hidden']} %" * (row["hidden"] > 0)
+    if row["kind"] == "fit":
+        what += f", run {row['run'] + 1}"
     found = row["status"]
     if found == "ok" and row["kind"] == "fit":
         found = f"{100 * row['accuracy']:.2f} %, {row['cpu_seconds']:.3f} s"
     elif found == "ok" and row["kind"] == "choice":
         values = ", ".join(f"{name} {value:g}" for name, value in row["parameters"].items())
         found = f"chosen in {row['cpu_seconds']:.1f} s: {values}"
-    if row["kind"] == "fit":
-        what += f", run {row['run'] + 1}"
     reason = f" ({row['reason']})" if "reason" in row else ""
     print(f"[{ended}/{total}] {what}: {found}{reason}", flush=True)

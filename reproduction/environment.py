@@ -1,4 +1,4 @@
-"""What results are made with: processor and versions."""
+"""The machine and the versions that results are made with."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ def environment() -> dict[str, Any]:
 def processor() -> str:
     """Return the processor's name."""
     cpuinfo = Path("/proc/cpuinfo")
-    texts = [cpuinfo.read_text()] if cpuinfo.exists() else []
+    text = cpuinfo.read_text() if cpuinfo.exists() else ""
     if shutil.which("lscpu"):
-        done = subprocess.run(["lscpu"], capture_output=True, text=True, check=False)
-        texts.append(done.stdout)
-    for line in "\n".join(texts).splitlines():
+        text += subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout
+    for line in text.splitlines():
         key, _, value = line.partition(":")
         if key.strip().lower() == "model name":
             return value.strip()

@@ -12,74 +12,50 @@ comparison   Table 5: GKM beside other methods
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 from .cells import Cell, fits
 from .methods import LOSSES, POWERS
 from .protocol import Protocol
 from .sets import PAPER_12, PAPER_13
 
-QUICK_SETS = ("coil20", "g50c")
-"""What the quick protocol looks at unless sets are named."""
+_QUICK_SETS = ("coil20", "g50c")  # of the quick protocol, unless sets are named
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Fits of some methods on some sets.
-
-    Parameters
-    ----------
-    title : str
-        In the report.
-    datasets : tuple of str
-        The paper's sets.
-    methods : tuple of str
-        Names of methods.
-    hidden : tuple of int
-        Per cent of the labels that are hidden.
-    """
+    """Fits of some methods on some sets."""
 
     title: str
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
-    hidden: tuple[int, ...]
+    hidden: tuple[int, ...]  # per cent of the labels
 
     def cells(self, datasets: tuple[str, ...] | None, protocol: Protocol) -> list[Cell]:
-        """Return the cells on these sets, or on the paper's; experiments may share cells."""
+        """Return the cells on these sets, or on the paper's sets if None."""
         return fits(datasets or self.datasets, self.methods, self.hidden, protocol)
 
 
 class _Graph(Experiment):
-    """Figure 1, which is always drawn on the same set."""
+    """Figure 1, one cell on one set."""
 
     def cells(self, datasets: tuple[str, ...] | None, protocol: Protocol) -> list[Cell]:
         return [Cell("graph", "made_curve", "knn", 0, 0)]
 
 
 class _Convergence(Experiment):
-    """Figure 2: a cell per loss and p, on G50C or on a made set like it."""
+    """Figure 2: a cell for every loss and p, on G50C or on the generated set like it."""
 
     def cells(self, datasets: tuple[str, ...] | None, protocol: Protocol) -> list[Cell]:
         chosen = [name for name in datasets or ("g50c",) if name in self.datasets]
-        return [
-            Cell("convergence", name, method, hidden, 0)
-            for name in chosen
-            for method in self.methods
-            for hidden in self.hidden
-        ]
+        places = product(chosen, self.methods, self.hidden)
+        return [Cell("convergence", *place, 0) for place in places]
 
 
 _GRID = tuple(f"gkm-{loss}-p{p}" for loss in LOSSES for p in POWERS)
-_COMPARED = (
-    "gkm-hinge-p1",
-    "gkm-hinge-p2",
-    "gkm-no-graph",  # not in the paper, like the next one and svm-labeled
-    "gkm-best",
-    "lapsvm",
-    "cccp",
-    "self-knn",
-    "svm-labeled",
-    "svm-all-labels",
-)
+# gkm-no-graph, gkm-best and svm-labeled are not in the paper.
+_COMPARED = ("gkm-hinge-p1", "gkm-hinge-p2", "gkm-no-graph", "gkm-best", "lapsvm", "cccp",
+             "self-knn", "svm-labeled", "svm-all-labels")  # fmt: skip
 
 GRAPH = _Graph("A spectral graph (Figure 1)", ("made_curve",), ("knn",), (0,))
 CONVERGENCE = _Convergence("Convergence (Figure 2)", ("g50c", "made_g50c"), _GRID, (90,))
@@ -96,7 +72,6 @@ EXPERIMENTS = {
     "unlabeled": UNLABELED,
     "comparison": COMPARISON,
 }
-"""All experiments by name."""
 
 
 def plan(name: str, datasets: tuple[str, ...] | None, protocol: Protocol) -> list[Cell]:
@@ -108,6 +83,6 @@ def plan(name: str, datasets: tuple[str, ...] | None, protocol: Protocol) -> lis
     ['graph/made_curve/knn/0/0']
     """
     if datasets is None and protocol.name == "quick":
-        datasets = QUICK_SETS
+        datasets = _QUICK_SETS
     chosen = EXPERIMENTS.values() if name == "all" else [EXPERIMENTS[name]]
     return [cell for each in chosen for cell in each.cells(datasets, protocol)]

@@ -6,8 +6,6 @@ import gc
 import sys
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ from .protocol import Protocol
 from .sets import SETS, Split, make_split, seed_of
 from .tuning import choose
 
-_CHEAP = 20_000  # training rows up to which the hidden ones are scored too
+_CHEAP = 20_000  # up to this many training rows, the hidden ones are scored too
 _MEGABYTE = 1e6
 
 
@@ -33,7 +31,7 @@ def run_choice(data: Path, cell: Cell, protocol: Protocol) -> dict[str, Any]:
     method, context = METHODS[cell.method], _context(cell, protocol)
     split = _split(data, cell)
     start = time.process_time()
-    with _quiet():
+    with warnings.catch_warnings(action="ignore"):  # some candidates of a grid are odd
         answer = choose(method, split.X, split.y, context)
         seconds = time.process_time() - start
         best = _best_on_test(method, split, context)
@@ -45,13 +43,13 @@ def run_fit(
 ) -> dict[str, Any]:
     """Train with given parameters; measure time, memory and accuracy.
 
-    The clock runs during `fit` alone, on one thread. Memory is that of the training rows and of
-    all that `fit` holds at once beside them. A small fit comes first, so that what a first call
-    loads and starts is not measured.
+    Time is that of `fit` alone, on one thread. Memory is the size of the training rows plus the
+    peak of what `fit` allocates. A small fit comes first, so that libraries are loaded before the
+    measurement.
     """
     method, context = METHODS[cell.method], _context(cell, protocol)
     split = _split(data, cell)
-    with _quiet():
+    with warnings.catch_warnings(action="ignore"):
         _warm_up(method, parameters, context)
         limit_memory(protocol.memory_limit)
         before = _start_of_peak()
@@ -60,18 +58,16 @@ def run_fit(
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         peak = _memory("VmHWM")
         predicted = model.predict(split.X_test)
-        hidden = split.y < 0
-        labels = None
+        hidden, hidden_accuracy = split.y < 0, None
         if hidden.any() and len(split.y) <= _CHEAP:
-            labels = model.predict(split.X[hidden])
+            right = model.predict(split.X[hidden]) == split.truth[hidden]
+            hidden_accuracy = float(np.mean(right))
     average = "binary" if len(np.unique(split.truth)) == 2 else "macro"
     rows = _bytes(split.X)
     return {
         "accuracy": float(np.mean(predicted == split.y_test)),
         "f1": float(f1_score(split.y_test, predicted, average=average, zero_division=0.0)),
-        "hidden_accuracy": None
-        if labels is None
-        else float(np.mean(labels == split.truth[hidden])),
+        "hidden_accuracy": hidden_accuracy,
         "cpu_seconds": cpu,
         "wall_seconds": wall,
         "memory_mb": None if peak is None else (peak - before + rows) / _MEGABYTE,
@@ -88,10 +84,10 @@ def run_fit(
 
 
 def limit_memory(limit: float) -> None:
-    """Let this process allocate no more than so many bytes.
+    """Let this process allocate at most `limit` bytes; mapped files do not count.
 
-    Allocated memory counts, mapped files (libraries, the data) do not. Use the libraries once
-    before the call: some ask for ever for their first buffers if these are refused.
+    Use the libraries once before the call: some ask for their first buffers again and again if
+    these are refused.
     """
     if sys.platform == "win32":  # no such limit there
         return
@@ -101,9 +97,9 @@ def limit_memory(limit: float) -> None:
 
 
 def _best_on_test(method: Method, split: Split, context: Context) -> float | None:
-    """Return the best accuracy of the grid on the test rows, which no honest choice can exceed.
+    """Return the best accuracy of the grid on the test rows: an upper limit for every choice.
 
-    Only for GKM on small sets, where it is cheap. The choice of parameters does not use it.
+    It is computed for GKM on small sets, where it is cheap. The choice does not use it.
     """
     if not isinstance(method, PaperSettings) or len(split.y) > SMALL:
         return None
@@ -128,14 +124,6 @@ def _warm_up(method: Method, parameters: dict[str, Any], context: Context) -> No
     method.fit(X, y, {**parameters, "gamma": 1.0} if "gamma" in parameters else parameters, context)
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Ignore warnings: some candidates of a grid are odd, and their scores show it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
 def _support(model: Any) -> int | None:
     model = getattr(model, "best_estimator_", model)
     return len(model.support_) if hasattr(model, "support_") else None
@@ -149,7 +137,7 @@ def _bytes(X: Any) -> int:
 
 
 def _start_of_peak() -> int:
-    """Reset the peak and return the memory held now; 0 where the system does not tell."""
+    """Reset the peak and return the memory held now; 0 where the system does not say."""
     gc.collect()
     try:
         Path("/proc/self/clear_refs").write_text("5")
@@ -159,7 +147,7 @@ def _start_of_peak() -> int:
 
 
 def _memory(entry: str) -> int | None:
-    """Return a line of Linux's account of this process, in bytes; None elsewhere."""
+    """Return an entry of /proc/self/status in bytes; None where there is none."""
     status = Path("/proc/self/status")
     if not status.exists():
         return None

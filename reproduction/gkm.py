@@ -1,4 +1,4 @@
-"""The objective and the solver of the paper, with a whole grid of C in one pass."""
+"""The objective and the solver of the paper, for all values of C in one pass."""
 
 from __future__ import annotations
 
@@ -10,55 +10,46 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from graphkm.expansion import KernelExpansion
-from graphkm.graphs import KNN, Bipartite, Full, Graph
+from graphkm.graphs import Bipartite, Full, Graph
 from graphkm.kernels import SquaredExponential
 from graphkm.losses import resolve_loss
 from graphkm.objective import Objective
 from graphkm.smoothness import Smoothness
-from graphkm.solvers import SGD, Newton, Resources, Solution, solve
+from graphkm.solvers import SGD, Resources, solve
 from graphkm.theory import Guarantee, largest_C_graph
 
-_GUARANTEED = 0.99  # of the limit, as the estimator takes for "guaranteed"
+_GUARANTEED = 0.99  # of the limit, as in the estimator's C_graph="guaranteed"
 
 
 @dataclass(frozen=True)
 class PaperGKM:
-    """The paper's machine: explicit steps, and C' as the theorem allows.
+    """The paper's machine, with explicit steps.
 
-    C' is C for p = 1, and for p = 2 and 3 the largest value that the convergence theorem allows.
-
-    Parameters
-    ----------
-    loss : {"hinge", "logistic"}
-        Of the labelled rows.
-    p : int
-        Exponent of the smoothness.
-    with_graph : bool
-        False leaves the graph term out.
+    C' is C for p = 1. For p = 2 and 3 it is the largest value that the convergence theorem allows.
     """
 
     loss: str = "hinge"
-    p: int = 1
+    p: int = 1  # exponent of the smoothness
     with_graph: bool = True
 
     def constants(self, C: float, n_labeled: int, as_printed: bool) -> tuple[float, float]:
         """Return the estimator's C and C_graph for a value of the grid.
 
-        The estimator multiplies the sum of the losses, as the released code does. The printed form
-        averages, so its C is divided by the number of labels here.
+        The estimator multiplies C by the sum of the losses, as the released code does. The printed
+        form uses the mean, so its C is divided by the number of labels.
         """
         C = C / n_labeled if as_printed else C
         if not self.with_graph:
             return C, 0.0
         A = resolve_loss(self.loss, "classification").lipschitz
-        A *= np.sqrt(1.0 + as_printed)  # features with and without an intercept's
+        A *= np.sqrt(1.0 + as_printed)  # the norm of the features, with the intercept's
         limit = largest_C_graph(n_labeled * C, self.p, 1.0, float(A)) / n_labeled
         return C, C if self.p < 2 else _GUARANTEED * limit
 
     def objective(
         self, gamma: float, costs: list[float], X: Any, y: NDArray[np.int64], as_printed: bool
     ) -> tuple[NDArray[np.int64], Objective]:
-        """Return the classes, and J with the outputs of all classes for every C."""
+        """Return the classes, and J with one output for every C and class."""
         labeled = y >= 0
         classes, codes = np.unique(y[labeled], return_inverse=True)
         first = 1 if len(classes) == 2 else 0
@@ -83,7 +74,7 @@ class PaperGKM:
         )
 
     def guarantee(self, objective: Objective, output: int) -> Guarantee:
-        """Return what the theorem promises for one output."""
+        """Return what the theorem guarantees for one output."""
         A = objective.loss.lipschitz * np.sqrt(1.0 + objective.offset)
         C, C_graph = float(objective.C[output]), float(objective.C_graph[output])
         return Guarantee.for_estimator(C, C_graph, objective.n_labeled, self.p, 1.0, float(A))
@@ -91,9 +82,8 @@ class PaperGKM:
     def solve(
         self, objective: Objective, *, steps: int, seed: int, dtype: Any = np.float32
     ) -> KernelExpansion:
-        """Return the paper's average after so many steps, from the draws of the estimator."""
-        random = check_random_state(seed)
-        entropy = random.randint(2**31 - 1, size=4).tolist()
+        """Return the average of the steps; the draws are those of the estimator with this seed."""
+        entropy = check_random_state(seed).randint(2**31 - 1, size=4).tolist()
         resources = Resources(np.random.SeedSequence(entropy), dtype)
         guarantee = self.guarantee(objective, int(np.argmax(objective.C)))
         solver = SGD(step="explicit", max_iter=steps)
@@ -101,17 +91,3 @@ class PaperGKM:
         f = objective.expansion(dtype)
         f.set(solution.rows, solution.coefficients)
         return f
-
-
-def minimum(objective: Objective, tolerance: float) -> Solution:
-    """Return J's minimum from the batch solver, certified to `tolerance`."""
-    solver = Newton(n_landmarks=objective.X.shape[0], tol=tolerance, max_iter=2000)
-    return solve(solver, objective, Resources(np.random.SeedSequence(0), np.float64))
-
-
-def neighbor_edges(
-    X: Any, n_neighbors: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Return the two ends and the weights of the edges between nearest neighbours."""
-    no_labels = np.zeros(X.shape[0], bool)
-    return KNN(n_neighbors=n_neighbors, weights="local").build(X, no_labels).edges()

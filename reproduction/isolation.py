@@ -23,36 +23,26 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLI
 
 
 class Job:
-    """A cell at work in another process.
-
-    Parameters
-    ----------
-    cell, protocol
-        What to do and how.
-    data : Path
-        The set, as `joblib.dump` wrote it.
-    parameters : dict
-        For a fit.
-    """
+    """A cell at work in another process; `data` is the set, as `joblib.dump` wrote it."""
 
     def __init__(
-        self, cell: Cell, protocol: Protocol, data: Path, parameters: dict[str, Any],
-    ) -> None:  # fmt: skip
+        self, cell: Cell, protocol: Protocol, data: Path, parameters: dict[str, Any]
+    ) -> None:
         self.cell = cell
-        # Jobs are forked from a fresh process, so they share no threads or memory with this one.
+        # A fork of a fresh process shares no threads or memory with this one.
         method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
         context = get_context(method)
         if method == "forkserver":
             context.set_forkserver_preload([__name__])
         self.connection, theirs = context.Pipe(duplex=False)
         arguments = (theirs, cell, protocol, data, parameters)
-        with _one_thread(), _no_main_module():
+        with _fresh_start():
             self._process = context.Process(target=_work, args=arguments, daemon=True)  # type: ignore[attr-defined]
             self._process.start()
         theirs.close()
 
     def result(self) -> dict[str, Any]:
-        """Return what it sent, or how it ended; call this when the connection is ready."""
+        """Return what the process sent, or how it ended. Call this when the connection is ready."""
         answer: dict[str, Any] | None = None
         with suppress(EOFError, OSError):
             answer = self.connection.recv()
@@ -61,19 +51,18 @@ class Job:
         return answer or _how_it_ended(self._process.exitcode)
 
     def stop(self) -> None:
-        """End it now."""
+        """Kill the process."""
         self._process.kill()
         self._process.join()
         self.connection.close()
 
 
 def _work(
-    connection: Connection, cell: Cell, protocol: Protocol, data: Path,
-    parameters: dict[str, Any],
-) -> None:  # fmt: skip
+    connection: Connection, cell: Cell, protocol: Protocol, data: Path, parameters: dict[str, Any]
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner ends its jobs itself
     _limit_time(protocol.cpu_limit)
-    if cell.kind != "fit":  # a fit sets the limit itself, after its small first fit
+    if cell.kind != "fit":  # a fit sets this limit itself, after its small first fit
         limit_memory(protocol.memory_limit)
     try:
         answer = {"status": "ok", **_dispatch(cell, protocol, data, parameters)}
@@ -96,8 +85,7 @@ def _dispatch(
         return run_choice(data, cell, protocol)
     if cell.kind == "fit":
         return run_fit(data, cell, protocol, parameters)
-    figure = {"convergence": run_convergence, "graph": run_graph}[cell.kind]
-    return figure(data, cell, protocol)
+    return (run_graph if cell.kind == "graph" else run_convergence)(data, cell, protocol)
 
 
 def _limit_time(seconds: float) -> None:
@@ -111,37 +99,25 @@ def _limit_time(seconds: float) -> None:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Give processes that start here one thread each."""
-    before = {name: os.environ.get(name) for name in _THREADS}
+def _fresh_start() -> Iterator[None]:
+    """Let processes that start here use one thread and not import the main program."""
+    variables, main = dict(os.environ), sys.modules["__main__"]
     os.environ.update(dict.fromkeys(_THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _no_main_module() -> Iterator[None]:
-    """Keep processes that start here from importing the main program, which they do not need."""
-    main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
         yield
     finally:
         sys.modules["__main__"] = main
+        os.environ.clear()
+        os.environ.update(variables)
 
 
 def _how_it_ended(code: int | None) -> dict[str, Any]:
-    if code is not None and code < 0:
-        name = signal.Signals(-code).name
-        if name == "SIGXCPU":
-            return {"status": OVER}
-        if name == "SIGKILL":  # the system's answer to too much memory
-            return {"status": NO_FIT, "reason": "ended by the system"}
-        return {"status": "error", "reason": f"ended by {name}"}
-    return {"status": "error", "reason": f"ended with code {code}"}
+    if code is None or code >= 0:
+        return {"status": "error", "reason": f"ended with code {code}"}
+    name = signal.Signals(-code).name
+    if name == "SIGXCPU":
+        return {"status": OVER}
+    if name == "SIGKILL":  # the system kills processes when memory runs out
+        return {"status": NO_FIT, "reason": "ended by the system"}
+    return {"status": "error", "reason": f"ended by {name}"}

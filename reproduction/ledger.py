@@ -1,4 +1,4 @@
-"""Results that last: one JSON line per cell, appended whole."""
+"""The file of results: one JSON line per cell."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from graphkm._files import replacing
+
 Row = dict[str, Any]
 
 
@@ -17,15 +19,10 @@ class ResultsError(Exception):
 
 
 class Ledger:
-    """The results of a folder, and the protocol they were made by.
+    """The results of a folder, and their protocol. The first write creates the folder.
 
-    A row is written in one piece and flushed to the disk before the next one is started. The next
-    write drops an unfinished line that an interruption left.
-
-    Parameters
-    ----------
-    folder : path
-        Created at the first write.
+    Every row is flushed to the disk. If an interruption leaves an unfinished line, the next write
+    removes it.
 
     Examples
     --------
@@ -45,43 +42,42 @@ class Ledger:
     def rows(self) -> list[Row]:
         """Return all rows; the last one of a key counts."""
         answer: dict[str, Row] = {}
-        for number, line in enumerate(self._complete_lines(), start=1):
+        for number, line in enumerate(self._complete_lines().splitlines(), start=1):
             try:
                 row = json.loads(line)
                 answer[row["key"]] = row
             except (ValueError, KeyError, TypeError) as error:
                 raise ResultsError(
-                    f"Line {number} of {self.path} is no result. Remove that line: its cell will "
-                    "be run again."
+                    f"Line {number} of {self.path} is not a result. Remove that line: its cell "
+                    "will run again."
                 ) from error
         return list(answer.values())
 
     def append(self, row: Row) -> None:
-        """Add a row, for good."""
+        """Add a row and flush it to the disk."""
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps(row, default=_plain, allow_nan=False).encode() + b"\n"
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             if not self._repaired:
-                os.ftruncate(handle, len(_whole(self._content())))
+                os.ftruncate(handle, len(self._complete_lines()))
                 self._repaired = True
-            while line:  # a full disk may take a part only; the next write then raises
+            while line:  # a full disk may take only a part; the next write then raises
                 line = line[os.write(handle, line) :]
             os.fsync(handle)
         except OSError:
-            self._repaired = False  # the next append drops what was written of this row
+            self._repaired = False  # the next append removes the part that was written
             raise
         finally:
             os.close(handle)
 
     def keep_protocol(self, protocol: Row) -> None:
-        """Note the protocol, or refuse if the folder holds results of another."""
+        """Write the protocol down; raise if the folder holds results of another one."""
         path = self.folder / "protocol.json"
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
-            part = self.folder / f".protocol.{os.getpid()}.part"
-            part.write_text(json.dumps(protocol, indent=1) + "\n", encoding="utf-8")
-            os.replace(part, path)
+            with replacing(path) as file:
+                file.write(json.dumps(protocol, indent=1).encode() + b"\n")
             return
         known = self.protocol()
         if known != protocol:
@@ -101,16 +97,10 @@ class Ledger:
             )
         return json.loads(path.read_text(encoding="utf-8"))
 
-    def _content(self) -> bytes:
-        return self.path.read_bytes() if self.path.exists() else b""
-
-    def _complete_lines(self) -> list[bytes]:
-        return _whole(self._content()).splitlines()
-
-
-def _whole(content: bytes) -> bytes:
-    """Return the complete lines, without an unfinished last one."""
-    return content[: content.rfind(b"\n") + 1]
+    def _complete_lines(self) -> bytes:
+        """Return the file without an unfinished last line."""
+        content = self.path.read_bytes() if self.path.exists() else b""
+        return content[: content.rfind(b"\n") + 1]
 
 
 def _plain(value: Any) -> Any:
@@ -118,4 +108,4 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in a result: {value!r}")
+    raise TypeError(f"{type(value).__name__} cannot be written as a result: {value!r}")

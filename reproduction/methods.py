@@ -1,13 +1,11 @@
-"""The methods that are compared: their grids, and estimators for given parameters.
-
-Every estimator of the experiments is made here.
-"""
+"""The methods that are compared: their grids and their estimators."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -35,46 +33,24 @@ Rows = tuple[Any, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Context:
-    """What a fit needs beside data and parameters.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        The folder's.
-    steps : callable
-        The number of steps T for so many rows.
-    seed : int
-        Decides all draws of the fit.
-    """
+    """What a fit needs besides data and parameters."""
 
     protocol: Protocol
-    steps: Callable[[int], int]
+    steps: Callable[[int], int]  # the number of steps T for n rows
     seed: int
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to learn; subclasses say which.
+    """One method; every subclass makes one kind of estimator."""
 
-    Parameters
-    ----------
-    name : str
-        In results.
-    title : str
-        In tables.
-    divisor : int
-        Parameters are chosen on the protocol's rows divided by this: more for slower methods.
-    labels : {"partly", "labeled rows", "all"}
-        What it sees: all rows and some labels, the labelled rows alone, or all labels.
-    """
-
-    name: str
-    title: str
-    divisor: int = 1
-    labels: str = "partly"
+    name: str  # in results
+    title: str  # in tables
+    divisor: int = 1  # parameters are chosen on the protocol's most_rows divided by this
+    labels: str = "partly"  # "labeled rows": it sees no other rows; "all": it sees all labels
 
     def stages(self, protocol: Protocol) -> Stages:
-        """Return lists of candidates; each list is tried with the best of the one before."""
+        """Return lists of candidates; each list builds on the best candidate of the one before."""
         return [grid(C=protocol.costs, gamma=protocol.widths)]
 
     def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
@@ -82,7 +58,7 @@ class Method:
         raise NotImplementedError
 
     def fit(self, X: Any, y: NDArray[np.int64], parameters: Parameters, context: Context) -> Any:
-        """Return a model of partly labelled rows."""
+        """Return a model that is fitted to partly labelled rows."""
         if self.labels == "labeled rows":
             X, y = X[y >= 0], y[y >= 0]
         return self.make(parameters, int((y >= 0).sum()), X.shape[0], context).fit(X, y)
@@ -97,7 +73,7 @@ class Method:
         try:
             model = self.fit(*train, parameters, context)
         except UnderflowError:
-            return 0.0  # with this gamma of the grid no row is similar to any other
+            return 0.0  # with this gamma, k is 0 between all rows
         return float(np.mean(model.predict(test[0]) == test[1]))
 
 
@@ -105,22 +81,16 @@ class Method:
 class PaperSettings(Method):
     """GKM with the paper's solver, kernel widths and number of steps.
 
-    The printed form has an intercept, by a kernel of K + 1; the released code has none.
-
-    Parameters
-    ----------
-    gkm : PaperGKM
-        Loss, p, and whether there is a graph.
+    The printed form has an intercept (its kernel is K + 1); the released code has none.
     """
 
     gkm: PaperGKM
 
     def stages(self, protocol: Protocol) -> Stages:
-        """Return the paper's grid, smallest gamma first: ties go to the first candidate."""
+        # Small gammas first: ties go to the first candidate.
         return [grid(gamma=protocol.widths, C=protocol.costs)]
 
     def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        """Return GKMClassifier."""
         as_printed = context.protocol.as_printed
         C, C_graph = self.gkm.constants(parameters["C"], n_labeled, as_printed)
         return GKMClassifier(
@@ -139,13 +109,11 @@ class PaperSettings(Method):
     def accuracies(
         self, candidates: list[Parameters], train: Rows, test: Rows, context: Context
     ) -> list[float]:
-        """Return every candidate's accuracy; those of one gamma share all kernel values."""
-        answer: dict[tuple[float, float], float] = {}
-        for gamma in dict.fromkeys(each["gamma"] for each in candidates):
-            costs = [each["C"] for each in candidates if each["gamma"] == gamma]
-            found = self._one_gamma(gamma, costs, train, test, context)
-            answer.update(zip(((gamma, C) for C in costs), found, strict=True))
-        return [answer[each["gamma"], each["C"]] for each in candidates]
+        # Neighbouring candidates of one gamma share all kernel values.
+        answer: list[float] = []
+        for gamma, same in groupby(candidates, itemgetter("gamma")):
+            answer += self._one_gamma(gamma, [each["C"] for each in same], train, test, context)
+        return answer
 
     def _one_gamma(
         self, gamma: float, costs: list[float], train: Rows, test: Rows, context: Context
@@ -162,11 +130,9 @@ class BestSettings(Method):
     """GKM with this library's batch solver, graphs and own search of parameters."""
 
     def stages(self, protocol: Protocol) -> Stages:
-        """Return nothing: the estimator chooses by itself."""
         return []
 
     def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        """Return GKMClassifierCV without class weights: plain accuracy is measured."""
         return GKMClassifierCV(GKMClassifier(), random_state=context.seed, n_jobs=1)
 
 
@@ -175,16 +141,14 @@ class LaplacianSVM(Method):
     """LapSVM by preconditioned conjugate gradients, as in the paper."""
 
     def stages(self, protocol: Protocol) -> Stages:
-        """Return the paper's grid of both weights at every gamma, or gamma first."""
         if protocol.name == "full":
             return [grid(gamma=protocol.widths, gamma_A=_WEIGHTS, gamma_I=_WEIGHTS)]
         weights = _WEIGHTS[1::2] if protocol.name == "quick" else _WEIGHTS
-        first = grid(gamma=protocol.widths, gamma_A=(1e-2,), gamma_I=(1.0,))
+        first = grid(gamma=protocol.widths, gamma_A=(1e-2,), gamma_I=(1.0,))  # gamma, then weights
         return [first, grid(gamma_A=weights, gamma_I=weights)]
 
     def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        """Return LaplacianSVC; half of the memory may go to its matrices."""
-        limit = context.protocol.memory_limit / 2
+        limit = context.protocol.memory_limit / 2  # for its matrices
         graph = KNN(n_neighbors=min(20, n - 1))
         return LaplacianSVC(**parameters, graph=graph, solver="cg", max_memory=limit, n_jobs=1)
 
@@ -194,7 +158,6 @@ class ConcaveConvex(Method):
     """CCCP-TSVM with s = 0 and U C* = L C, as in the paper."""
 
     def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        """Return TransductiveSVC."""
         return TransductiveSVC(**parameters, s=0.0, C_unlabeled="auto", n_jobs=1)
 
 
@@ -203,11 +166,9 @@ class SelfTraining(Method):
     """Self-KNN; the paper names no settings, so the number of neighbours is chosen too."""
 
     def stages(self, protocol: Protocol) -> Stages:
-        """Return numbers of neighbours."""
         return [grid(n_neighbors=(1, 3, 5, 9))]
 
     def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        """Return SelfTrainingKNN with no more neighbours than labels."""
         return SelfTrainingKNN(min(int(parameters["n_neighbors"]), n_labeled), n_jobs=1)
 
 
@@ -216,7 +177,6 @@ class SupportVectors(Method):
     """scikit-learn's SVC, which is LIBSVM."""
 
     def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        """Return SVC."""
         return SVC(**parameters)
 
 
@@ -247,4 +207,3 @@ _ALL: tuple[Method, ...] = (
 )
 
 METHODS: dict[str, Method] = {each.name: each for each in _ALL}
-"""All methods by name."""

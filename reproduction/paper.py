@@ -1,7 +1,7 @@
 """The paper's printed numbers, by our names for its sets and methods.
 
-The tables are those of arXiv 1606.06793 (`paper_tables/SOURCE.md`). What is known to be odd about
-them is in `REMARKS`, which the report prints beside the numbers.
+The tables are those of arXiv 1606.06793 (`paper_tables/SOURCE.md`). `REMARKS` lists what is odd in
+them; the report prints it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NAMES = {
     "MUSHROOM": "mushrooms",
     "SVM2": "svmguide2",
     "SVM3": "svmguide3",
-}  # all others: ours in capitals
+}  # all other printed names are our names in capitals
 
 _METHODS = {
     "GKM": "gkm",
@@ -35,10 +35,9 @@ REMARKS = (
     "some numbers of Table 5 must come from a part of the set.",
     "Times and memory are of another machine and other programs.",
 )
-"""What does not fit together in the paper's tables."""
 
 Key = tuple[str, str, int, str]
-"""A set, a method, the per cent of labels hidden, and what is measured."""
+"""A set, a method, the per cent of hidden labels, and the measure."""
 
 
 @cache

@@ -10,47 +10,22 @@ _GRID = tuple(2.0**k for k in range(-5, 6, 2))
 
 @dataclass(frozen=True)
 class Protocol:
-    """What is the same for all cells of a folder of results.
+    """The settings that all cells of a folder of results share; `describe` explains them."""
 
-    Parameters
-    ----------
-    name : {"quick", "economical", "full"}
-        Which one it is.
-    runs : int
-        Repetitions, with other rows held out and other labels hidden.
-    folds : int
-        Folds of the cross-validation over the labelled training rows, which chooses parameters.
-    costs, widths : tuple of float
-        The grids of C and of gamma.
-    most_rows : int or None
-        Parameters are chosen on at most so many training rows, drawn in the shares of the classes
-        and of labelled rows; None for all. Slower methods take a tenth or a fortieth of them.
-    choose_once : bool
-        Whether all runs use the parameters of the first run, except where a choice takes seconds.
-    as_printed : bool
-        True for the paper as printed: losses and edges are averaged, edges are drawn from the full
-        graph, the kernel is K + 1. False for the constants, the labelled-unlabelled edges and the
-        kernel of its authors' code.
-    cpu_limit : float
-        CPU seconds of one cell.
-    memory_limit : float
-        Bytes that the training of one cell may take.
-    """
-
-    name: str
-    runs: int
-    folds: int = 5
-    costs: tuple[float, ...] = _GRID
-    widths: tuple[float, ...] = _GRID
-    most_rows: int | None = None
-    choose_once: bool = True
-    as_printed: bool = False
-    cpu_limit: float = 600.0
-    memory_limit: float = 4e9
+    name: str  # quick, economical or full
+    runs: int  # each holds out other rows and hides other labels
+    folds: int = 5  # of the cross-validation that chooses parameters
+    costs: tuple[float, ...] = _GRID  # values of C
+    widths: tuple[float, ...] = _GRID  # values of gamma
+    most_rows: int | None = None  # for the choice of parameters, before a method's divisor
+    choose_once: bool = True  # all runs use the parameters of the first; cheap choices are repeated
+    as_printed: bool = False  # the objective of the paper, not that of the authors' code
+    cpu_limit: float = 600.0  # seconds of one cell
+    memory_limit: float = 4e9  # bytes that the training of one cell may take
 
     @classmethod
     def named(cls, name: str, **changes: Any) -> Protocol:
-        """Return one of the three, with changes.
+        """Return the protocol of this name, with changes.
 
         Examples
         --------
@@ -67,21 +42,15 @@ class Protocol:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Protocol:
-        """Return the protocol whose plain values these are."""
-        known: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
-        }
-        return cls(**known)
+        """Return the protocol that `as_dict` described."""
+        return cls(**values | {name: tuple(values[name]) for name in ("costs", "widths")})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values, for the file beside the results."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in asdict(self).items()
-        }
+        """Return the settings as JSON holds them."""
+        return asdict(self) | {"costs": list(self.costs), "widths": list(self.widths)}
 
     def describe(self) -> str:
-        """Say in a few sentences what was done."""
+        """Describe the protocol in a few sentences."""
         lines = [
             f"Nine tenths of the rows for training, one tenth for testing, {self.runs} runs; "
             f"parameters by {self.folds}-fold cross-validation over the labelled training rows, C "
@@ -106,15 +75,13 @@ class Protocol:
             else "C multiplies the sum of the losses, edges join labelled to unlabelled rows and "
             "there is no intercept, as in the code that the authors released."
         )
-        lines.append(
-            f"Limits: {self.cpu_limit:g} CPU seconds and {self.memory_limit / 1e9:g} GB per cell"
-            + (
-                "."
-                if self.name == "full"
-                else "; a fit of more than a tenth of that time is not repeated."
-            )
+        slow = (
+            ""
+            if self.name == "full"
+            else "; a fit of more than a tenth of that time is not repeated"
         )
-        return " ".join(lines)
+        limits = f"{self.cpu_limit:g} CPU seconds and {self.memory_limit / 1e9:g} GB per cell"
+        return " ".join([*lines, f"Limits: {limits}{slow}."])
 
 
 def _values(grid: tuple[float, ...]) -> str:

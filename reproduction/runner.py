@@ -1,4 +1,4 @@
-"""Run cells side by side, each in its own process; keep every result as soon as it comes."""
+"""Run cells side by side, each in its own process, and keep every result at once."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .protocol import Protocol
 from .schedule import Drop, Known, Schedule, Wait
 from .sets import SETS
 
-_PATIENCE = 4.0  # wall seconds per CPU second allowed; a process that hangs is ended then
-_GRACE = 60.0
+# A process that hangs is killed after _PATIENCE times its CPU limit, plus _GRACE wall seconds.
+_PATIENCE, _GRACE = 4.0, 60.0
 
 Tell = Callable[[Row, int, int], None]
-"""Called with a new row, the number of cells that have ended, and the number of all."""
+"""Called with every new row, the number of cells that have ended, and the number of all cells."""
 
 
 def run_cells(
@@ -39,20 +39,7 @@ def run_cells(
 ) -> dict[str, str]:
     """Run cells into a folder; return the sets that could not be read, and why.
 
-    Cells with a result are not run again, unless it is an error.
-
-    Parameters
-    ----------
-    cells : list of Cell
-        What is to be done.
-    protocol : Protocol
-        How cells are run.
-    folder : path
-        Where results are kept.
-    jobs : int
-        Processes side by side.
-    tell : callable, optional
-        Called with every new row.
+    Cells with a result are not run again, unless the result is an error.
     """
     ledger = Ledger(folder)
     ledger.keep_protocol(protocol.as_dict())
@@ -70,7 +57,7 @@ class _Runner:
     ) -> None:
         done = {row["key"]: row for row in ledger.rows() if row["status"] != "error"}
         self._pending = [cell for cell in cells if cell.key not in done]
-        self._running: dict[Job, float] = {}  # with the time at which each is ended
+        self._running: dict[Job, float] = {}  # and their deadlines
         self._total = len(cells)
         self._protocol = protocol
         self._ledger = ledger
@@ -79,18 +66,18 @@ class _Runner:
         self._data: dict[str, Path] = {}
         self._tell = tell
         self._environment = environment()
-        self.missing: dict[str, str] = {}
-        """Sets that could not be read, and why."""
+        self.missing: dict[str, str] = {}  # sets that could not be read, and why
 
     def run(self, jobs: int) -> None:
-        """Run all cells, so many side by side."""
+        """Run all cells, `jobs` of them side by side."""
         try:
             while self._pending or self._running:
                 waiting = len(self._pending)
                 self._start(jobs)
-                if not self._running and len(self._pending) == waiting:
+                if self._running:
+                    self._collect()
+                elif len(self._pending) == waiting:
                     raise RuntimeError(f"{self._pending[0].key} waits for a cell that never runs.")
-                self._collect()
         finally:
             for job in self._running:
                 job.stop()
@@ -118,24 +105,18 @@ class _Runner:
 
     def _file_of(self, name: str) -> Path | None:
         """Return the set as a file that processes can share; None if it cannot be read."""
-        if name in self.missing:
-            return None
-        if name not in self._data:
+        if name not in self._data and name not in self.missing:
+            path = self._folder / f"{name}.joblib"
             try:
-                X, y = SETS[name].load()
+                joblib.dump(SETS[name].load(), path)
+                self._data[name] = path
             except (DatasetError, ImportError) as error:
                 self.missing[name] = str(error)
-                return None
-            path = self._folder / f"{name}.joblib"
-            joblib.dump((X, y), path)
-            self._data[name] = path
-        return self._data[name]
+        return self._data.get(name)
 
     # ---------------------------------------------------------------- collect
 
     def _collect(self) -> None:
-        if not self._running:
-            return
         ready = wait([job.connection for job in self._running], timeout=1.0)
         for job, deadline in list(self._running.items()):
             if job.connection in ready:
@@ -164,8 +145,7 @@ class _Runner:
             self._tell(row, self._total - len(self._schedule.open), self._total)
 
     def _release(self, name: str) -> None:
-        """Remove a set's file once no cell needs it."""
-        waiting = [cell.dataset for cell in self._pending]
-        waiting += [job.cell.dataset for job in self._running]
-        if name in self._data and name not in waiting:
+        """Remove a set's file when no cell needs it any more."""
+        cells = self._pending + [job.cell for job in self._running]
+        if name in self._data and all(cell.dataset != name for cell in cells):
             self._data.pop(name).unlink()

@@ -1,4 +1,4 @@
-"""Which cells can run now, and which ones need not run at all."""
+"""Which cells can run now, and which need not run at all."""
 
 from __future__ import annotations
 
@@ -38,24 +38,15 @@ Decision = Ready | Wait | Drop | Known
 
 @dataclass(frozen=True)
 class Schedule:
-    """Decides about cells from the rows there are.
+    """Decides from the rows so far what to do with a cell.
 
-    A run that hits a limit is not repeated, nor tried with more labels. In the economical and
-    the quick form a fit that takes more than a tenth of the CPU limit is not repeated either.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        The folder's.
-    done : dict
-        Rows by key, of cells that need not run again.
-    open : set of str
-        Keys of cells that have not ended yet.
+    A run that hits a limit is not repeated, and not tried with more labels. Unless the protocol is
+    "full", a fit that takes more than a tenth of the CPU limit is not repeated either.
     """
 
     protocol: Protocol
-    done: dict[str, Row]
-    open: set[str]
+    done: dict[str, Row]  # by key, of cells that need not run again
+    open: set[str]  # keys of cells that have not ended yet
 
     def decide(self, cell: Cell) -> Decision:
         """Return what to do with a cell."""
@@ -90,7 +81,7 @@ class Schedule:
         return taken > _SLOW * self.protocol.cpu_limit
 
     def _fewer_labels(self, cell: Cell) -> Cell | None:
-        """Return the same cell with fewer labels, if it is part of the plan or done."""
+        """Return the fit with the fewest labels of those that are planned or done."""
         if cell.kind not in ("fit", "choice") or cell.run > 0 or cell.hidden == 0:
             return None
         for share in _SHARES:

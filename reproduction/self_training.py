@@ -17,35 +17,29 @@ from graphkm.machines.labels import as_label_array, labeled_mask, plain_labels, 
 
 
 class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
-    """scikit-learn's `SelfTrainingClassifier` around its `KNeighborsClassifier`.
+    """scikit-learn's `SelfTrainingClassifier` with its `KNeighborsClassifier`.
 
     This is the Self-KNN of the GKM paper, which cites Zhu and Goldberg (2009) and names no
     settings. The defaults are scikit-learn's, but labels are added until no row is confident
-    enough. This class adds the marks of unlabelled rows and the labels of any kind that `graphkm`
-    has.
+    enough. Labels and marks of unlabelled rows can be of all kinds that `graphkm` takes.
 
     Parameters
     ----------
-    n_neighbors, weights, metric, n_jobs
+    n_neighbors, n_jobs
         As in `KNeighborsClassifier`.
-    threshold, criterion, k_best
+    threshold, criterion, k_best, max_iter
         As in `SelfTrainingClassifier`.
-    max_iter : int or None, default=None
-        As there; None adds labels until no row is confident enough.
     unlabeled : default=-1
-        The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
-        means that nothing else does.
+        The mark of unlabelled rows in y, as in `GKMClassifier`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     estimator_ : SelfTrainingClassifier
-        The fitted estimator; its labels are numbers of classes.
+        The fitted estimator; its labels are class numbers.
     transduction_ : ndarray of shape (n_samples,)
-        Labels of the training rows: given, added, or else predicted in the end.
-    n_iter_, n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Labels of the training rows: given, added, or else predicted at the end.
 
     Examples
     --------
@@ -62,8 +56,6 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
         self,
         n_neighbors: int = 5,
         *,
-        weights: Any = "uniform",
-        metric: Any = "minkowski",
         threshold: float = 0.75,
         criterion: str = "threshold",
         k_best: int = 10,
@@ -72,8 +64,6 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
         self.threshold = threshold
         self.criterion = criterion
         self.k_best = k_best
@@ -82,36 +72,26 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from labelled and unlabelled rows.
-
-        Parameters
-        ----------
-        X : array, frame or CSR matrix of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
-            Labels; `unlabeled`, NaN, None or NA where unknown.
-
-        Returns
-        -------
-        self
-        """
+        """Learn from all rows; unlabelled ones have `unlabeled`, NaN, None or NA in y."""
         X = validate_data(self, X, accept_sparse="csr")
         codes = self._encode(y)
         if len(codes) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and y {len(codes)} labels; pass as many.")
-        self._check_neighbours(int((codes >= 0).sum()))
-        neighbours = KNeighborsClassifier(
-            self.n_neighbors, weights=self.weights, metric=self.metric, n_jobs=self.n_jobs
-        )
+        n_labeled = int((codes >= 0).sum())
+        if isinstance(self.n_neighbors, int) and self.n_neighbors > n_labeled:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors}, but only {n_labeled} rows are labelled at the "
+                f"start; pass n_neighbors={n_labeled} or less, or label more rows."
+            )
         self.estimator_ = SelfTrainingClassifier(
-            neighbours,
+            KNeighborsClassifier(self.n_neighbors, n_jobs=self.n_jobs),
             threshold=self.threshold,
             criterion=self.criterion,
             k_best=self.k_best,
             max_iter=self.max_iter,
         )
         with warnings.catch_warnings():
-            # All rows may be labelled: this is then an ordinary classifier.
+            # If all rows are labelled, this is an ordinary classifier.
             warnings.filterwarnings("ignore", "y contains no unlabeled samples")
             self.estimator_.fit(X, codes)
         self.n_iter_ = self.estimator_.n_iter_
@@ -123,7 +103,7 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
         return self
 
     def _encode(self, y: Any) -> NDArray[np.int64]:
-        """Return the numbers of the classes, -1 where there is no label."""
+        """Return class numbers, -1 where there is no label."""
         values = as_label_array(y)
         labeled = labeled_mask(values, self.unlabeled)
         if not labeled.any():
@@ -147,28 +127,19 @@ class SelfTrainingKNN(ClassifierMixin, BaseEstimator):
         codes[labeled] = numbers
         return codes
 
-    def _check_neighbours(self, n_labeled: int) -> None:
-        if isinstance(self.n_neighbors, int) and self.n_neighbors > n_labeled:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but only {n_labeled} rows are labelled at the "
-                f"start; pass n_neighbors={n_labeled} or less, or label more rows."
-            )
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
-        codes = self._fitted().predict(self._rows(X))
+        codes = self._call("predict", X)
         return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the classes' shares among the neighbours, of shape (n, n_classes)."""
-        return np.asarray(self._fitted().predict_proba(self._rows(X)))
+        """Return the share of every class among the neighbours, of shape (n, n_classes)."""
+        return self._call("predict_proba", X)
 
-    def _fitted(self) -> SelfTrainingClassifier:
+    def _call(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        return self.estimator_
-
-    def _rows(self, X: Any) -> Any:
-        return validate_data(self, X, reset=False, accept_sparse="csr")
+        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        return np.asarray(getattr(self.estimator_, method)(X))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the estimator takes."""

@@ -1,4 +1,4 @@
-"""The paper's data sets as it uses them, and made ones that need no download."""
+"""The paper's data sets, and generated ones that need no download."""
 
 from __future__ import annotations
 
@@ -14,29 +14,17 @@ from sklearn.model_selection import train_test_split
 from graphkm.datasets import fetch_dataset, hide_labels, make_g50c, make_two_moons
 
 _TEST_SHARE = 0.1
-_BASE_SEED = 1606  # all draws of all experiments start here
+_BASE_SEED = 1606  # part of every seed
 
 
 @dataclass(frozen=True)
 class ExperimentSet:
-    """A set by name, and what the paper does with it.
-
-    Parameters
-    ----------
-    name : str
-        Ours.
-    rows : int
-        Its size; cells of small sets run first.
-    load : callable
-        Returns X and y.
-    large : bool
-        Whether the paper takes T = 0.2 (l + u) steps instead of l + u.
-    """
+    """A data set, and how many steps the paper takes on it."""
 
     name: str
     rows: int
     load: Callable[[], tuple[Any, NDArray[np.int64]]]
-    large: bool = False
+    large: bool = False  # the paper then takes T = 0.2 (l + u) steps instead of l + u
 
     def steps(self, n: int) -> int:
         """Return the paper's number of steps T for n training rows."""
@@ -44,7 +32,7 @@ class ExperimentSet:
 
 
 class Split(NamedTuple):
-    """Training rows with their partly hidden labels, and the rows held out."""
+    """Training rows with partly hidden labels, and test rows."""
 
     X: Any
     y: NDArray[np.int64]  # -1 where hidden
@@ -58,7 +46,7 @@ def _fetched(name: str, rows: int, *, large: bool = False, **options: Any) -> Ex
 
 
 def _make_curve() -> tuple[Any, NDArray[np.int64]]:
-    """Return a bent sheet in three dimensions, its two halves as classes."""
+    """Return a bent sheet in three dimensions; its two halves are the classes."""
     X, along = make_s_curve(500, noise=0.05, random_state=_BASE_SEED)
     return X, (along > 0).astype(np.int64)
 
@@ -86,7 +74,7 @@ SETS: dict[str, ExperimentSet] = {each.name: each for each in _ALL}
 """All sets, small ones first."""
 
 MADE = tuple(name for name in SETS if name.startswith("made_"))
-"""Sets that are drawn, and need no download."""
+"""Generated sets, which need no download."""
 
 PAPER_13 = tuple(name for name in SETS if name not in MADE)
 """The sets of Tables 2 and 3."""
@@ -95,38 +83,22 @@ PAPER_12 = tuple(name for name in PAPER_13 if name != "svmguide2")
 """The sets of Tables 4 and 5."""
 
 
-def split_rows(
-    y: NDArray[np.int64], name: str, run: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the training rows and the tenth that is held out, in the shares of the classes."""
+def make_split(X: Any, y: NDArray[np.int64], name: str, hidden: int, run: int) -> Split:
+    """Hold out a tenth of each class, and hide so many per cent of the other labels.
+
+    The seed depends on name, run and `hidden` alone: all methods of a run get the same rows.
+    """
     train, test = train_test_split(
         np.arange(len(y)), test_size=_TEST_SHARE, stratify=y, random_state=seed_of(name, run)
     )
-    return train, test
-
-
-def make_split(X: Any, y: NDArray[np.int64], name: str, hidden: int, run: int) -> Split:
-    """Split a set and hide labels; all methods of a run get the same rows.
-
-    Parameters
-    ----------
-    X, y : the whole set
-    name : str
-        The set's name, part of the seed.
-    hidden : int
-        Per cent of the training rows' labels to hide.
-    run : int
-        The number of the repetition, part of the seed.
-    """
-    train, test = split_rows(y, name, run)
-    if hidden == 0:
-        return Split(X[train], y[train], y[train], X[test], y[test])
-    partly = hide_labels(y[train], hidden / 100, random_state=seed_of(name, run, hidden))
-    return Split(X[train], partly, y[train], X[test], y[test])
+    truth = partly = y[train]
+    if hidden > 0:
+        partly = hide_labels(truth, hidden / 100, random_state=seed_of(name, run, hidden))
+    return Split(X[train], partly, truth, X[test], y[test])
 
 
 def seed_of(name: str, *numbers: int) -> int:
-    """Return a seed that depends on these and nothing else.
+    """Return a seed that depends on the arguments alone.
 
     Examples
     --------

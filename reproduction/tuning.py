@@ -12,16 +12,7 @@ from .methods import Context, Method, Parameters
 
 
 def choose(method: Method, X: Any, y: NDArray[np.int64], context: Context) -> dict[str, Any]:
-    """Return the best parameters, their accuracy in cross-validation, and what was tried.
-
-    Parameters
-    ----------
-    method : Method
-        Whose parameters.
-    X, y : training rows and partly hidden labels
-    context : Context
-        Protocol, steps and seed.
-    """
+    """Return the best parameters, their accuracy in cross-validation, and what was tried."""
     X, y = subsample(X, y, method, context)
     best: Parameters = {}
     accuracy, tried = None, 0
@@ -42,11 +33,9 @@ def choose(method: Method, X: Any, y: NDArray[np.int64], context: Context) -> di
 def subsample(
     X: Any, y: NDArray[np.int64], method: Method, context: Context
 ) -> tuple[Any, NDArray[np.int64]]:
-    """Return the rows on which parameters are chosen, drawn in the shares of classes and labels."""
-    if context.protocol.most_rows is None:
-        return X, y
-    size = context.protocol.most_rows // method.divisor
-    if X.shape[0] <= size:
+    """Draw the rows on which parameters are chosen; classes and labels keep their shares."""
+    most = context.protocol.most_rows
+    if most is None or X.shape[0] <= (size := most // method.divisor):
         return X, y
     kept, _ = train_test_split(
         np.arange(len(y)), train_size=size, stratify=y, random_state=context.seed
@@ -58,7 +47,7 @@ def subsample(
 def _enough_labels(
     y: NDArray[np.int64], kept: NDArray[np.intp], context: Context
 ) -> NDArray[np.intp]:
-    """Return more labelled rows of the classes that have fewer kept labels than there are folds."""
+    """Return further labelled rows of classes with fewer kept labels than there are folds."""
     rng = np.random.default_rng(context.seed)
     more = [np.empty(0, np.intp)]
     for label in np.unique(y[y >= 0]):
@@ -71,7 +60,7 @@ def _enough_labels(
 def cross_validate(
     method: Method, candidates: list[Parameters], X: Any, y: NDArray[np.int64], context: Context
 ) -> NDArray[np.float64]:
-    """Return the mean accuracy of every candidate on labelled rows left out in turn."""
+    """Return every candidate's accuracy on labelled rows that its fit did not see."""
     labeled = np.flatnonzero(y >= 0)
     folds = min(context.protocol.folds, int(np.bincount(y[labeled])[np.unique(y[labeled])].min()))
     splitter = StratifiedKFold(max(2, folds), shuffle=True, random_state=context.seed)
@@ -85,10 +74,10 @@ def cross_validate(
 
 
 def best_of(candidates: list[Parameters], scores: NDArray[np.float64]) -> int:
-    """Return the best candidate; among equals, the one whose neighbours in the grid are best.
+    """Return the number of the best candidate.
 
-    With a few dozen labels many candidates score alike, and those in the middle of a good region
-    are the safer choice.
+    With few labels many candidates have the same score. Of these, the one whose neighbours in the
+    grid score best is the safest choice.
 
     Examples
     --------

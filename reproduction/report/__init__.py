@@ -1,11 +1,11 @@
 """The report on a folder of results: Markdown with the figures beside it.
 
 ========  ==========================================
-results   rows put together over the runs
+results   means over the runs
 tables    the paper's tables with our numbers
-findings  what the comparison comes to
+findings  a summary of the comparison
 plots     the figures, as SVG
-sections  all of it in order
+sections  the text, in order
 ========  ==========================================
 """
 
@@ -23,18 +23,7 @@ __all__ = ["write_report"]
 
 
 def write_report(folder: str | os.PathLike[str]) -> list[Path]:
-    """Write report.md and its figures into a folder of results.
-
-    Parameters
-    ----------
-    folder : path
-        With the results of ``python -m reproduction run``.
-
-    Returns
-    -------
-    list of Path
-        The report, and the figures' files.
-    """
+    """Write report.md and its figures into a folder of results; return their paths."""
     ledger = Ledger(folder)
     results = Results(ledger)
     if not results.rows:
@@ -43,12 +32,9 @@ def write_report(folder: str | os.PathLike[str]) -> list[Path]:
             f"{ledger.folder}` makes some."
         )
     plots = all_plots(results)
-    files = {name: ledger.folder / f"report-{name}.svg" for name in plots}
-    report = ledger.folder / "report.md"
-    report.write_text(
-        write_markdown(results, {name: path.name for name, path in files.items()}),
-        encoding="utf-8",
-    )
-    for name, path in files.items():
-        path.write_text(plots[name], encoding="utf-8")
-    return [report, *files.values()]
+    names = {plot: f"report-{plot}.svg" for plot in plots}
+    texts = {"report.md": write_markdown(results, names)}
+    texts |= {names[plot]: svg for plot, svg in plots.items()}
+    for name, text in texts.items():
+        (ledger.folder / name).write_text(text, encoding="utf-8")
+    return [ledger.folder / name for name in texts]

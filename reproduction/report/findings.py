@@ -1,4 +1,4 @@
-"""What the comparison with the paper comes to, in one table and a few sentences."""
+"""A summary of the comparison with the paper: one table and a few sentences."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ _GKM = {"gkm-hinge-p1": "p = 1", "gkm-hinge-p2": "p = 2", "gkm-best": "best sett
 
 @dataclass(frozen=True)
 class _Finding:
-    """GKM on one set at 90 % hidden labels: the paper's accuracy, ours by method, the grid's."""
+    """GKM's accuracies on one set, with 90 % of the labels hidden."""
 
     dataset: str
     paper: float
-    ours: dict[str, float]
-    best_on_test: float | None
+    ours: dict[str, float]  # by method
+    best_on_test: float | None  # of the whole grid
 
 
 def _find(results: Results) -> list[_Finding]:
-    """Return what there is of the paper's sets."""
     found = []
     for name in results.datasets(tuple(_GKM), (90,)):
         paper = paper_values().get((name, "gkm", 90, "accuracy"))
@@ -44,7 +43,7 @@ def findings_table(results: Results) -> Table:
         [
             each.dataset,
             f"{each.paper:.2f}",
-            *(_beside(each.ours.get(method), each.paper) for method in _GKM),
+            *(_beside_paper(each, method) for method in _GKM),
             "" if each.best_on_test is None else f"{each.best_on_test:.2f}",
             _times_faster(results, each.dataset)[0],
         ]
@@ -59,14 +58,13 @@ def findings_table(results: Results) -> Table:
     return Table("GKM beside the paper's GKM, 90 % of the labels hidden", columns, rows, caption)
 
 
-def _beside(value: float | None, paper: float) -> str:
-    if value is None:
-        return ""
-    return beside_paper(f"{value:.2f}", value, paper, f"{value - paper:+.2f}")
+def _beside_paper(finding: _Finding, method: str) -> str:
+    ours, paper = finding.ours.get(method), finding.paper
+    return "" if ours is None else beside_paper(f"{ours:.2f}", ours, paper, f"{ours - paper:+.2f}")
 
 
 def _times_faster(results: Results, name: str) -> tuple[str, float | None]:
-    """Return LapSVM's time over GKM's, as a text and as a number where there is one."""
+    """Return LapSVM's time divided by GKM's: as text, and as a number if both finished."""
     gkm, lap = results.get(name, "gkm-hinge-p1", 90), results.get(name, "lapsvm", 90)
     if gkm is None or lap is None or not gkm.mean:
         return "", None
@@ -77,15 +75,12 @@ def _times_faster(results: Results, name: str) -> tuple[str, float | None]:
 
 
 def findings(results: Results) -> list[str]:
-    """Return sentences on what was reached and what was not."""
+    """Return sentences about what was reached and what was not."""
     lines = []
     found = [each for each in _find(results) if each.dataset in PAPER_12]
     if found:
-        lines += [
-            _count(found, "gkm-hinge-p1", "hinge, p = 1"),
-            _count(found, "gkm-hinge-p2", "hinge, p = 2"),
-            _count(found, "gkm-best", "best settings"),
-        ]
+        titles = ("hinge, p = 1", "hinge, p = 2", "best settings")
+        lines += [_count(found, *each) for each in zip(_GKM, titles, strict=True)]
     beyond = [
         each.dataset
         for each in found

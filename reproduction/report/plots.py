@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,27 +15,17 @@ from ..sets import SETS
 from .results import Results
 
 INK = "#5a6372"
-"""The colour of text and axes, which can be read on light and on dark pages."""
+"""The colour of text and axes: readable on light and on dark pages."""
 
 COLORS = ("#3b7dd8", "#d9662b", "#2e9e6b", "#a855c7", "#c9a227", "#d64d75", "#4aa3b5", "#8a8f98",
           "#6b6fd6")  # fmt: skip
 
 
 def all_plots(results: Results) -> dict[str, str]:
-    """Return an SVG per figure that there are results for."""
-    made: dict[str, Callable[[Results], Any]] = {
-        "graph": _graph,
-        "convergence": _convergence,
-        "unlabeled": _unlabeled,
-        "accuracy": _accuracy,
-        "time": _time,
-    }
-    answer = {}
-    for name, make in made.items():
-        figure = make(results)
-        if figure is not None:
-            answer[name] = _svg(figure)
-    return answer
+    """Return an SVG for every figure that has results."""
+    made = (_graph, _convergence, _unlabeled, _accuracy, _time)
+    figures = {make.__name__.removeprefix("_"): make(results) for make in made}
+    return {name: _svg(figure) for name, figure in figures.items() if figure is not None}
 
 
 def _pyplot() -> Any:

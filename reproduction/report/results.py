@@ -1,4 +1,4 @@
-"""Rows of a folder of results, put together over the runs."""
+"""The results of a folder, averaged over the runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from ..methods import METHODS
 from ..protocol import Protocol
 from ..sets import SETS
 
-_MEASURES = {
-    "accuracy": 100.0, "f1": 100.0, "hidden_accuracy": 100.0, "cpu_seconds": 1.0,
-    "memory_mb": 1.0, "data_mb": 1.0,
-}  # fmt: skip
+# Measures of a fit, and their units in the report.
+_MEASURES = {"accuracy": 100.0, "f1": 100.0, "cpu_seconds": 1.0, "memory_mb": 1.0, "data_mb": 1.0}
 
 
 @dataclass(frozen=True)
 class Summary:
     """All runs of one method on one set at one share of hidden labels.
 
-    Accuracies and F1 scores are in per cent. If no run ended well, `status` says how they ended and
-    the means are empty.
+    Accuracies and F1 scores are in per cent. If no run was ok, `status` says how the first one
+    ended, and the means are empty.
     """
 
     status: str
@@ -33,17 +31,10 @@ class Summary:
     mean: dict[str, float]
     deviation: dict[str, float]
     best_on_test: float | None
-    rows: list[Row]
 
 
 class Results:
-    """A folder's results by what they are of.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        Of the folder.
-    """
+    """A folder's rows, and their summaries by set, method and share of hidden labels."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.rows = ledger.rows()
@@ -67,11 +58,11 @@ class Results:
         return self._summaries.get((dataset, method, hidden))
 
     def of_kind(self, kind: str) -> list[Row]:
-        """Return the rows of this kind of cell that ended well."""
+        """Return the rows of this kind whose status is ok."""
         return [row for row in self.rows if row["kind"] == kind and row["status"] == "ok"]
 
     def datasets(self, methods: tuple[str, ...], hidden: tuple[int, ...]) -> list[str]:
-        """Return the sets that have any of these fits, small ones first."""
+        """Return the sets that have any of these fits, small sets first."""
         found = {
             name
             for name, method, share in self._summaries
@@ -88,17 +79,12 @@ class Results:
                 answer.append(row["environment"])
         return answer
 
-    @property
-    def failures(self) -> list[Row]:
-        """Rows that ended in an error."""
-        return [row for row in self.rows if row["status"] == "error"]
-
 
 def _summarise(rows: list[Row], best: list[float] | None) -> Summary:
     rows = sorted(rows, key=lambda row: row["run"])
     good = [row for row in rows if row["status"] == "ok"]
     if not good:
-        return Summary(rows[0]["status"], rows[0].get("reason", ""), 0, {}, {}, None, rows)
+        return Summary(rows[0]["status"], rows[0].get("reason", ""), 0, {}, {}, None)
     mean, deviation = {}, {}
     for name, factor in _MEASURES.items():
         values = [factor * row[name] for row in good if row.get(name) is not None]
@@ -106,4 +92,4 @@ def _summarise(rows: list[Row], best: list[float] | None) -> Summary:
             mean[name] = float(np.mean(values))
             deviation[name] = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
     limit = 100.0 * float(np.mean(best)) if best else None
-    return Summary("ok", "", len(good), mean, deviation, limit, rows)
+    return Summary("ok", "", len(good), mean, deviation, limit)

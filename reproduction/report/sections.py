@@ -1,4 +1,4 @@
-"""The report's text: headings, sentences, figures and tables in order."""
+"""The report's text: headings, sentences, figures and tables, in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tables import Table, comparison_table, losses_tables, short, unlabeled_tab
 
 
 def write_markdown(results: Results, figures: dict[str, str]) -> str:
-    """Return the report; `figures` are the names of the files of those that were drawn."""
+    """Return the report; `figures` has the file names of the figures that were drawn."""
     protocol = results.protocol
     parts = [
         "# The GKM paper, reproduced",
@@ -22,7 +22,7 @@ def write_markdown(results: Results, figures: dict[str, str]) -> str:
     ]
 
     def section(title: str, text: str, drawn: list[str], tables: list[Table]) -> None:
-        """Add a section, if there is anything to show in it."""
+        """Add a section unless it is empty."""
         images = [f"![{title}]({figures[name]})" for name in drawn if name in figures]
         body = [text, *images, *(table.markdown() for table in tables)]
         if any(body):
@@ -32,13 +32,10 @@ def write_markdown(results: Results, figures: dict[str, str]) -> str:
     section(COMPARISON.title, "", ["accuracy", "time"], [comparison_table(results)])
     section(LOSSES_AND_POWERS.title, "", [], losses_tables(results))
     section(UNLABELED.title, "", ["unlabeled"], unlabeled_tables(results))
-    section(
-        CONVERGENCE.title,
-        _on_convergence(results),
-        ["convergence"],
-        [_convergence_table(results)],
-    )
-    section(GRAPH.title, _on_graph(results), ["graph"], [])
+    tables = [_convergence_table(results)]
+    section(CONVERGENCE.title, _on_convergence(results), ["convergence"], tables)
+    sheet = f"A bent sheet of 500 points, each joined to its {NEIGHBORS} nearest neighbours."
+    section(GRAPH.title, sheet if results.of_kind("graph") else "", ["graph"], [])
     tables = [_failures(results), _parameters(results)]
     section("How it was made", _items(_making(results)), [], tables)
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -80,12 +77,6 @@ def _convergence_table(results: Results) -> Table:
     return Table("Figure 2 in numbers", columns, rows)
 
 
-def _on_graph(results: Results) -> str:
-    if not results.of_kind("graph"):
-        return ""
-    return f"A bent sheet of 500 points, each joined to its {NEIGHBORS} nearest neighbours."
-
-
 def _making(results: Results) -> list[str]:
     lines = [results.protocol.describe()]
     for each in results.environments:
@@ -97,7 +88,8 @@ def _making(results: Results) -> list[str]:
 
 
 def _failures(results: Results) -> Table:
-    rows = [[row["key"], row.get("reason", "")] for row in results.failures]
+    failed = [row for row in results.rows if row["status"] == "error"]
+    rows = [[row["key"], row.get("reason", "")] for row in failed]
     return Table("Cells that failed", ["cell", "error"], rows)
 
 

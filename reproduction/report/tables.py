@@ -11,12 +11,12 @@ from ..paper import paper_values, unlabeled_values
 from .results import Results, Summary
 
 CLOSE = 1.5
-"""Points within which an accuracy counts as the paper's."""
+"""An accuracy counts as equal to the paper's if it differs by at most this many points."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts, with a sentence of explanation; a folded one opens at a click."""
+    """A table of texts with an explanation; a folded table opens on a click."""
 
     title: str
     columns: list[str]
@@ -25,7 +25,7 @@ class Table:
     folded: bool = False
 
     def markdown(self) -> str:
-        r"""Return it with its title; nothing if there are no rows.
+        r"""Return the table with its title; nothing if there are no rows.
 
         Examples
         --------
@@ -51,7 +51,7 @@ def _cell(text: str) -> str:
 
 
 def beside_paper(text: str, ours: float, paper: float, note: str) -> str:
-    """Return a text with a note in brackets, marked if we are not within `CLOSE` of the paper.
+    """Return a text with a note in brackets, and a mark if we differ from the paper.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def beside_paper(text: str, ours: float, paper: float, note: str) -> str:
 
 
 def short(value: float) -> str:
-    """Return three digits or so.
+    """Return a number with about three digits.
 
     Examples
     --------

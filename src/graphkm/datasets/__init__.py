@@ -1,9 +1,9 @@
-"""Public data sets, made ones, and the hiding of labels.
+"""Public data sets, generated ones, and the hiding of labels.
 
 =========  ==================================================================================
-catalog    the sets, their public files, what these must hold; `list_datasets`
+catalog    the sets and their public files; `list_datasets`
 reading    bytes to arrays (LIBSVM text by graphkm.io, MATLAB, IDX, CSV); a digest of arrays
-storage    the data folder: a file is present or downloaded (by pooch), right or refused
+storage    the data folder: files in it are read and checked, others downloaded by pooch
 loading    `fetch_dataset`: files to X, y and splits; codes, scaling
 fetchers   `fetch_a1a`, ...: one per data set; all of them call `fetch_dataset`
 makers     `make_two_moons`, `make_g50c`

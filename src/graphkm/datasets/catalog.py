@@ -1,4 +1,4 @@
-"""The data sets that can be fetched: their shapes, their public files, what these must hold."""
+"""The data sets that can be fetched: their shapes, files and digests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from . import reading
 from .reading import Reader
 
-# What every file holds, by its name: `reading.content_digest` of its arrays.
+# `reading.content_digest` of every file's arrays, by its name.
 _DIGESTS = dict(
     line.split() for line in Path(__file__).with_name("digests.txt").read_text().splitlines()
 )
@@ -26,74 +26,37 @@ _SPLITS = {"labeled": "idxLabs", "unlabeled": "idxUnls"}
 
 @dataclass(frozen=True)
 class PublicFile:
-    """A file at a public address, and the arrays that it must hold.
+    """A file at a public address.
 
-    Parameters
-    ----------
-    name : str
-        Its path in the data folder.
-    url : str
-        Its address.
-    read : Reader
-        How its bytes become arrays.
-    digest : str
-        `content_digest` of these arrays.
-    copies : tuple of (str, Reader)
-        Other files that may hold the same arrays: their paths in the data folder, and how to read
-        them. They are looked for first, and never downloaded.
-    sha256 : str, optional
-        The hash of the bytes, where these are known.
+    Its copies are other files with the same arrays. They are looked for first, and never
+    downloaded.
     """
 
-    name: str
+    name: str  # its path in the data folder
     url: str
     read: Reader
-    digest: str
-    copies: tuple[tuple[str, Reader], ...] = ()
-    sha256: str | None = None
+    digest: str  # `content_digest` of its arrays
+    copies: tuple[tuple[str, Reader], ...] = ()  # paths in the data folder, and their readers
+    sha256: str | None = None  # of its bytes, if known
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set: its files, and everything that is said of it.
-
-    Parameters
-    ----------
-    name, about, source : str
-        What it is called, what its rows are, and where it is described.
-    rows, features : int
-        Its size, with the rows of all parts.
-    labels : tuple of int
-        The values of y in the files, in the order of the codes 0, 1, ... that replace them.
-    parts : mapping
-        "train" and, where there is one, "test": the files that together hold X and y.
-    target_names : tuple of str
-        What the labels mean.
-    splits : mapping
-        The files of official splits, by their number of labels.
-    unit : float
-        The factor between the numbers in the files and the features.
-    scale : tuple of float, optional
-        The range that columns are brought to, unless they are wanted raw.
-    dtype : str
-        The type of the features.
-    sparse : bool
-        Whether X has CSR rows.
-    """
+    """A data set: its files and its description."""
 
     name: str
-    about: str
-    rows: int
+    about: str  # what its rows are
+    rows: int  # of all parts
     features: int
-    labels: tuple[int, ...]
-    source: str
-    parts: Mapping[str, tuple[PublicFile, ...]]
-    target_names: tuple[str, ...]
-    splits: Mapping[int, PublicFile] = field(default_factory=dict)
-    unit: float = 1.0
-    scale: tuple[float, float] | None = None
+    labels: tuple[int, ...]  # in the files; they become the codes 0, 1, ... in this order
+    source: str  # where it is described
+    parts: Mapping[str, tuple[PublicFile, ...]]  # "train" and perhaps "test": files with X and y
+    target_names: tuple[str, ...]  # what the labels mean
+    splits: Mapping[int, PublicFile] = field(default_factory=dict)  # by their number of labels
+    unit: float = 1.0  # features are the numbers in the files times this
+    scale: tuple[float, float] | None = None  # the range of scaled columns
     dtype: str = "float64"
-    sparse: bool = False
+    sparse: bool = False  # X has CSR rows
 
 
 # --------------------------------------------------------------------- files
@@ -191,7 +154,7 @@ _SETS = (
     Dataset(
         "covtype", "Forest cover types from cartographic variables (Blackard and Dean).",
         581012, 54, tuple(range(1, 8)), "https://archive.ics.uci.edu/dataset/31/covertype",
-        {"train": (_file(  # the name by which scikit-learn's own fetcher finds it, too
+        {"train": (_file(  # scikit-learn's own fetcher uses this name, too
             "covtype.data.gz", "https://ndownloader.figshare.com/files/5976039",
             reading.integer_csv, "covtype.csv.xz"),)},
         ("Spruce/Fir", "Lodgepole Pine", "Ponderosa Pine", "Cottonwood/Willow", "Aspen",
@@ -277,7 +240,7 @@ class DatasetInfo(NamedTuple):
 def list_datasets() -> list[DatasetInfo]:
     """Return every data set that can be fetched: name, rows, features, classes, source.
 
-    Rows are those of all parts, classes those of the files. `fetch_NAME` fetches it.
+    Rows are those of all parts, classes those of the files. `fetch_NAME` fetches the set NAME.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One fetcher per data set. All take the options of `fetch_dataset`, which describes them."""
+"""One fetcher per data set; `fetch_dataset` describes their options."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def fetch_cod_rna(*, scaled: bool = True, **options: Unpack[Options]) -> Any:
 def fetch_coil20(*, classes: Sequence[int] | None = None, **options: Unpack[Options]) -> Any:
     """Fetch COIL20: photographs of 20 objects, 72 views of each.
 
-    1,440 rows, 1,024 pixels in [0, 1]; `classes` keeps some of the objects 0, ..., 19 only. The
-    paper uses two.
+    1,440 rows, 1,024 pixels in [0, 1]; `classes` selects some of the objects 0, ..., 19. The paper
+    uses two.
     """
     return fetch_dataset("coil20", classes=classes, **options)
 
@@ -53,8 +53,8 @@ def fetch_coil20(*, classes: Sequence[int] | None = None, **options: Unpack[Opti
 def fetch_covtype(*, binary: bool = True, scaled: bool = True, **options: Unpack[Options]) -> Any:
     """Fetch COVTYPE: forest cover types.
 
-    581,012 rows, 54 features, float32, in [0, 1] if `scaled`. `binary`, the paper's task, tells
-    Lodgepole Pine (1) from all others (0); False gives the seven classes.
+    581,012 rows, 54 features, float32, in [0, 1] if `scaled`. The paper's task is `binary`:
+    Lodgepole Pine (1) against all others (0). False gives the seven classes.
     """
     return fetch_dataset("covtype", binary=binary, scaled=scaled, **options)
 

@@ -1,4 +1,4 @@
-"""Hiding labels: full labels become the partly hidden ones that estimators take."""
+"""Hiding labels: from a labelled set to a partly labelled one."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ def hide_labels(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels or targets. Rows that hold None, NaN, NA or the marker given as `unlabeled` are
-        hidden already: they stay so and are not counted.
+        Labels or targets. Values None, NaN, NA and the marker given as `unlabeled` are hidden
+        already: they stay hidden and are not counted.
     fraction : float in [0, 1), optional
         The share of labels to hide. Give this or `n_per_class`.
     n_per_class : int, optional
         The number of labels of every class to keep.
     stratify : bool, optional
-        Whether the labels that `fraction` leaves keep the shares of the classes, with at least
-        one label of every class (fewer are hidden if need be). Default: True, unless y holds
+        Whether the labels that `fraction` leaves keep the shares of the classes. At least one
+        label of every class is kept, even if fewer are hidden then. Default: True, unless y holds
         fractions.
     unlabeled : optional
         The marker. Default: -1 for integers, NaN for floats, None for text, booleans and other
-        objects. The estimators here understand all three, those of scikit-learn -1. With None,
-        hidden numbers become NaN and everything else None. Pass the same to the estimator.
+        objects. Estimators here accept all three, scikit-learn's only -1. With None, hidden
+        numbers become NaN, and other hidden labels None. Pass the same value to the estimator.
     random_state : int, RandomState or None
         Decides which labels are hidden.
 
     Returns
     -------
     ndarray of shape (n,)
-        It has the dtype of y where that can hold the marker.
+        Its dtype is that of y if that can hold the marker.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _stratified(labels: NDArray[Any], stratify: bool | None) -> bool:
 
 
 def _shares(fraction: Any, codes: NDArray[np.intp], stratified: bool) -> NDArray[np.intp]:
-    """Return how many labels of each class to keep; a single number if classes do not count."""
+    """Return how many labels of each class to keep; one number for all if not stratified."""
     if not 0 <= fraction < 1:
         raise ValueError(
             f"fraction={fraction!r} is the share of labels to hide, at least 0 and less than 1."
@@ -117,7 +117,7 @@ def _shares(fraction: Any, codes: NDArray[np.intp], stratified: bool) -> NDArray
     sizes = np.bincount(codes)
     exact = sizes * (n_kept / len(codes))
     counts = np.maximum(1, np.floor(exact).astype(np.intp))
-    # The largest remainders get what rounding down has left over.
+    # What rounding down leaves over goes to the largest remainders.
     for k in np.argsort(counts - exact, kind="stable"):
         if counts.sum() >= n_kept:
             break
@@ -139,7 +139,7 @@ def _equal(n_per_class: Any, classes: NDArray[Any], codes: NDArray[np.intp]) -> 
 
 
 def _draw(codes: NDArray[np.intp], counts: NDArray[np.intp], rng: Any) -> NDArray[np.intp]:
-    """Return positions: so many of each class, or of all if there is one count only."""
+    """Draw this many positions of each class, or of all rows if there is only one count."""
     order = rng.permutation(len(codes))
     if len(counts) == 1:
         return order[: counts[0]]
@@ -151,20 +151,20 @@ def _draw(codes: NDArray[np.intp], counts: NDArray[np.intp], rng: Any) -> NDArra
 
 def _as_array(y: Any) -> NDArray[Any]:
     if not isinstance(y, np.ndarray):
-        # np.asarray(["a", None]) and ["a", nan] would make text of everything.
+        # np.asarray would turn ["a", None] and ["a", nan] into text.
         y = np.asarray(y.to_list() if hasattr(y, "to_list") else y, dtype=object)
     labels = np.asarray(column_or_1d(y))
     if labels.dtype.kind != "O":
         return labels
     plain = np.asarray(labels.tolist())
     numbers = plain.ndim == 1 and plain.dtype.kind in "biuf"
-    # Beside a NaN, large integers would be rounded.
+    # In an array with NaN, large integers would be rounded.
     known = ~_missing(labels)
     return plain if numbers and plain[known].tolist() == labels[known].tolist() else labels
 
 
 def _marker(labels: NDArray[Any], unlabeled: Any) -> Any:
-    """Return the marker to write, once it is known not to be a class."""
+    """Return the marker to write; raise if it may be a class."""
     numbers = labels.dtype.kind in "iuf"
     if _is_missing(unlabeled):
         return np.nan if numbers else None
@@ -194,7 +194,7 @@ def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _is_missing(value: Any) -> bool:
-    # pandas.NA is neither true nor false when compared, so it is known by its type.
+    # Comparing pandas.NA gives neither True nor False, so its type is looked at.
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
@@ -206,7 +206,6 @@ def _hidden(labels: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
 
 
 def _masked(labels: NDArray[Any], kept: NDArray[np.intp], marker: Any) -> NDArray[Any]:
-    """Return the labels at `kept` and the marker elsewhere."""
     partly = np.full(labels.shape, marker, dtype=_common_dtype(labels, marker))
     partly[kept] = labels[kept]
     return partly
@@ -218,4 +217,4 @@ def _common_dtype(labels: NDArray[Any], marker: Any) -> np.dtype[Any]:
         return np.dtype(object)
     common = np.result_type(labels.dtype, np.min_scalar_type(marker))
     exact = common.kind != "f" or labels.dtype.kind == "f" or np.abs(labels).max() <= 2**53
-    return common if exact else np.dtype(object)  # floats cannot tell large integers apart
+    return common if exact else np.dtype(object)  # floats would round large integers

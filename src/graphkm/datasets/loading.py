@@ -1,4 +1,4 @@
-"""From the files of a data set to X, y and what is known of them: `fetch_dataset`."""
+"""From the files of a data set to X, y and their description: `fetch_dataset`."""
 
 from __future__ import annotations
 
@@ -37,44 +37,44 @@ def fetch_dataset(
     download_if_missing: bool = True,
     return_X_y: bool = False,
 ) -> Any:
-    """Fetch a data set by its name: from the data folder, or from its public home into it.
+    """Return a data set by its name, and download it if it is not in the data folder.
 
-    A file in the data folder is never downloaded again, and never overwritten. Everything that is
-    read is compared with a digest.
+    A file in the data folder is never downloaded again, and never overwritten. All data is
+    compared with a digest.
 
     Parameters
     ----------
     name : str
         One of the names of `list_datasets`.
     subset : {"train", "test", "all"}, optional
-        For a1a, svmguide1 (default "train", as in the paper), usps and mnist (default "all",
-        training rows first): which rows.
+        Which rows. For a1a and svmguide1 (default "train", as in the paper), usps and mnist
+        (default "all": training rows first).
     scaled : bool, optional
         For australian, cod_rna, svmguide1 (to [-1, 1]) and covtype (to [0, 1]): whether each
-        column is brought to that range by the extremes of the training rows. Default True.
+        column is scaled to that range by the extremes of the training rows. Default True.
     n_labels : {10, 100}, optional
         For the sets of the book (ssl_digit1, ssl_g241c, ssl_text, ssl_usps): which official
         splits to return. Default 100.
     classes : sequence of int, optional
-        For coil20 and uspst: only rows of these classes, which become 0, 1, ...
+        For coil20 and uspst: return only rows of these classes, which become 0, 1, ...
     binary : bool, optional
         For covtype: class 2, Lodgepole Pine, against the rest, as in the paper. Default True.
     data_home : path, optional
-        The data folder. Default: the one that the environment variable GRAPHKM_DATA names, else
+        The data folder. Default: the folder in the environment variable GRAPHKM_DATA, else
         ``graphkm`` in the user's cache folder.
     download_if_missing : bool, default=True
-        If False, a file that is not in the data folder is an error.
+        If False, a file that is missing from the data folder is an error.
     return_X_y : bool, default=False
         Return (data, target) instead of the Bunch.
 
     Returns
     -------
     Bunch, or (X, y)
-        ``data``: a1a, mushrooms, ssl_text, w5a and w8a as CSR rows in float64; mnist and covtype
-        dense in float32; all others dense in float64. ``target``: int64 codes 0, 1, ..., so that
-        -1 is free to mark hidden labels. ``target_names``: what they mean, or the labels of the
-        files. ``feature_names``: where known, else None. ``splits``: the labelled rows of every
-        official split, as a list of arrays counting from 0, else None. ``DESCR``.
+        ``data``: CSR rows in float64 for a1a, mushrooms, ssl_text, w5a and w8a; dense float32 for
+        mnist and covtype; dense float64 for all others. ``target``: int64 codes 0, 1, ..., so that
+        -1 is free to mark hidden labels. ``target_names``: their meaning, or the labels of the
+        files. ``feature_names``: names or None. ``splits``: for every official split an array of
+        its labelled rows, counted from 0; None if there are no splits. ``DESCR``: a description.
 
     Examples
     --------
@@ -91,13 +91,20 @@ def fetch_dataset(
             f"name={name!r} is no data set of graphkm. list_datasets() names them all."
         )
     dataset = CATALOG[name]
-    _refuse("subset", subset, name, applies="test" in dataset.parts)
-    _refuse("scaled", scaled, name, applies=dataset.scale is not None)
-    _refuse("n_labels", n_labels, name, applies=bool(dataset.splits))
-    _refuse("classes", classes, name, applies=name in ("coil20", "uspst"))
-    _refuse("binary", binary, name, applies=name == "covtype")
+    for option, value, applies in (
+        ("subset", subset, "test" in dataset.parts),
+        ("scaled", scaled, dataset.scale is not None),
+        ("n_labels", n_labels, bool(dataset.splits)),
+        ("classes", classes, name in ("coil20", "uspst")),
+        ("binary", binary, name == "covtype"),
+    ):
+        if value is not None and not applies:
+            raise ValueError(f"{option}={value!r} does not apply to {name}; leave it out.")
     if dataset.splits:
-        n_labels = _known_number(dataset, 100 if n_labels is None else n_labels)
+        n_labels = 100 if n_labels is None else n_labels
+        if n_labels not in dataset.splits:
+            known = " or ".join(map(str, dataset.splits))
+            raise ValueError(f"n_labels={n_labels!r}: {name} has official splits of {known}.")
     bunch = load(
         dataset,
         subset=subset or ("all" if name in ("usps", "mnist") else "train"),
@@ -113,24 +120,12 @@ def fetch_dataset(
     return (bunch.data, bunch.target) if return_X_y else bunch
 
 
-def _refuse(option: str, value: Any, name: str, *, applies: bool) -> None:
-    if value is not None and not applies:
-        raise ValueError(f"{option}={value!r} does not apply to {name}; leave it out.")
-
-
-def _known_number(dataset: Dataset, n_labels: int) -> int:
-    if n_labels not in dataset.splits:
-        known = " or ".join(map(str, dataset.splits))
-        raise ValueError(f"n_labels={n_labels!r}: {dataset.name} has official splits of {known}.")
-    return n_labels
-
-
 def _covtype(bunch: Bunch, binary: bool) -> Bunch:
     bunch.feature_names = list(_COVTYPE_COLUMNS)
     if binary:
         bunch.target = (bunch.target == _LODGEPOLE_PINE).astype(np.int64)
         bunch.target_names = ["other", bunch.target_names[_LODGEPOLE_PINE]]
-        bunch.DESCR += "\nOf the seven classes, the second is told from all others."
+        bunch.DESCR += "\nThe task is the second of the seven classes against all others."
     return bunch
 
 
@@ -143,20 +138,9 @@ def load(
     data_home: Folder = None,
     download_if_missing: bool = True,
 ) -> Bunch:
-    """Return a data set as the Bunch that the fetchers describe.
+    """Return a data set as the Bunch that `fetch_dataset` describes, with the same options.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        An entry of the catalogue.
-    subset : {"train", "test", "all"}
-        Which rows, of a set that comes in two parts; "all" has the training rows first.
-    scaled : bool
-        Bring columns to the range of the catalogue, where it has one.
-    n_labels : int, optional
-        Which official splits, of a set that has them in files of their own. Default: none.
-    data_home, download_if_missing
-        As in the fetchers.
+    `n_labels` is for sets with official splits in files of their own. None leaves these out.
     """
     if subset not in _SUBSETS:
         raise ValueError(f"subset={subset!r} is none of {', '.join(map(repr, _SUBSETS))}.")
@@ -204,13 +188,12 @@ def select_classes(bunch: Bunch, classes: Sequence[int]) -> Bunch:
             "data": bunch.data[kept],
             "target": codes[kept],
             "target_names": [bunch.target_names[k] for k in chosen],
-            "splits": None,  # they number all rows
+            "splits": None,  # they hold numbers of all rows
         }
     )
 
 
 def _describe(dataset: Dataset, *, scaled: bool) -> str:
-    """Return a few lines of prose: what the rows are, their number, range and source."""
     kind = "CSR rows" if dataset.sparse else "a dense array"
     size = (
         f"{dataset.rows} rows in all, {dataset.features} features, {len(dataset.labels)} classes; "
@@ -219,7 +202,7 @@ def _describe(dataset: Dataset, *, scaled: bool) -> str:
     lines = [f"{dataset.name}: {dataset.about}", size]
     if dataset.scale is not None and scaled:
         low, high = dataset.scale
-        lines.append(f"Columns are brought to [{low}, {high}] by the training rows' extremes.")
+        lines.append(f"Columns are scaled to [{low}, {high}] by the training rows' extremes.")
     return "\n".join([*lines, f"Source: {dataset.source}"])
 
 

@@ -1,4 +1,4 @@
-"""Data sets that are drawn, not downloaded."""
+"""Generated data sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 def make_two_moons(
     n_samples: int = 1000, *, noise: float = 0.15, random_state: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Draw two interleaved half circles: classes that a graph of all rows tells apart.
+    """Draw two interleaved half circles: two classes that a graph of all rows can separate.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ def make_g50c(
     bayes_error: float = 0.05,
     random_state: Any = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Draw two Gaussians whose best classifier errs at a known rate, as in G50C.
+    """Draw two Gaussians with a known Bayes error, as in G50C.
 
-    Both have the identity as covariance. Their means lie on the diagonal; `bayes_error` decides
-    how far apart. The best classifier is the sign of the sum of the features.
+    Both have the identity as covariance. Their means lie on the diagonal, and `bayes_error`
+    decides their distance. The best classifier is the sign of the sum of the features.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def make_g50c(
         )
     rng = check_random_state(random_state)
     y = rng.permutation(np.arange(n_samples) % 2).astype(np.int64)
-    # A row falls on the wrong side of the middle if noise exceeds half the distance of the means.
+    # A row is on the wrong side of the middle if its noise exceeds half the means' distance.
     half_distance = -ndtri(bayes_error)
     X = rng.standard_normal((n_samples, n_features))
     X += ((2 * y - 1) * half_distance / np.sqrt(n_features))[:, None]

@@ -1,10 +1,10 @@
 """From the bytes of a file to named arrays, and a digest of these.
 
 Every reader takes an open binary file and returns named arrays. `read_file` recognises compression
-by a file's content, whatever its name, and raises one kind of error for all damaged files.
+by the content, not the name, and raises one kind of error for all damaged files.
 
-Public homes and local copies pack the same numbers differently: recompressed, with other spacing,
-dense or sparse. `content_digest` hashes the numbers themselves, so that all of them agree.
+Public files and local copies hold the same numbers in different forms: recompressed, with other
+spacing, dense or sparse. `content_digest` hashes the numbers, so that all forms agree.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Reader = Callable[[BinaryIO], Arrays]
 
 
 class DatasetError(OSError):
-    """A data set could not be had: no file, no network, or no place to write to."""
+    """A data set could not be read or downloaded: no file, no network, or no place to write to."""
 
 
 class DamagedFileError(DatasetError):
-    """A file is not what it should be: cut short, altered, or another file."""
+    """A file does not hold what it should: it was cut short or altered, or is another file."""
 
 
 def read_file(path: Path, read: Reader) -> Arrays:
@@ -62,7 +62,7 @@ def read_file(path: Path, read: Reader) -> Arrays:
                 return read(opened.file)
         except MemoryError:
             raise
-        except Exception as error:  # parsers fail in many ways on files that were cut or altered
+        except Exception as error:  # damaged files make parsers fail in many ways
             reason = str(error).strip() or type(error).__name__
             raise DamagedFileError(f"{path} cannot be read ({reason})") from error
 
@@ -126,7 +126,7 @@ def idx(name: str) -> Reader:
 
 
 def integer_csv(file: BinaryIO) -> Arrays:
-    """Read comma-separated small integers, the label last, with or without a line of names."""
+    """Read comma-separated small integers with the label last; a line of names may come first."""
     first = file.readline()
     rest = np.loadtxt(file, dtype=np.int16, delimiter=",", ndmin=2)
     if not first[:1].isalpha():
@@ -135,11 +135,11 @@ def integer_csv(file: BinaryIO) -> Arrays:
 
 
 def usps_npz(subset: str) -> Reader:
-    """Return a reader of one part of USPS, kept as thousandths in a NumPy archive."""
+    """Return a reader of one part of USPS from a NumPy archive of thousandths."""
 
     def read(file: BinaryIO) -> Arrays:
         with np.load(file) as archive:
-            # LIBSVM's file of the same data numbers the digits from 1.
+            # LIBSVM's file of the same data counts the digits from 1.
             y = archive[f"y_{subset}"].astype(np.int64) + 1
             return {"X": archive[f"X_{subset}_x1000"] / 1000, "y": y}
 
@@ -150,7 +150,7 @@ def usps_npz(subset: str) -> Reader:
 
 
 def content_digest(arrays: Arrays) -> str:
-    """Return the SHA-256 of named arrays: of their names, shapes and values, not their dtypes.
+    """Return the SHA-256 of the names, shapes and values of arrays; dtypes do not matter.
 
     Examples
     --------

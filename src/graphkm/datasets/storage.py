@@ -1,8 +1,8 @@
-"""The data folder: a file in it is read, one that is missing is downloaded, and both are checked.
+"""The data folder: files are read from it, or downloaded into it, and always checked.
 
 pooch downloads a file under another name, compares its hash, tries again after failures, and moves
-it into place. Here a second process waits for the first, and the content is checked before the file
-gets its name.
+it into place. This module adds a lock, so that a second process waits for the first, and checks the
+content before the file gets its name.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .reading import Arrays, DamagedFileError, DatasetError, Reader, content_dig
 
 _FOLDER_VARIABLE = "GRAPHKM_DATA"
 _RETRIES = 3
-_PASSING = {408, 425, 429}  # refusals that a later attempt may not meet
+_PASSING = {408, 425, 429}  # errors after which another attempt may succeed
 
 Folder = str | os.PathLike[str] | None
 
 
 def data_folder(data_home: Folder = None) -> Path:
-    """Return `data_home`, else the folder GRAPHKM_DATA names, else the user's cache folder.
+    """Return `data_home`, else the folder in GRAPHKM_DATA, else ours in the user's cache folder.
 
     Examples
     --------
@@ -48,15 +48,7 @@ def data_folder(data_home: Folder = None) -> Path:
 
 
 def obtain(file: PublicFile, folder: Path, *, download_if_missing: bool = True) -> Arrays:
-    """Return the arrays of a file or of one of its copies, and download it if there is none.
-
-    Raises
-    ------
-    DatasetError
-        If there is no such file, and none can be downloaded.
-    DamagedFileError
-        If the file is not what it should be.
-    """
+    """Return the arrays of a file or of one of its copies; download the file if there is none."""
     for name, read in (*file.copies, (file.name, file.read)):
         if (folder / name).is_file():
             return _read_present(folder / name, read, file)
@@ -80,7 +72,7 @@ def _read_present(path: Path, read: Reader, file: PublicFile) -> Arrays:
 
 def _download(file: PublicFile, folder: Path) -> Arrays:
     path = folder / file.name
-    checked: list[Arrays] = []  # spares a second reading of what the check has read
+    checked: list[Arrays] = []  # the check reads the file, so that it need not be read again
 
     def check(part: Path) -> None:
         checked.append(_read_checked(part, file.read, file.digest))
@@ -94,7 +86,7 @@ def _download(file: PublicFile, folder: Path) -> Arrays:
         ) from error
     except DatasetError as error:
         raise type(error)(f"{error}. {_advice(file, folder)}") from error
-    # Nothing was checked if another process has put the file there meanwhile.
+    # The list is empty if another process has downloaded the file meanwhile.
     return checked[-1] if checked else _read_present(path, file.read, file)
 
 
@@ -124,25 +116,25 @@ def _advice(file: PublicFile, folder: Path) -> str:
 def download(
     url: str, target: Path, check: Callable[[Path], Any], *, sha256: str | None = None
 ) -> None:
-    """Download a file, unless it exists already, and give it its name once it has been checked.
+    """Download a file unless it exists, check it, and only then give it its name.
 
     Parameters
     ----------
     url : str
         Its address.
     target : Path
-        Its name here, or a link to it. The folder is made if need be.
+        Its name here, or a link to it. Its folder is created.
     check : callable
         Called with the path of the complete download; raises DamagedFileError to refuse it.
     sha256 : str, optional
-        What the bytes must hash to, where that is known.
+        The hash of the bytes, if it is known.
 
     Raises
     ------
     DatasetError
-        If it could not be downloaded, or not be written. `target` does not exist then.
+        If it could not be downloaded or written. `target` does not exist then.
     DamagedFileError
-        If what arrived was refused, twice.
+        If the check refused two downloads.
     """
     import pooch
     import requests
@@ -172,7 +164,7 @@ def download(
 
 
 class _Checked:
-    """A downloader for pooch that has the whole file checked."""
+    """A downloader for pooch that calls a check of the whole file."""
 
     def __init__(self, name: str, check: Callable[[Path], Any]) -> None:
         self.name, self.check, self.refused = name, check, False
@@ -182,7 +174,7 @@ class _Checked:
         try:
             self.check(Path(output_file))
         except DamagedFileError as error:
-            if self.refused:  # a fresh copy is no better: the file at its home is another one
+            if self.refused:  # a second copy is no better: the public file has changed
                 raise DamagedFileError(f"{url} is not the expected file ({error})") from error
             self.refused = True
             raise ValueError("pooch tries again after a ValueError") from error
@@ -191,7 +183,7 @@ class _Checked:
         import pooch
 
         shown = sys.stderr.isatty()
-        # pooch sets the total; a bar of tqdm without one has no truth value.
+        # pooch sets the total. Without one, tqdm's bar cannot be used as a condition.
         bar = progress_bar(shown, desc=self.name, total=1, unit="B", unit_scale=True)
         transfer = pooch.HTTPDownloader(
             progressbar=shown and bar,
@@ -204,7 +196,7 @@ class _Checked:
 
 
 def _refuse(response: Any, **_: Any) -> None:
-    """Close an answer without a file, which pooch leaves open; raise if another try is useless."""
+    """Close the answer after an error, which pooch does not; raise if trying again is useless."""
     code = response.status_code
     if code >= 400:
         response.close()
@@ -216,7 +208,7 @@ def _refuse(response: Any, **_: Any) -> None:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Hold a lock on a file of that name, waiting for it as long as it takes.
+    """Hold a lock on a file of this name; wait for it without limit.
 
     The lock ends with the process that holds it. The file is removed afterwards.
 
@@ -237,7 +229,8 @@ def exclusive(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            # On Unix FileLock leaves the file. It may go only while the lock is held: whoever gets
-            # a lock on a file without a name starts over. On Windows FileLock removes it.
+            # On Unix FileLock leaves the file. It is removed while the lock is held: FileLock
+            # notices if it got a lock on a removed file, and starts over. On Windows FileLock
+            # removes the file itself.
             with suppress(OSError):
                 path.unlink()

@@ -1,15 +1,15 @@
 """Models as files, and in the formats of other programs.
 
 ==============  ============================================================================
-files           `save_model`, `load_model`, `read_note`: every estimator here, scaled or not
+files           `save_model`, `load_model`, `read_note`: every estimator here, or a pipeline
 models          one table: what each kind of model consists of, and how it is restored
-machines        the state of a kernel machine or a stream, checked
+machines        the state of a kernel machine or a stream, and its checks
 codec           values as JSON and arrays
 container       JSON and arrays as bytes
 libsvm_writing  `to_libsvm`: for `svm-predict`
 libsvm_reading  `from_libsvm`: what `svm-train` wrote
 onnx            `to_onnx`: for ONNX runtimes (``pip install "graphkm[onnx]"``)
-pairwise        `PairwiseClassifier`: several classes as LIBSVM decides them
+pairwise        `PairwiseClassifier`: several classes by votes of pairs, as in LIBSVM
 plain           what other programs need of a model
 ==============  ============================================================================
 """

@@ -1,16 +1,17 @@
-"""The values in a model file: JSON beside arrays, by a closed table of types.
+"""The values in a model file, as JSON and arrays.
 
-None, booleans, numbers, texts and lists are JSON's own. Every other type has a tag:
+None, booleans, numbers, texts and lists are JSON's own. A file can hold these other types, each
+with its tag:
 
 =====================================  ==================================================
 ``{"dict": [[key, value], ...]}``      a dictionary, keys of any type
 ``{"tuple": [...]}``                   a tuple
 ``{"dtype": "<f4"}``                   a precision
 ``{"array": name}``                    the array of that name
-``{"texts": [...]}``                   an array of texts as objects, as scikit-learn's names
-``{"csr": name, "shape": [n, d]}``     the CSR matrix of three arrays
+``{"texts": [...]}``                   an array of texts as objects, such as feature names
+``{"csr": name, "shape": [n, d]}``     a CSR matrix, made of three arrays
 ``{"object": name, "fields": {...}}``  a part of this library: a kernel, a graph, a solver, ...
-``{"model": name, ...}``               a fitted estimator of the caller's table
+``{"model": name, ...}``               a fitted estimator from the caller's table
 ``{"unfitted": name, ...}``            its parameters alone
 =====================================  ==================================================
 """
@@ -36,7 +37,8 @@ from ..theory import Guarantee
 _CSR = ("data", "indices", "indptr")  # the arrays of a CSR matrix
 _PRECISIONS = ("<f4", "<f8")
 _DEPTH = 16
-_DEGREE = 1000  # of a polynomial, at most: its powers are multiplied out
+LARGEST_DEGREE = 1000
+"""The largest degree of a polynomial: its powers are computed by multiplication."""
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -62,34 +64,25 @@ State = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """How a class of models is stored beside its constructor's parameters.
-
-    `state` returns what `fit` has set. `restore` gives it to a new model, or raises.
-    """
+    """How a class of models is stored, apart from its constructor's parameters."""
 
     cls: Any  # a type, called with parameters
-    state: Callable[[Any], State]
-    restore: Callable[[Any, State], None]
+    state: Callable[[Any], State]  # returns what `fit` has set
+    restore: Callable[[Any, State], None]  # gives that to a new model, or raises
 
 
 Kinds = Mapping[str, Kind]
 
 
 class Encoder:
-    """Turns values into JSON and collects the arrays among them.
-
-    Parameters
-    ----------
-    kinds : dict of Kind
-        The estimators that may occur, by name.
-    """
+    """Turns values into JSON and collects the arrays among them; `kinds` are the known models."""
 
     def __init__(self, kinds: Kinds) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
         self._kinds = kinds
 
     def encode(self, name: str, value: Any, depth: int = 0) -> Any:
-        """Return a value as JSON holds it; `name` is for its arrays, and for complaints."""
+        """Return a value as JSON; `name` is for its arrays and for messages."""
         if isinstance(value, np.generic):
             value = value.item()
         if type(value) in _PLAIN or isinstance(value, str):
@@ -158,14 +151,9 @@ class Encoder:
 
 
 class Decoder:
-    """Turns JSON and arrays into values again; anything out of order is a ValueError.
+    """Turns JSON and arrays into values again; raises ValueError for anything unexpected.
 
-    Parameters
-    ----------
-    kinds : dict of Kind
-        The estimators that may occur, by name.
-    arrays : dict of ndarray
-        The arrays of the file; each is used once.
+    Every array of the file must be used exactly once.
     """
 
     def __init__(self, kinds: Kinds, arrays: dict[str, NDArray[Any]]) -> None:
@@ -173,7 +161,7 @@ class Decoder:
         self._arrays = dict(arrays)
 
     def decode(self, value: Any, depth: int = 0) -> Any:
-        """Return what was encoded."""
+        """Return the value that was encoded."""
         if depth > 2 * _DEPTH:
             raise ValueError("it is nested too deeply")
         if isinstance(value, list):
@@ -187,13 +175,12 @@ class Decoder:
         return reader(value, depth + 1)
 
     def finish(self) -> None:
-        """Raise if arrays are left that nothing refers to."""
+        """Raise if an array of the file was not used."""
         if self._arrays:
             raise ValueError(f"nothing refers to its arrays {sorted(self._arrays)[:5]}")
 
     def _dict(self, value: Any, depth: int) -> dict[Any, Any]:
-        pairs = [(self.decode(k, depth), self.decode(v, depth)) for k, v in value["dict"]]
-        return dict(pairs)
+        return {self.decode(k, depth): self.decode(v, depth) for k, v in value["dict"]}
 
     def _tuple(self, value: Any, depth: int) -> tuple[Any, ...]:
         return tuple(self.decode(_a(list, value["tuple"]), depth))
@@ -223,8 +210,8 @@ class Decoder:
             if type(field) not in (*_PLAIN, *OBJECTS.values()):
                 raise ValueError(f"{value['object']} cannot hold {str(field)[:80]}")
         made = known(**given)
-        if isinstance(made, Polynomial) and made.degree > _DEGREE:
-            raise ValueError(f"a polynomial of degree {made.degree}: at most {_DEGREE}")
+        if isinstance(made, Polynomial) and made.degree > LARGEST_DEGREE:
+            raise ValueError(f"a polynomial of degree {made.degree}: at most {LARGEST_DEGREE}")
         return made
 
     def _model(self, value: Any, depth: int) -> Any:
@@ -263,7 +250,7 @@ _TAGS = {
 def checked_csr(
     data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], *, shape: Any
 ) -> csr_array:
-    """Return a CSR matrix whose every index was checked: compiled code relies on them.
+    """Return a CSR matrix after a check of all indices, which compiled code relies on.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 
 Layout: 8 bytes of magic, the format's version and the header's length (little-endian, 4 and 8
 bytes), the header as JSON, the arrays one after another in C order, and the SHA-256 of all that.
-Nothing in it is ever executed. The checksum finds damage, not malice, since anybody can compute
-it. So every size is compared with the file's length before anything is allocated.
+Nothing in a file is executed. The checksum detects damage, but not forgery: anybody can compute it.
+So every size is compared with the file's length before memory is allocated.
 
 A file is written whole or not at all. The file that it replaces stays as PATH.previous.
 """
@@ -29,7 +29,7 @@ _MAGIC = b"graphkm\n"
 _VERSION = 2
 _START = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
-# Truth values, whole and floating-point numbers of fixed sizes, and text.
+# Booleans, integers and floats of fixed sizes, and text.
 _DTYPE = re.compile(r"\|[biu]1|<[iu][248]|<f[248]|<U[1-9][0-9]{0,8}")
 _DIMENSIONS = 2
 _HEADER = 2**26  # bytes, at most
@@ -43,7 +43,7 @@ class ModelFileError(OSError):
 def write_container(
     path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
-    """Write a file, or raise ModelFileError and leave what was there.
+    """Write a file; if that fails, raise ModelFileError and leave the old file as it was.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def write_container(
 def write_parts(
     path: str | os.PathLike[str], parts: Iterable[bytes], *, keep_previous: bool = False
 ) -> None:
-    """Write a file whole or not at all; ModelFileError if it cannot be written.
+    """Write a file whole or not at all; raise ModelFileError if it cannot be written.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def write_parts(
 def read_container(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return a file's header and arrays; ModelFileError unless it is just as it was written."""
+    """Return a file's header and arrays; raise ModelFileError if it was damaged."""
     place = Path(path)
     try:
         content = place.read_bytes()
@@ -161,7 +161,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _arrays(described: list[Any], content: memoryview) -> dict[str, NDArray[Any]]:
-    """Return the arrays; they must follow each other and leave no bytes over."""
+    """Return the arrays, which must fill the content exactly."""
     out: dict[str, NDArray[Any]] = {}
     first = 0
     for name, code, shape in described:
@@ -173,7 +173,7 @@ def _arrays(described: list[Any], content: memoryview) -> dict[str, NDArray[Any]
             raise ValueError(f"array {name!r} has {size:,} bytes, more than there are")
         flat = np.frombuffer(content, dtype, count, first)
         _check_values(name, flat)
-        # A copy: an array over a buffer is read-only and may have the wrong byte order.
+        # astype copies: an array over a buffer is read-only and may have another byte order.
         out[name] = flat.reshape(shape).astype(dtype.newbyteorder("="))
         first += size
     if first != len(content):
@@ -182,7 +182,7 @@ def _arrays(described: list[Any], content: memoryview) -> dict[str, NDArray[Any]
 
 
 def _described(name: str, code: Any, shape: Any) -> tuple[np.dtype[Any], int]:
-    """Return the type of an array and how many values it holds."""
+    """Return the type of an array and its number of values."""
     if not isinstance(code, str) or not _DTYPE.fullmatch(code):
         raise ValueError(f"array {name!r} is of the unknown type {code!r}")
     if not isinstance(shape, list) or len(shape) > _DIMENSIONS:
@@ -194,7 +194,7 @@ def _described(name: str, code: Any, shape: Any) -> tuple[np.dtype[Any], int]:
 
 
 def _check_values(name: str, flat: NDArray[Any]) -> None:
-    """Refuse bytes that stand for no value of their type."""
+    """Raise if some bytes are not a value of their type."""
     if flat.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
         raise ValueError(f"array {name!r} holds other bytes than true and false")
     if flat.dtype.kind == "U" and (flat.view("<u4") > _LAST_CHARACTER).any():

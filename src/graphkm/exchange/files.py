@@ -19,16 +19,16 @@ _DEFECTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeEr
 def save_model(
     model: Any, path: str | os.PathLike[str], note: dict[str, Any] | None = None
 ) -> None:
-    """Write a fitted model to one file that holds numbers and texts, and no code.
+    """Write a fitted model to one file, which holds numbers and texts, and no code.
 
     The file is written whole or not at all. The file that it replaces stays as PATH.previous. A
-    model that learns by `partial_fit` can be loaded and go on where it stopped.
+    model that learns by `partial_fit` can be loaded and continued.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator of this library, or a `sklearn.pipeline.Pipeline` of StandardScaler,
-        MinMaxScaler or MaxAbsScaler with one at its end.
+        MinMaxScaler or MaxAbsScaler that ends with such an estimator.
     path : path
         The file; a ModelFileError says why it could not be written.
     note : dict, optional
@@ -63,9 +63,9 @@ def save_model(
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Return the model of a file: it predicts as the one that was saved, bit for bit.
+    """Return the model of a file. It predicts exactly what the saved one does, bit for bit.
 
-    Nothing in the file is executed, whoever wrote it.
+    Nothing in the file is executed, so that files of unknown origin are safe to load.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def load_with_note(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Return the model and the note of a file, which is read only once: it may be a pipe."""
+    """Return the model and the note of a file. The file is read once, so it may be a pipe."""
     header, arrays = read_container(path)
     try:
         decoder = Decoder(KINDS, arrays)

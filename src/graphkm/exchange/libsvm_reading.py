@@ -1,4 +1,4 @@
-"""Models of LIBSVM as models of this library."""
+"""Reading models that LIBSVM wrote."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from .._memory import require_memory
 from ..expansion import KernelExpansion
 from ..gkm import GKMClassifier, GKMRegressor
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
-from .codec import checked_csr
+from .codec import LARGEST_DEGREE, checked_csr
 from .container import ModelFileError
 from .pairwise import PairwiseClassifier
 
@@ -26,22 +26,18 @@ _KERNELS = ("linear", "polynomial", "rbf")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d{1,10}")
 _LARGEST = 2**31 - 1  # C's int
-_DEGREE = 1000
 _LINE = 2**26  # bytes
 _FIELDS = {"svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho"}
 _FIELDS |= {"label", "nr_sv", "probA", "probB", "prob_density_marks"}
 
 
-class _Model(NamedTuple):
-    fields: dict[str, list[str]]
-    coefficients: NDArray[np.float64]  # of shape (n_vectors, n_classes - 1)
-    vectors: csr_array
+_Fields = dict[str, list[str]]
 
 
 def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
     r"""Return the model that LIBSVM's `svm-train` wrote.
 
-    It predicts what `svm-predict` without ``-b 1`` does. Probabilities are not read.
+    It predicts the same as `svm-predict` without ``-b 1``. Probabilities are not read.
 
     Parameters
     ----------
@@ -49,12 +45,13 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
         A model of type c_svc, nu_svc, epsilon_svr or nu_svr with a linear, polynomial or RBF
         kernel; a ModelFileError says what is wrong with it.
     n_features : int, optional
-        Columns of the data to predict; None is the largest index of the support vectors.
+        Columns of the data to predict. Default: the largest index of the support vectors.
 
     Returns
     -------
     GKMClassifier, GKMRegressor or PairwiseClassifier
-        A PairwiseClassifier if there are more than two classes: LIBSVM lets pairs of them vote.
+        A PairwiseClassifier if there are more than two classes, since LIBSVM decides these by
+        votes of pairs.
 
     Examples
     --------
@@ -70,8 +67,10 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     """
     try:
         with open(path, "rb") as file:
-            model = _parse(_lines(file), n_features)
-        return _build(model)
+            lines = _lines(file)
+            fields = _parse_header(lines)
+            own, vectors = _parse_vectors(lines, fields, n_features)
+        return _build(fields, own, vectors)
     except (ValueError, OverflowError) as error:
         raise ModelFileError(
             f"{os.fspath(path)} cannot be read as a model of LIBSVM: {error}"
@@ -86,8 +85,8 @@ def _lines(file: Any) -> Iterator[str]:
         yield line.decode("ascii")
 
 
-def _parse(lines: Iterator[str], n_features: int | None) -> _Model:
-    fields: dict[str, list[str]] = {}
+def _parse_header(lines: Iterator[str]) -> _Fields:
+    fields: _Fields = {}
     for line in lines:
         name, *values = line.split() or [""]
         if name == "SV":
@@ -103,12 +102,14 @@ def _parse(lines: Iterator[str], n_features: int | None) -> _Model:
     n_classes = _one(fields, "nr_class", _whole)
     if not 2 <= n_classes <= 2 + len(fields.get("label", ())):
         raise ValueError(f"it has {n_classes} classes, and not as many labels.")
-    return _vectors(lines, fields, n_classes - 1, n_features)
+    return fields
 
 
-def _vectors(
-    lines: Iterator[str], fields: dict[str, list[str]], n_own: int, n_features: int | None
-) -> _Model:
+def _parse_vectors(
+    lines: Iterator[str], fields: _Fields, n_features: int | None
+) -> tuple[NDArray[np.float64], csr_array]:
+    """Return the coefficients, of shape (n_vectors, n_classes - 1), and the support vectors."""
+    n_own = _one(fields, "nr_class", _whole) - 1
     own: list[list[float]] = []
     indices: list[int] = []
     values: list[float] = []
@@ -139,39 +140,38 @@ def _vectors(
         np.array(indptr, np.int32 if len(indices) <= _LARGEST else np.int64),
         shape=[len(own), width if n_features is None else int(n_features)],
     )
-    return _Model(fields, np.array(own, np.float64).reshape(len(own), n_own), vectors)
+    return np.array(own, np.float64).reshape(len(own), n_own), vectors
 
 
-def _build(model: _Model) -> Any:
+def _build(fields: _Fields, own: NDArray[np.float64], vectors: csr_array) -> Any:
     """Return the estimator whose f is LIBSVM's."""
-    fields, own = model.fields, model.coefficients
     kernel = _kernel(fields)
     rho = np.array([_number(word) for word in fields.get("rho", ())])
     if fields["svm_type"][0] in _REGRESSORS:
         _require_count("rho", rho, 1)
         regressor = GKMRegressor(kernel=kernel, precision="double")
-        return _fitted(regressor, kernel, model.vectors, own, -rho)
+        return _fitted(regressor, kernel, vectors, own, -rho)
     labels = np.array([_whole(word) for word in fields.get("label", ())], np.int64)
     counts = [_whole(word) for word in fields.get("nr_sv", ())]
     k = own.shape[1] + 1
-    for name, values, count in (("label", labels, k), ("nr_sv", counts, k)):
-        _require_count(name, values, count)
+    _require_count("label", labels, k)
+    _require_count("nr_sv", counts, k)
     _require_count("rho", rho, k * (k - 1) // 2)
     if len(np.unique(labels)) < k or min(counts) < 0 or sum(counts) != len(own):
         raise ValueError("a label occurs twice, or nr_sv does not add up to its support vectors.")
     if k == 2:
-        # LIBSVM takes the first label where its f > 0; we take the larger label where f >= 0.
+        # LIBSVM predicts the first label where f > 0, we the larger label where f >= 0.
         sign = 1.0 if labels[0] > labels[1] else -1.0
         classifier = GKMClassifier(kernel=kernel, precision="double")
         classifier.classes_ = np.sort(labels)
-        return _fitted(classifier, kernel, model.vectors, sign * own, -sign * rho)
+        return _fitted(classifier, kernel, vectors, sign * own, -sign * rho)
     voter = PairwiseClassifier(kernel)
     voter.classes_, voter.votes_order_ = np.unique(labels, return_inverse=True)
-    return _fitted(voter, kernel, model.vectors, _pairs(own, counts), -rho)
+    return _fitted(voter, kernel, vectors, _pairs(own, counts), -rho)
 
 
 def _pairs(own: NDArray[np.float64], counts: list[int]) -> NDArray[np.float64]:
-    """Return the coefficients of the pairs' functions; vectors of other classes have 0."""
+    """Return the coefficients of every pair's function; they are 0 for other classes."""
     pairs = list(combinations(range(len(counts)), 2))
     require_memory(
         8 * len(own) * len(pairs),
@@ -194,7 +194,7 @@ def _fitted(
     coefficients: NDArray[np.float64],
     constant: NDArray[np.float64],
 ) -> Any:
-    """Return an estimator as if its fit had found these."""
+    """Set what `fit` would set, and return the estimator."""
     m = len(coefficients)
     f = KernelExpansion(
         kernel,
@@ -215,7 +215,7 @@ def _require_count(name: str, values: Any, count: int) -> None:
         raise ValueError(f"it has {len(values)} values of {name}, not {count}.")
 
 
-def _kernel(fields: dict[str, list[str]]) -> Kernel:
+def _kernel(fields: _Fields) -> Kernel:
     name = _one(fields, "kernel_type", str)
     if name not in _KERNELS:
         raise ValueError(f"its kernel is {name}, not {', '.join(_KERNELS)}.")
@@ -225,12 +225,12 @@ def _kernel(fields: dict[str, list[str]]) -> Kernel:
     if name == "rbf":
         return SquaredExponential(gamma)
     degree = _one(fields, "degree", _whole)
-    if degree > _DEGREE:
-        raise ValueError(f"its polynomial has degree {degree}: at most {_DEGREE}.")
+    if degree > LARGEST_DEGREE:
+        raise ValueError(f"its polynomial has degree {degree}: at most {LARGEST_DEGREE}.")
     return Polynomial(degree, gamma, _one(fields, "coef0", _number))
 
 
-def _one(fields: dict[str, list[str]], name: str, read: Any) -> Any:
+def _one(fields: _Fields, name: str, read: Any) -> Any:
     values = fields.get(name, [])
     _require_count(name, values, 1)
     return read(values[0])

@@ -1,8 +1,8 @@
-"""Models in LIBSVM's format, for `svm-predict` and whatever else reads it.
+"""Writing models in LIBSVM's format, for `svm-predict` and other programs.
 
-LIBSVM has one function for every pair of classes. It is made of the support vectors that are
-listed under the two. Two classes are one pair. With more classes, all centres with a coefficient
-in f_i are listed under class i. The function of a pair is then f_i - f_j, and the class with the
+LIBSVM has one function for every pair of classes, made of the support vectors that are listed
+under these two classes. With more than two classes, all centres with a coefficient in f_i are
+listed under class i. The function of the pair (i, j) is then f_i - f_j, and the class with the
 largest f wins all its votes.
 """
 
@@ -39,12 +39,12 @@ def to_libsvm(
     ----------
     model : estimator
         A fitted estimator of this library with kernel "rbf", "linear" or "poly", or a pipeline of
-        scalers and one.
+        scalers that ends with one.
     path : path
         The file, which is written whole or not at all.
     labels : {"same", "codes"}, default="same"
-        LIBSVM's labels are whole numbers. "same" writes such labels as they are and refuses
-        others; "codes" writes 0, 1, ... for the classes in their order.
+        LIBSVM's labels are whole numbers. "same" writes such labels unchanged and refuses others;
+        "codes" writes 0, 1, ... for the classes in their order.
     ranges : path, optional
         For a pipeline: the file for its scaling. Apply it to data with ``svm-scale -r`` before
         `svm-predict`. (`svm-scale` prints six digits.)
@@ -52,7 +52,7 @@ def to_libsvm(
     Returns
     -------
     dict
-        What every number in the file stands for; empty for a regressor.
+        The class of every label in the file; empty for a regressor.
 
     Examples
     --------
@@ -101,14 +101,14 @@ def _written_labels(classes: NDArray[Any], labels: str) -> dict[int, Any]:
 
 
 def _regressor(plain: PlainModel) -> Iterator[str]:
-    yield from _header(plain, "epsilon_svr", [-plain.intercept[0]], None, None)
+    yield from _header(plain, "epsilon_svr", [-plain.intercept[0]])
     yield from _vectors(plain, np.arange(len(plain.coefficients)), plain.coefficients)
 
 
 def _classifier(plain: PlainModel, labels: list[int]) -> Iterator[str]:
     a, b, k = plain.coefficients, plain.intercept, len(labels)
     if k == 2:
-        # We take the second class where f >= 0, LIBSVM the first where its function > 0: it is -f.
+        # We predict the second class where f >= 0, LIBSVM the first where its f > 0. So write -f.
         yield from _header(plain, "c_svc", [b[0]], labels, [len(a), 0])
         yield from _vectors(plain, np.arange(len(a)), -a)
         return
@@ -125,8 +125,8 @@ def _header(
     plain: PlainModel,
     svm_type: str,
     rho: list[float],
-    labels: list[int] | None,
-    counts: list[int] | None,
+    labels: list[int] | None = None,
+    counts: list[int] | None = None,
 ) -> Iterator[str]:
     kernel = plain.kernel
     name = {SquaredExponential: "rbf", Polynomial: "polynomial"}.get(type(kernel), "linear")
@@ -159,7 +159,7 @@ def _vectors(
 
 
 def _ranges(plain: PlainModel) -> Iterator[str]:
-    """Yield a file of svm-scale, which maps [least, most] of every feature to [0, 1]."""
+    """Yield the lines of a file for svm-scale, which maps a range of each feature to [0, 1]."""
     assert plain.scale is not None and plain.shift is not None
     yield "x\n0 1\n"
     for i, (a, b) in enumerate(zip(plain.scale.tolist(), plain.shift.tolist(), strict=True)):

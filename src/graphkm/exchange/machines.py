@@ -1,4 +1,4 @@
-"""What a fitted kernel machine consists of, and whether what a file says of it fits together."""
+"""The state of a fitted kernel machine or a stream, and checks of a state from a file."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sklearn.base import is_classifier
 from .._parameters import check_choice, check_count, check_number
 from ..expansion import KernelExpansion
 from ..gkm import Plan
-from ..kernels import Kernel
+from ..kernels import Kernel, resolve_kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
 from ..solvers.stream import StreamSolver
 from ..theory import Guarantee
 from .codec import State
 
-# What fits and streams set beside f itself, and its type; no model has all of them.
+# The attributes that fits and streams set besides f, and their types; no model has all of them.
 ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
     "n_features_in_": int,
     "feature_names_in_": np.ndarray,
@@ -43,24 +43,24 @@ ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
 _OF_STREAMS = ["n_features_in_", "feature_names_in_", "classes_", "origin_", "spread_"]
 _OF_STREAMS += ["plan_", "stream_parameters_", "stream_shift_"]
 _F = {"kernel", "X", "offset", "constant", "dtype", "shift", "rows", "coefficients"}
-_NOT_STORED = ("seed", "n_threads")  # of a StreamSolver: used up; that of the reader
-_COLUMNS = 2**22  # of a precomputed kernel: no memory holds a square matrix of as many
+_NOT_STORED = ("seed", "n_threads")  # fields of a StreamSolver
+_COLUMNS = 2**22  # of a precomputed kernel, at most: a larger square matrix fits no memory
 _THREADS = 2**12
 
 
 def machine_state(model: Any) -> State:
-    """Return all that a fitted model needs to predict."""
+    """Return everything that a fitted model needs to predict."""
     return _present(model, ATTRIBUTES) | {"f": model.expansion_.state()}
 
 
 def n_functions(model: Any) -> int:
-    """Return how many functions f a model must have: one against the rest for each class."""
+    """Return a model's number of functions f: one per class, but one for two classes."""
     k = len(model.classes_) if is_classifier(model) else 1
     return 1 if k == 2 else k
 
 
 def restore_machine(model: Any, state: State, count: Callable[[Any], int] = n_functions) -> None:
-    """Make a new model the one that `machine_state` described; ValueError if it cannot be."""
+    """Give a new model the state from `machine_state`; raise ValueError if it is inconsistent."""
     f = state.pop("f")
     _set_attributes(model, state)
     _require(isinstance(f, dict) and set(f) == _F, "it has no function f")
@@ -69,7 +69,7 @@ def restore_machine(model: Any, state: State, count: Callable[[Any], int] = n_fu
 
 
 def gkm_state(model: Any) -> State:
-    """Return the state of a model that may have learnt from a stream, and may go on."""
+    """Return the state of a GKM model, which may be that of a stream to be continued."""
     if not hasattr(model, "stream_"):
         return machine_state(model)
     numbers, arrays = model.stream_.state()
@@ -84,7 +84,7 @@ def gkm_state(model: Any) -> State:
 
 
 def restore_gkm(model: Any, state: State) -> None:
-    """Make a new model the one that `gkm_state` described; ValueError if it cannot be."""
+    """Give a new model the state from `gkm_state`; raise ValueError if it is inconsistent."""
     if "stream" not in state:
         restore_machine(model, state)
         return
@@ -92,7 +92,7 @@ def restore_gkm(model: Any, state: State) -> None:
     solver, numbers, arrays = (stream[name] for name in ("solver", "numbers", "arrays"))
     _set_attributes(model, state)
     _check_stream(model, solver, numbers, arrays)
-    seed = np.random.SeedSequence(0)  # unused: the generators' states follow
+    seed = np.random.SeedSequence(0)  # unused: `restore` sets the generators' states
     restored = StreamSolver(**solver, seed=seed, n_threads=model.n_threads()).start()
     restored.restore(numbers, arrays)
     model.set_stream(restored)
@@ -108,7 +108,7 @@ def _require(holds: Any, what: str) -> None:
 
 
 def _set_attributes(model: Any, state: State) -> None:
-    """Set the attributes beside f, each of its type."""
+    """Check and set the attributes besides f."""
     for name, value in state.items():
         _require(name in ATTRIBUTES, f"{type(model).__name__} has no {name}")
         fits = isinstance(value, ATTRIBUTES[name]) and not isinstance(value, bool)
@@ -134,7 +134,7 @@ def _check_classes(classes: NDArray[Any]) -> None:
 
 
 def _check_matrix(name: str, value: Any, shape: tuple[int, ...]) -> None:
-    """Raise unless this is a matrix of finite double-precision numbers, of this shape."""
+    """Raise unless this is a float64 array of this shape with finite values."""
     _require(type(value) is np.ndarray and value.dtype == np.float64, f"{name} are not numbers")
     _require(value.shape == shape, f"{name} have the shape {value.shape}, not {shape}")
     _require(np.isfinite(value).all(), f"{name} are not all finite")
@@ -200,6 +200,7 @@ def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
     own, began = model.learning_parameters(), model.stream_parameters_
     fits = set(began) == set(own) and all(isinstance(text, str) for text in began.values())
     _require(fits, "its stream began with other parameters")
+    resolve_kernel(model.kernel)  # raises ValueError unless it is one
     _check_solver(model, **solver)
     dtype, sparse, ids, kept = solver["dtype"], solver["sparse"], arrays["ids"], arrays["kept_ids"]
     for value in (ids, kept):

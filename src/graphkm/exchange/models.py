@@ -1,4 +1,4 @@
-"""One table: what every kind of model consists of, and how it is restored."""
+"""The table of models: how each is stored and restored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _search_state(search: Any) -> State:
 
 
 def _restore_search(chosen: type, search: Any, state: State) -> None:
-    """Restore a search, whose model is of the class `chosen`."""
+    """Restore a search whose model is of the class `chosen`."""
     model, candidates = state["model"], state["candidates"]
     search.searched()  # ValueError if it is no estimator
     if type(model) is not chosen or not hasattr(model, "expansion_"):
@@ -82,7 +82,7 @@ def _restore_scaler(scaler: Any, state: State) -> None:
 
 
 def check_steps(pipeline: Pipeline) -> None:
-    """Raise unless these are scalers and a model, without a cache."""
+    """Raise unless the steps are scalers and a model, without a cache."""
     *before, (_, last) = pipeline.steps
     for name, step in before:
         if type(step) not in SCALERS and not (step is None or step == "passthrough"):
@@ -105,7 +105,7 @@ def check_steps(pipeline: Pipeline) -> None:
 
 
 def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
-    """Check the steps of a pipeline, which are its parameters: all must take rows of one width."""
+    """Check the steps of a pipeline, which are its parameters: all take the same features."""
     for step in pipeline.steps:
         if type(step) is not tuple or len(step) != 2 or type(step[0]) is not str:
             raise ValueError("a pipeline has a step without a name")

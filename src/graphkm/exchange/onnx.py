@@ -1,8 +1,8 @@
 """Models as ONNX graphs.
 
-Each function f is one SVMRegressor, and the label comes from f, as in the library. The operator
-SVMClassifier is not used: with several classes its scores are votes of pairs, not f, and it needs a
-copy of the centres for every class.
+Each function f is one SVMRegressor, and the label is computed from f, as in the library. The
+operator SVMClassifier is not used: with several classes its scores are votes of pairs, not f, and
+it needs a copy of the centres for every class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .container import write_parts
 from .plain import PlainModel, plain_model
 
 _ML = "ai.onnx.ml"
-_OPSET, _ML_OPSET, _IR = 16, 1, 8  # of 2022: which all present runtimes know
+_OPSET, _ML_OPSET, _IR = 16, 1, 8  # of 2022: all current runtimes support them
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
@@ -27,15 +27,15 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
 
     Its input X is float32 of shape (n, n_features). A classifier has the outputs "label", as
     `predict`, and "scores", as `decision_function`; a regressor has "prediction". The runtime
-    computes in single precision, whatever the model did.
+    computes in single precision, whatever the model's precision is.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator of this library with kernel "rbf", "linear" or "poly", or a pipeline of
-        scalers and one.
+        scalers that ends with one.
     path : path, optional
-        The file to write, whole or not at all.
+        The file to write. It is written whole or not at all.
 
     Returns
     -------
@@ -55,15 +55,15 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
         raise ImportError('to_onnx needs onnx: pip install "graphkm[onnx]".') from error
     plain = plain_model(model, "ONNX")
     width = plain.centres.shape[1]
-    nodes, constants = _functions(plain, helper)
+    nodes = _functions(plain, helper)
     value = helper.make_tensor_value_info
     if plain.classes is None:
         nodes.append(helper.make_node("Reshape", ["f", "flat"], ["prediction"]))
         outputs = [value("prediction", TensorProto.FLOAT, ["n"])]
-        constants.append(helper.make_tensor("flat", TensorProto.INT64, [1], [-1]))
+        constants = [helper.make_tensor("flat", TensorProto.INT64, [1], [-1])]
     else:
-        more, tensors, kind = _decision(plain, helper, TensorProto)
-        nodes, constants = nodes + more, constants + tensors
+        more, constants, kind = _decision(plain, helper, TensorProto)
+        nodes += more
         shape: list[str | int] = ["n"] + [len(plain.classes)] * (len(plain.classes) > 2)
         outputs = [value("label", kind, ["n"]), value("scores", TensorProto.FLOAT, shape)]
     inputs = [value("X", TensorProto.FLOAT, ["n", width])]
@@ -76,7 +76,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     return proto
 
 
-def _functions(plain: PlainModel, helper: Any) -> tuple[list[Any], list[Any]]:
+def _functions(plain: PlainModel, helper: Any) -> list[Any]:
     """Return the nodes that compute f, of shape (n, n_outputs), from X."""
     nodes, rows = [], "X"
     if plain.scale is not None and plain.shift is not None:
@@ -105,7 +105,7 @@ def _functions(plain: PlainModel, helper: Any) -> tuple[list[Any], list[Any]]:
         )
         nodes.append(node)
     nodes.append(helper.make_node("Concat", parts, ["f"], axis=1))
-    return nodes, []
+    return nodes
 
 
 def _decision(plain: PlainModel, helper: Any, types: Any) -> tuple[list[Any], list[Any], int]:

@@ -1,4 +1,4 @@
-"""Several classes by votes of all pairs, as LIBSVM decides."""
+"""Several classes by votes of all pairs, as in LIBSVM."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..machines.classes import KernelClassifier
 
 
 class PairwiseClassifier(KernelClassifier):
-    """A classifier read from another program's file: one function for every pair of classes.
+    """A classifier from another program's file, with one function for every pair of classes.
 
     It predicts and is saved like the library's own models, but cannot be fitted. The function of
     a pair votes for its first class where it is positive, else for its second. The class with the
-    most votes wins; of several, the one that the file lists first.
+    most votes wins. If several have the most, the one that the file lists first wins.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class PairwiseClassifier(KernelClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Refuse: a model that was read from a file is fitted already."""
+        """Raise TypeError: this model is already fitted."""
         raise TypeError(
             "A PairwiseClassifier comes from from_libsvm and cannot be fitted; fit a GKMClassifier."
         )

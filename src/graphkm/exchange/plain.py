@@ -1,4 +1,4 @@
-"""What other programs need of a model: kernel, centres, coefficients, scaling."""
+"""The parts of a model that other programs need: kernel, centres, coefficients, scaling."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class PlainModel(NamedTuple):
     coefficients: NDArray[np.float64]
     intercept: NDArray[np.float64]
     classes: NDArray[Any] | None  # None for a regressor
-    scale: NDArray[np.float64] | None  # None where nothing is scaled
+    scale: NDArray[np.float64] | None  # None if nothing is scaled
     shift: NDArray[np.float64] | None
 
 
 def plain_model(model: Any, program: str) -> PlainModel:
-    """Return the parts of a fitted model for another program, or say why it cannot use them."""
+    """Return the parts of a fitted model; raise ValueError if the program cannot use them."""
     check_is_fitted(model, msg="%(name)s is not fitted; call fit or partial_fit before writing it.")
     scale, shift = None, None
     if isinstance(model, Pipeline):
@@ -53,7 +53,7 @@ def plain_model(model: Any, program: str) -> PlainModel:
 
 
 def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:
-    """Return a and b such that all scalers of a pipeline together compute x a + b."""
+    """Return a and b such that the scalers of a pipeline together compute x a + b."""
     scale, shift = None, None
     for name, step in pipeline.steps[:-1]:
         if step is None or step == "passthrough":
@@ -69,7 +69,7 @@ def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:
 
 
 def _scaled_by(scaler: StandardScaler | MinMaxScaler | MaxAbsScaler) -> tuple[Any, Any]:
-    """Return a and b of a scaler, which computes x a + b."""
+    """Return a and b such that a scaler computes x a + b."""
     d = scaler.n_features_in_
     if isinstance(scaler, MinMaxScaler):
         return scaler.scale_, scaler.min_

@@ -7,7 +7,7 @@ streaming    `partial_fit` of both
 classifier   `GKMClassifier`
 regressor    `GKMRegressor`
 cv           `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
-candidates   what a search tries, and what candidates share
+candidates   the candidates of a search
 closed_form  candidates judged by leave-one-out in closed form
 fold_judge   candidates judged by fits on folds
 criterion    the formulas of both judges

@@ -1,4 +1,4 @@
-"""What the classifier and the regressor share: the fit."""
+"""The fit, which the classifier and the regressor share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Sol
 from ..theory import Guarantee, largest_C_graph
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
 
-_GUARANTEED = 0.99  # of the limit, which at p = 2 is itself not allowed
+_GUARANTEED = 0.99  # of the limit; at p = 2 the limit itself is not allowed
 
 
 Neighbours = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -40,7 +40,7 @@ Neighbours = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 class Problem(NamedTuple):
-    """Data that are checked, and labels that are coded."""
+    """Checked data and coded labels."""
 
     X: Any
     labeled: NDArray[np.bool_]
@@ -50,7 +50,7 @@ class Problem(NamedTuple):
     loss: Loss
 
     def sizes(self, *, classes: bool) -> Sizes:
-        """Return how large the problem is."""
+        """Return the numbers of rows and labels."""
         return Sizes(self.X.shape[0], len(self.targets), classes)
 
 
@@ -87,7 +87,7 @@ class BaseGKM(Composed, KernelMachine):
     # ------------------------------------------------------------------ fit
 
     def plan(self, problem: Problem) -> Plan:
-        """Return what a fit to this problem does: every "auto" filled in."""
+        """Return the plan of a fit to this problem, with every "auto" filled in."""
         kernel = self._resolve_kernel(problem.X, self._dtype())
         sizes = problem.sizes(classes=is_classifier(self))
         return make_plan(self, problem.X, kernel, sizes)
@@ -97,7 +97,7 @@ class BaseGKM(Composed, KernelMachine):
     ) -> Solution:
         """Solve the problem, set the fitted attributes and return the solution.
 
-        `neighbours` are those of the kNN graph, where they are known already.
+        `neighbours` are those of the kNN graph, if they are already known.
         """
         X, labeled, _, targets, weights, loss = problem
         if not weights.any():
@@ -180,9 +180,9 @@ class BaseGKM(Composed, KernelMachine):
         weights: NDArray[np.float64],
         graph: Graph | None,
     ) -> tuple[Plan, Guarantee | None]:
-        """Return the plan with C_graph as a number, and the theorem's constants where it speaks.
+        """Return the plan with C_graph as a number, and the theorem's constants if it applies.
 
-        It speaks of differences of f itself, and of a C that is known beforehand.
+        It applies to differences of f itself, with a C that is known before the fit.
         """
         if plan.smoothness.normalized or plan.smoothness.degree != 1:
             return (replace(plan, C_graph=0.0) if graph is None else plan), None
@@ -194,7 +194,7 @@ class BaseGKM(Composed, KernelMachine):
         elif isinstance(C_graph, str):
             limit = largest_C_graph(n_labeled * plan.C, p, R, A)
             limit = _GUARANTEED * limit / n_labeled / scale
-            # Below p = 2 every value is guaranteed: then the paper's choice, C_graph = C.
+            # Below p = 2 every value is guaranteed: take the paper's choice, C_graph = C.
             C_graph = limit if np.isfinite(limit) else plan.C
         guarantee = Guarantee.for_estimator(plan.C, float(C_graph), n_labeled, p, R, A, scale)
         C_graph = guarantee.C_graph / n_labeled / scale

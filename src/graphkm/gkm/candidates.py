@@ -1,4 +1,4 @@
-"""The candidates of a model search: what is tried, and what candidates share."""
+"""The candidates of a model search, and the work that they share."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from ..solvers.row_newton import RowKernel
 from .base import BaseGKM, Neighbours, Problem
 from .plan import Plan, bandwidth
 
-_LAST = 4  # steps down the list at which candidates without a graph stand
+_LAST = 4  # steps down the list of candidates without a graph
 
-# What is tried where nothing is given: C in units of one over the mean kernel value of the
-# labelled rows, C_graph of one over their number, gamma of the data's own.
-_CS = (10.0, 100.0)  # softer ones let the hinge loss call everything one class
+# The default values. Units: for C one over the mean kernel value of the labelled rows, for C_graph
+# one over their number, for gamma the gamma "spread" of the data.
+_CS = (10.0, 100.0)  # with smaller ones the hinge loss may predict a single class
 _CS_WITHOUT_GRAPH = (10.0, 100.0, 1.0, 1000.0, 0.1)
 _C_GRAPHS = (1e5, 1e7, 1e3)
-_ROWS = 100  # below so many rows these are too strong, all of them
+_ROWS = 100  # with fewer rows all of these are too strong, and are reduced
 _C_GRAPHS_OF_ROWS = (50.0, 500.0, 5.0)  # times the number of rows
 _GAMMAS = (1.0,)
 _GAMMAS_WITHOUT_GRAPH = (1.0, 3.0, 1.0 / 3.0, 10.0)
@@ -44,9 +44,9 @@ _GRAPHS_OF_ROWS = ((6, 1), (12, 1), (3, 1))
 
 @dataclass(frozen=True)
 class Grid:
-    """The values that are tried: the given ones, else values in the units of the data.
+    """The values that are tried: the given ones, or the defaults in the units of the data.
 
-    Order matters where candidates are judged alike: the first one wins.
+    Order matters: of candidates that are judged equal, the first one wins.
     """
 
     given_Cs: Sequence[float] | None
@@ -55,13 +55,13 @@ class Grid:
     given_graphs: Sequence[tuple[int, int]] | None
 
     def Cs(self, scale: float, *, without_graph: bool = False) -> NDArray[np.float64]:
-        """Return the values of C for labelled points of this mean kernel value."""
+        """Return the values of C; `scale` is the mean kernel value of the labelled points."""
         if self.given_Cs is not None:
             return np.asarray(self.given_Cs, dtype=np.float64)
         return np.asarray(_CS_WITHOUT_GRAPH if without_graph else _CS) / scale
 
     def C_graphs(self, n: int, n_labeled: int, *, rows: bool = False) -> list[float]:
-        """Return the values of C_graph but 0, which is always tried."""
+        """Return the values of C_graph, without 0, which is always tried."""
         if self.given_C_graphs is not None:
             return [float(value) for value in self.given_C_graphs if value > 0]
         if rows:
@@ -86,7 +86,7 @@ class Grid:
             usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
             share = default_neighbors(n) / NEIGHBORS
             given = [(max(1, round(share * k)), degree) for k, degree in usual]
-        if not neighbours:  # the graph is what it is; only the degree varies
+        if not neighbours:  # the graph is fixed; only the degree varies
             return [(1, degree) for degree in dict.fromkeys(degree for _, degree in given)]
         return list(dict.fromkeys((min(int(k), n - 1), int(degree)) for k, degree in given))
 
@@ -98,13 +98,13 @@ class Family:
     Parameters
     ----------
     parameters : dict
-        What they set of the estimator, but C.
+        The parameters of the estimator that they set, without C.
     Cs : ndarray
         The values of C.
     steps : int
-        How far down the lists of values they stand.
+        Their position in the lists of values.
     phi : ndarray of shape (n_labeled, n_features) or None
-        Features of the labelled rows with the graph inside them; None where there are none.
+        Features of the labelled rows, which include the graph; None if there are none.
     others : callable or None
         Returns the features of the unlabelled rows on which fits are compared.
     """
@@ -121,14 +121,14 @@ class Family:
 
 
 class Candidates:
-    """Families of candidates, with everything shared that can be.
+    """Families of candidates, which share as much work as possible.
 
-    One pass over the data per gamma and graph makes features; each C_graph then costs one
-    factorisation. While labels take turns at being held out, edges between labelled rows are
-    kept: a row whose label is held out is an unlabelled one.
+    Features take one pass over the data per gamma and graph. Each C_graph then takes one
+    factorisation. A row whose label is held out counts as unlabelled, so edges between labelled
+    rows are kept.
 
-    Without features, for a p other than 2 or a stochastic solver, C counts in units of the plain
-    kernel.
+    For a p other than 2, or a stochastic solver, there are no features, and C is in units of the
+    plain kernel.
 
     Parameters
     ----------
@@ -137,9 +137,9 @@ class Candidates:
     problem : Problem
         All of the data.
     plan : Plan
-        Of the template for the problem.
+        The template's plan for the problem.
     grid : Grid
-        What is tried.
+        The values that are tried.
     others : ndarray of int
         Unlabelled rows on which fits are compared.
     affinity : sparse matrix or None
@@ -168,7 +168,7 @@ class Candidates:
 
     @property
     def have_features(self) -> bool:
-        """Whether families have features, by which the closed form judges."""
+        """Whether families have features, which the closed form needs."""
         return isinstance(self._plan.solver, Newton | RowNewton) and self._plan.smoothness.p == 2
 
     @property
@@ -189,7 +189,7 @@ class Candidates:
 
     @cached_property
     def neighbours(self) -> Neighbours | None:
-        """The nearest rows of every row, searched for once, for all candidates and fits."""
+        """The nearest rows of every row. One search serves all candidates and fits."""
         if not isinstance(self._graph_part, KNN) or not self.has_graphs:
             return None
         template, method = self._template, self._graph_part.search
@@ -243,13 +243,13 @@ class Candidates:
                 yield Family(parameters, self._grid.Cs(kernel.scale), steps, kernel.phi, at)
 
     def _factors(self, objective: Objective, steps: int) -> Iterator[tuple[int, float, float]]:
-        """Yield every C_graph after its place in the list, and what it makes of the graph."""
+        """Yield, for every C_graph, its steps, its value and the factor of the graph's form."""
         for more, C_graph in enumerate(self._C_graphs()):
             factor = replace(objective, C_graph=np.array([C_graph])).graph_factor[0]
             yield steps + more, C_graph, float(factor)
 
     def _without_graph(self, gamma: float | None, steps: int) -> Family:
-        """Return the candidates without a graph: they need the labelled rows only."""
+        """Return the candidates without a graph, which need only the labelled rows."""
         objective = self._objective(gamma)
         with self._few_threads():
             features = LandmarkFeatures(objective, self._labeled, 1e-12, self._template.n_threads())
@@ -264,13 +264,13 @@ class Candidates:
             return _reached(kernel, others)
 
     def _few_threads(self) -> AbstractContextManager[Any]:
-        """Return the context of work on matrices between labelled rows."""
+        """Return a context with few threads, for small matrices between labelled rows."""
         return blas_threads_for(len(self._labeled), len(self._labeled))
 
     def _named(
         self, k: int | None, degree: int | None, C_graph: float, gamma: float | None
     ) -> dict[str, Any]:
-        """Return parameters of the estimator."""
+        """Return the parameters by their names in the estimator; None leaves one out."""
         iterated = isinstance(self._template.smoothness, IteratedLaplacian)
         known = {
             "graph__n_neighbors": k if isinstance(self._graph_part, KNN) else None,
@@ -321,7 +321,7 @@ class Candidates:
             yield Family(self._named(None, None, 0.0, gamma), np.array([C]))
 
     def _in_units(self, *, without_graph: bool = False) -> Iterator[tuple[float | None, float]]:
-        """Yield every gamma with every C in units of its kernel."""
+        """Yield all pairs of gamma and C, with C in units of the kernel with that gamma."""
         X = self._problem.X
         for gamma in self._grid.gammas(self._kernel, X, without_graph=without_graph):
             for C in self._grid.Cs(self._mean_kernel(gamma), without_graph=without_graph).tolist():

@@ -53,15 +53,15 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     ----------
     C : float or "auto", default="auto"
         Weight of the labelled rows' losses, as in `sklearn.svm.SVC`. "auto" is 10 / k for a
-        Newton solver at p = 2, where k is the mean over the labelled rows of the kernel with
-        the graph inside it. Otherwise it is 1.
+        Newton solver at p = 2, where k is the mean value, over the labelled rows, of the kernel
+        that includes the graph. Otherwise it is 1.
     C_graph : float, "auto" or "guaranteed", default="auto"
         Weight of the graph term; 0 ignores the unlabelled rows. "auto" is 1e5 / l for `Newton`
         at p = 2 with a graph that lists its edges, and 50 n / l for `RowNewton`. Otherwise it is
         0.1 (0.01 for a normalised smoothness at another p). Beyond 100 labels 1e5 is multiplied
         by (100 / l)^3, and below 300 rows by (n / 300)^2.
         "guaranteed" is the largest value for which the convergence theorem of the stochastic
-        solver holds (for p < 2, where all do, C).
+        solver holds. For p < 2 the theorem holds for all values, and "guaranteed" is C.
     loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
         Loss of the labelled rows; "logistic" gives `predict_proba`.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
@@ -71,11 +71,11 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         Kernel coefficient, unless the kernel has its own. "spread" is one over the sum of the
         columns' variances. "scale" and "auto" are those of `sklearn.svm.SVC`.
     graph : {"knn", "full", "bipartite", "precomputed"} or GraphPart, default="knn"
-        What joins rows: `graphkm.graphs.KNN`, `Epsilon`, `Full`, `Bipartite` or `Affinity`, or a
-        name for one with its defaults. "precomputed" is `Affinity`, the matrix passed to
+        Which rows have edges: `graphkm.graphs.KNN`, `Epsilon`, `Full`, `Bipartite` or `Affinity`,
+        or a name for one with its defaults. "precomputed" is `Affinity`, the matrix passed to
         ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
     smoothness : float, "auto", Power or IteratedLaplacian, default="auto"
-        What the graph term is made of. A number p is `graphkm.smoothness.Power` of p. "auto" is
+        The form of the graph term. A number p is `graphkm.smoothness.Power` of p. "auto" is
         ``IteratedLaplacian(degree=2)`` for `Newton` and a graph that lists its edges, else
         ``Power(p=2)``.
     solver : {"auto", "newton", "row_newton", "sgd"} or Solver, default="auto"
@@ -94,8 +94,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
         means that nothing else does.
     precision : {"single", "double"}, default="single"
-        Of the kernel values. Sums are in double precision, and so are the Newton solvers, for
-        which "single" only drops more of the landmarks that the others explain.
+        Precision of the kernel values. Sums and the Newton solvers use double precision; for
+        these "single" only drops more of the redundant landmarks.
     random_state : int, RandomState or None, default=None
         Decides all draws. The same number gives the same model, bit for bit, for any
         `n_jobs`.
@@ -118,20 +118,20 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     intercept_ : ndarray of shape (1 or n_classes,)
         Constants.
     transduction_ : ndarray of shape (n_samples,)
-        Labels of the training rows, predicted when asked for from X as it is then, or by the
-        rows' own scores after `RowNewton`; given labels are kept.
+        Labels of the training rows; given labels are kept. The others are predicted on access
+        from X as it is then, or, after `RowNewton`, from the rows' own scores.
     plan_ : Plan
         What every "auto" became, and why: print it.
     objective_ : float
-        The model's objective (after `RowNewton`, that of the rows' scores). After `SGD` it is an
-        average over the run that bounds it from above, in expectation. Summed over one-vs-rest
-        problems. NaN with a budget; not set by `partial_fit`.
+        The model's objective (after `RowNewton`, that of the rows' scores), summed over
+        one-vs-rest problems. After `SGD` it is an average over the run, whose expectation is an
+        upper bound. NaN with a budget; not set by `partial_fit`.
     C_ : float
         C as a number.
     guarantee_ : Guarantee or None
-        What the convergence theorem says of the parameters, in the paper's units; None where
-        it does not speak: of a normalised or iterated Laplacian, or of a C that follows from
-        the smoothed kernel.
+        What the convergence theorem guarantees for the parameters, in the paper's units. None if
+        it does not apply: to a normalised or iterated Laplacian, or to a C that depends on the
+        kernel with the graph.
     kernel_ : Kernel
         The kernel with its gamma.
     n_iter_, n_features_in_, feature_names_in_
@@ -224,8 +224,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         X, y, sample_weight
             As in `fit`; a chunk may hold no labelled row.
         classes : array-like, optional
-            All labels there will be; for the first chunk, and needed there unless it holds
-            them all.
+            All labels of the stream. The first chunk needs them unless it holds them all.
 
         Returns
         -------
@@ -237,7 +236,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
             return self._learn_more(rows, *coded, resolve_loss(self.loss, "classification"))
 
     def encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        """Check all that was passed, and code the labels as targets -1 and +1."""
+        """Check the input, and code the labels as targets -1 and +1."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "classification")
         X = self._validate_rows(X, reset=True)
@@ -248,17 +247,17 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         """Fit to a problem that `encode` returned."""
         solution = self.fit_problem(problem, **given)
         self._given = (np.flatnonzero(problem.labeled), problem.known)
-        if solution.complete and solution.gap is not None:  # else it may be for want of steps
+        if solution.complete and solution.gap is not None:  # else more steps might help
             self._warn_of_overruled_labels(problem)
         return self
 
     def _warn_of_overruled_labels(self, problem: Problem) -> None:
-        """Warn if the graph makes f contradict many of the labels that f could have followed.
+        """Warn if the graph makes f contradict many labels that f could have followed.
 
-        Some contradictions are what a graph is for: it outvotes labels that are mistaken. Many
-        are those of a model that is hardly better, at the labelled rows, than one that calls
-        every row by the most frequent label. It is the graph's doing if a fit without it, to the
-        labelled rows alone, contradicts half as many or fewer.
+        Some contradictions are wanted: the graph outvotes mistaken labels. There are many if the
+        model is hardly better, at the labelled rows, than predicting the most frequent label. The
+        graph causes them if a fit without it, to the labelled rows alone, contradicts at most
+        half as many.
         """
         if self.C_graph == 0 or problem.labeled.all():
             return
@@ -273,7 +272,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool))
         without_graph = clone(self).set_params(C_graph=0, solver=Newton(), verbose=0, callback=None)
         without_graph.classes_ = self.classes_
-        with warnings.catch_warnings():  # nobody asked for this fit
+        with warnings.catch_warnings():  # the user did not ask for this fit
             warnings.simplefilter("ignore")
             without_graph.fit_problem(own)
         followed = without_graph._contradicts(own)
@@ -288,7 +287,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
             )
 
     def _contradicts(self, problem: Problem) -> int:
-        """Return how many labelled rows of a positive weight f puts into another class."""
+        """Return for how many labelled rows of positive weight f predicts another class."""
         labeled = problem.labeled
         scores = self._row_scores
         scores = self.expansion_.scores(problem.X[labeled]) if scores is None else scores[labeled]
@@ -306,6 +305,6 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         scores = self._scores(X)
         if scores.shape[1] == 1:
             return np.hstack([log_expit(-scores), log_expit(scores)])
-        # Normalised in logarithms, so that they sum to one however far off a row is.
+        # Normalised as logarithms, so that they sum to one even far from all data.
         logs = log_expit(scores)
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Candidates judged by leave-one-out in closed form: a whole grid for little more than one fit."""
+"""Judging candidates by leave-one-out in closed form: a grid costs little more than one fit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ClosedForm:
     classes : bool
         Whether targets are classes.
     seed : int
-        Decides how labels are halved, and on which unlabelled rows fits are compared.
+        Decides the halves of the labels, and the unlabelled rows on which fits are compared.
     """
 
     def __init__(self, problem: Problem, *, classes: bool, seed: int) -> None:
@@ -56,7 +56,7 @@ class ClosedForm:
         self._best: dict[bool, tuple[float, Any, float]] = {}  # with and without a graph
 
     def judge(self, family: Family) -> list[Judgement]:
-        """Return what is said of every candidate."""
+        """Return the judgement of every candidate."""
         assert family.phi is not None and family.others is not None
         n_labeled = len(self._labels.targets)
         others = family.others() if len(self.others) else np.empty((0, family.phi.shape[1]))
@@ -66,7 +66,7 @@ class ClosedForm:
         priced = []
         for more, judgement in enumerate(judged):
             price = STEP * (family.steps + more) + 0.5 * GAIN * n_labeled * graph
-            if self._labels.codes is None:  # losses of another scale
+            if self._labels.codes is None:  # in regression the loss has another scale
                 price = 0.0
             loss = judgement.loss + price
             if graph not in self._best or loss < self._best[graph][0]:
@@ -77,8 +77,8 @@ class ClosedForm:
     def held_out_scores(self) -> dict[bool, float]:
         """Return R^2 on held-out targets of the best candidates with and without a graph.
 
-        Candidates are compared by the squared loss. This is the score of the model itself, whose
-        loss may be another.
+        Candidates are compared by the squared loss. These scores use the model's own loss, which
+        may be another.
         """
         scores, n_labeled = {}, len(self._labels.targets)
         with blas_threads_for(n_labeled, n_labeled):

@@ -1,7 +1,8 @@
 """How good a candidate is, judged from the labelled points alone.
 
 Both criteria use the squared loss, because its leave-one-out scores have a closed form. If point i
-has the leverage h_i and the score f_i, its score without it is (f_i - h_i y_i) / (1 - h_i).
+has the leverage h_i and the score f_i, a fit without it gives it the score
+(f_i - h_i y_i) / (1 - h_i).
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ from ..solvers.terms import LabelTerms
 Matrix = NDArray[np.float64]
 
 ENOUGH = 5
-"""Labels per class from which fits on half of them are compared."""
+"""With this many labels per class, fits on halves of the labels are compared."""
 
 _HALVINGS = 15
 _FOLDS = 10
 _STEPS = 200  # of Newton's method: a few digits of the score are enough
-_FEWEST = 8  # labels that can be left out; with fewer the score is NaN
+_FEWEST = 8  # labels that can be left out; with fewer, the score is NaN
 _MARGIN = 0.3  # weight of the margins against the errors, in logarithms
 _AGREEMENT = 0.1  # of the disagreement
 _LEAST = 0.02  # smaller disagreements count as equal
 _SHARES = 0.1  # of the divergence of class shares
 
 GAIN = 0.05
-"""Share by which a graph must cut the held-out error to be preferred to none."""
+"""A graph is preferred if it reduces the held-out error by this share."""
 
 STEP = 0.25
-"""Price of each step down the lists of values, which are in order of preference. It matters with a
-handful of labels, and little with many."""
+"""Price of each step down the lists of values, which are in order of preference. It matters only
+with very few labels."""
 
 
 class Labels(NamedTuple):
@@ -109,8 +110,7 @@ def share_divergence(
 ) -> NDArray[np.float64]:
     """Return how far the predicted classes' shares are from the labels' shares, per C.
 
-    It is the Kullback-Leibler divergence of the labels' shares from the predicted ones. It is
-    large if a class nearly vanishes from the predictions.
+    It is their Kullback-Leibler divergence, which is large if a class is hardly ever predicted.
     """
     codes = labels.codes
     assert codes is not None
@@ -147,11 +147,11 @@ def judge_classes(
 ) -> Judgement:
     """Judge leave-one-out scores of a classification.
 
-    Errors count first, as the mean of the error rate over points and over classes. The
-    disagreement on unlabelled points breaks ties; if it is unknown, the squared error of the
-    scores does. How far the predicted class shares are from the labels' shares counts a little.
-    A point that is the only one of its class is skipped: without it the class is unknown. With
-    fewer than eight points the score is NaN.
+    Errors count most: the mean of the error rates over points and over classes. The disagreement
+    on unlabelled points breaks ties; if it is unknown, the squared error of the scores does. The
+    divergence of the predicted class shares counts a little. A point that is the only one of its
+    class is skipped: without it the class is unknown. With fewer than eight points the score is
+    NaN.
     """
     codes = labels.codes
     assert codes is not None
@@ -184,7 +184,7 @@ def judge_values(scores: Matrix, labels: Labels) -> Judgement:
 
 
 def hold_out(phi: Matrix, labels: Labels, C: float, loss: Loss) -> Matrix:
-    """Return every labelled point's score from a fit, with the loss itself, to the other folds."""
+    """Return every labelled point's score from a fit to the other folds with the given loss."""
     y = labels.targets[:, 0]
     fold = np.random.default_rng(0).permutation(len(y)) % _FOLDS
     scores = np.zeros_like(labels.targets)

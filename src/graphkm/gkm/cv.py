@@ -1,4 +1,4 @@
-"""Estimators that choose their own parameters: a search, then one fit with what it found."""
+"""Estimators that choose their own parameters: a search, then one fit with the best ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .regressor import GKMRegressor
 
 
 class SearchMixin:
-    """Search, then one fit with what was found; predictions and scores are that fit's.
+    """Search, then one fit with the best parameters, which makes predictions and scores.
 
     It comes before scikit-learn's mixins, whose `score` would count unlabelled rows.
     """
@@ -82,7 +82,7 @@ class SearchMixin:
         self
         """
         grid, template = self._grid(), self._template()
-        # C_graph is searched: the plan needs to know only whether there is any graph.
+        # The search chooses C_graph. The plan only needs to know whether there is any graph.
         any_graph = grid.given_C_graphs is None or any(grid.given_C_graphs)
         template.set_params(C_graph="auto" if any_graph else 0.0)
         problem = template.encode(X, y, sample_weight)
@@ -124,7 +124,7 @@ class SearchMixin:
         return self
 
     def set_model(self, model: BaseGKM) -> None:
-        """Set what the chosen model knows."""
+        """Set the chosen model and the attributes that are taken from it."""
         self.best_estimator_ = model
         for name in ("classes_", "n_features_in_", "feature_names_in_", "n_iter_"):
             if hasattr(model, name):
@@ -136,7 +136,7 @@ class SearchMixin:
         losses: NDArray[np.float64],
         scores: NDArray[np.float64],
     ) -> None:
-        """Set what the search found: the candidate of the smallest loss is the best."""
+        """Set the results of the search; the candidate with the smallest loss is the best."""
         self.best_index_ = int(np.argmin(losses))
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(scores[self.best_index_])
@@ -169,9 +169,9 @@ class SearchMixin:
 
     @staticmethod
     def _make_exact(template: BaseGKM, problem: Problem) -> Plan:
-        """Return the plan; at p = 2 the solver is one that can iterate the Laplacian.
+        """Return the plan; at p = 2 "auto" becomes a solver that can iterate the Laplacian.
 
-        A solver that was named, and a power that was named, stay as they are.
+        A given solver and a given power stay as they are.
         """
         sizes = problem.sizes(classes=is_classifier(template))
         smoothness = template.smoothness
@@ -204,7 +204,7 @@ class SearchMixin:
     def _splitter(self, template: BaseGKM) -> Any:
         from ..model_selection import LabeledKFold, LabeledStratifiedKFold  # slow to import
 
-        if hasattr(self.cv, "split") and not isinstance(self.cv, str):  # which text has too
+        if hasattr(self.cv, "split") and not isinstance(self.cv, str):  # texts have a `split`, too
             return self.cv
         n_splits = 5 if self.cv is None else check_count("cv", self.cv, least=2)
         kind = LabeledStratifiedKFold if is_classifier(self) else LabeledKFold
@@ -227,7 +227,7 @@ class SearchMixin:
         return np.asarray(self.best_estimator_.transduction_)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what the estimator takes: what its model takes."""
+        """Tell scikit-learn that the search takes the same input as its estimator."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         known = isinstance(self.estimator, type(self._usual))
         model = self.estimator if known else self._usual
@@ -244,19 +244,19 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     """`GKMClassifier` with its parameters chosen from the labelled rows.
 
     The search chooses C, C_graph, gamma, the number of neighbours and the degree of the
-    Laplacian. Every candidate sees all rows; labels alone are held out. For p = 2 they are held
-    out one at a time, in closed form, and a whole grid costs little more than its passes over
-    the data: one per gamma and graph. Candidates without a graph (C_graph = 0) always take part,
-    so that "the unlabelled rows do not help here" is a possible answer.
+    Laplacian. Every candidate sees all rows; only labels are held out. For p = 2 they are held
+    out one at a time, in closed form. A whole grid then costs little more than its passes over
+    the data, one per gamma and graph. Candidates without a graph (C_graph = 0) always take part,
+    so that the search can find that unlabelled rows do not help.
 
-    The criterion counts errors, averaged over rows and over classes. With five labels or more
-    in every class, agreement decides what errors leave open: fits on random halves of the labels
-    should say the same of the unlabelled rows. With fewer, the squared error of the held-out
-    scores decides. Candidates under which a class all but vanishes from the unlabelled rows
-    lose. A graph must cut the held-out error by about a twentieth to be preferred to none.
-    Every step down the lists of values, which are in order of preference, costs a little: this
-    decides among a handful of labels. A row that is its class's only one is passed over. With
-    fewer than eight labelled rows left the first candidate is taken: a graph of 6 neighbours.
+    The criterion counts errors, averaged over rows and over classes. With five labels or more in
+    every class, agreement breaks ties: fits on random halves of the labels should predict the
+    same for the unlabelled rows. With fewer labels, the squared error of the held-out scores
+    breaks them. Candidates that hardly ever predict some class for the unlabelled rows are
+    penalised. A graph must reduce the held-out error by about a twentieth to be preferred. The
+    lists of values are in order of preference, and every step down costs a little; this matters
+    with very few labels. A row that is the only one of its class is not held out. If fewer than
+    eight labelled rows can be held out, the first candidate is taken: a graph of 6 neighbours.
 
     Parameters
     ----------
@@ -264,8 +264,8 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         Everything that is not searched. By default ``GKMClassifier(class_weight="balanced")``.
     Cs : list of float, optional
         Values of C. By default 10 and 100 (without a graph from 0.1 to 1000) in units of 1 / k,
-        where k is the mean kernel value of the labelled rows with the graph inside the kernel
-        (for p other than 2, without it).
+        where k is the mean value, over the labelled rows, of the kernel that includes the graph
+        (for p other than 2, of the plain kernel).
     C_graphs : list of float, optional
         Values of C_graph; 0 is always tried too. By default 1e3, 1e5 and 1e7 divided by the
         number of labelled rows. For `RowNewton` 5, 50 and 500 times the number of rows, divided
@@ -278,11 +278,11 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         (12, 4), (50, 8), (4, 1) and (2, 1). For `RowNewton` (6, 1), (12, 1) and (3, 1). The
         degree counts unless the estimator's smoothness is a `Power`.
     cv : int or splitter, optional
-        Fit on folds instead of closed-form leave-one-out: slower, for any p, with the loss
-        itself. Rows of a fold stay in the fit without their labels. Candidates are judged by the
-        mean score, with sample_weight, of the labels held out. An integer is the number of folds
-        of a `graphkm.model_selection.LabeledStratifiedKFold`. For p other than 2, or an
-        estimator with the solver `SGD`, None means 5.
+        Fit on folds instead of closed-form leave-one-out: slower, but for any p, and with the
+        estimator's own loss. Rows of a fold stay in the fit without their labels. Candidates are
+        judged by the mean score of the held-out labels, with sample_weight. An integer is the
+        number of folds of a `graphkm.model_selection.LabeledStratifiedKFold`. For p other than 2,
+        or an estimator with the solver `SGD`, None means 5.
     random_state : int, RandomState or None, default=None
         Decides all draws; None takes the estimator's.
     n_jobs : int or None, default=None
@@ -299,8 +299,8 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     best_score_ : float
         Held-out accuracy of the choice; NaN if no row could be held out.
     unlabeled_gain_ : float
-        Held-out accuracy of the choice, less that of the best candidate without a graph: what
-        the unlabelled rows are thought to have bought.
+        Held-out accuracy of the choice, minus that of the best candidate without a graph: the
+        estimated benefit of the unlabelled rows.
     classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
     transduction_ : ndarray of shape (n_samples,)
@@ -342,9 +342,9 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
 class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
     """`GKMRegressor` with its parameters chosen from the rows with a known target.
 
-    As `GKMClassifierCV`; candidates are judged by the squared error of the targets held out.
-    `best_score_` and `unlabeled_gain_` are coefficients of determination of the model itself,
-    with its own loss: without `cv` on ten folds of the known targets.
+    It works like `GKMClassifierCV`, but candidates are judged by the squared error of held-out
+    targets. ``best_score_`` and ``unlabeled_gain_`` are coefficients of determination of fits with
+    the estimator's own loss: without `cv`, on ten folds of the known targets.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Candidates judged by fits on folds: slower than the closed form, for any p, loss and solver."""
+"""Judging candidates by fits on folds: slower than the closed form, but for any p and solver."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .candidates import Family
 from .criterion import Judgement
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Labelled rows whose labels are hidden from a fit, and those on which it is scored."""
+"""Labelled rows whose labels a fit does not see, and the rows on which it is scored."""
 
 
 class FoldJudge:
     """Judges candidates by fits that do not see the labels of a fold.
 
-    Rows of a fold stay where they are, without their labels: every fit sees all rows, and
-    neither an affinity nor a precomputed kernel has to be cut. Weights count in fits and scores.
+    Rows of a fold stay in the data without their labels: every fit sees all rows, and affinities
+    and precomputed kernels are used whole. Weights count in fits and scores.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class FoldJudge:
         self._problem = problem
         self._y = as_label_array(y)
         self._weight: NDArray[np.float64] | None = None
-        if sample_weight is not None:  # a single number stands for all rows
+        if sample_weight is not None:  # a single number is the weight of all rows
             weight = np.asarray(sample_weight, dtype=np.float64)
             self._weight = np.broadcast_to(weight, problem.labeled.shape)
         self._affinity = affinity
@@ -70,7 +70,7 @@ class FoldJudge:
         return [Judgement(-mean, mean) for mean in means]
 
     def _usable(self, splits: Any) -> list[Split]:
-        """Return the splits with what can be scored: labelled rows of a weight above 0."""
+        """Return the splits with the rows that can be scored: labelled, with a weight above 0."""
         usable = []
         labeled = np.flatnonzero(self._problem.labeled)
         for train, test in splits:
@@ -99,7 +99,7 @@ class FoldJudge:
         model: Any = clone(self._template).set_params(**candidate, verbose=0)
         problem = model.encode(X, y, self._weight)
         with warnings.catch_warnings():
-            # Hidden labels may cause these. The last fit sees all labels, and warns if it must.
+            # Hidden labels may cause these. The final fit sees all labels and warns if needed.
             warnings.simplefilter("ignore", GraphWarning)
             model.learn(problem, affinity=self._affinity, neighbours=self._neighbours())
         weight = None if self._weight is None else self._weight[test]

@@ -14,12 +14,12 @@ from ..solvers import SGD, Newton, RowNewton, Solver
 from ..solvers.row_newton import LARGEST
 
 _FEW = 1000  # labels
-_FEW_FOR_THE_GRAPH = 100  # labels up to which the graph is at its strongest
-_MANY = 300  # rows whose graph has small eigenvalues: below, C_graph shrinks
-_SMALL = 500  # rows on which every graph and every p is quick
+_FEW_FOR_THE_GRAPH = 100  # with more labels C_graph shrinks
+_MANY = 300  # with fewer rows C_graph shrinks: their Laplacian has no small eigenvalues
+_SMALL = 500  # up to this many rows every graph and every p is fast
 
 SOLVERS: dict[str, Solver] = {"newton": Newton(), "row_newton": RowNewton(), "sgd": SGD()}
-"""The solvers that a name stands for."""
+"""The solvers by name."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +29,7 @@ class Plan:
     Parameters
     ----------
     n_rows, n_labeled : int
-        Rows, and labelled ones. They are 0 for a stream: nobody knows how many will come.
+        Numbers of rows and of labelled rows; 0 for a stream, where they are unknown.
     classes : bool
         Whether the targets are classes.
     kernel : Kernel
@@ -43,8 +43,8 @@ class Plan:
     C : float
         Weight of the labelled rows.
     relative : bool
-        Whether C counts in units of 1 / k, where k is the mean over the labelled rows of the
-        kernel with the graph inside it.
+        Whether C is in units of 1 / k, where k is the mean value, over the labelled rows, of the
+        kernel that includes the graph.
     C_graph : float or "guaranteed"
         Weight of the graph term.
     streaming : bool
@@ -140,7 +140,7 @@ def check_parameters(estimator: Any) -> None:
 def make_plan(
     estimator: Any, X: Any, kernel: Kernel, sizes: Sizes, *, streaming: bool = False
 ) -> Plan:
-    """Return what an estimator does with these data; ValueError if its parts contradict.
+    """Return the plan of an estimator for these data; ValueError if its parts contradict.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def make_plan(
     kernel : Kernel
         With its gamma.
     sizes : Sizes
-        Of the data; 0 rows for a stream.
+        Sizes of the data; 0 rows for a stream.
     streaming : bool, default=False
         Whether rows come in chunks.
     """
@@ -183,7 +183,7 @@ def make_plan(
         streaming=streaming,
         reasons=f"solver: {why}\n" if why else "",
     )
-    # Every row labelled leaves a graph nothing to do: it may be any.
+    # If every row is labelled, the graph is not used, and any graph is accepted.
     unused = not streaming and sizes.n_labeled == sizes.n_rows
     together = replace(plan, C_graph=0.0 if unused else e.C_graph)
     for part in (graph, smoothness, solver):
@@ -196,7 +196,7 @@ def make_plan(
 
 
 def bandwidth(kernel: Kernel, X: Any) -> float:
-    """Return the gamma that the weights of edges take over from a kernel."""
+    """Return the gamma of the edges' weights, which is that of the kernel if it has one."""
     if kernel.euclidean_gamma is not None:
         return kernel.euclidean_gamma
     return resolve_gamma("spread", X) if kernel.has_rows else 1.0
@@ -207,9 +207,9 @@ def choose_solver(
 ) -> tuple[Solver, str]:
     """Return the solver for solver="auto", and why.
 
-    Newton's method gains where labels are few, and costs little there. It needs the list of
-    edges; for a p other than 2 it passes over them at every step, which only small data are
-    worth.
+    Newton's method is better if labels are few, and then costs little. It needs the list of
+    edges. For a p other than 2 every step passes over all edges, which is fast only for small
+    data.
     """
     n, n_labeled, _ = sizes
     if C_graph == "guaranteed":
@@ -228,10 +228,10 @@ def choose_solver(
 def choose_exact(
     graph: GraphPart, smoothness: SmoothnessPart | None, C_graph: float | str, sizes: Sizes
 ) -> tuple[Solver, str]:
-    """Return the one of the Newton solvers that suits the data, and why.
+    """Return the Newton solver that suits the data, and why.
 
-    Rows far from all labels fall back to a score of 0 with `RowNewton`. The sign of such a
-    score is still right: classes can live with that, and quantities cannot.
+    With `RowNewton` the scores of rows far from all labels shrink towards 0. Their signs are
+    still right, so this is no problem for classes; but it is for quantities.
     """
     n, n_labeled, classes = sizes
     m = int(Newton().planned(sizes).n_landmarks)
@@ -257,7 +257,7 @@ def _fill_smoothness(
 
 
 def _fill_costs(plan: Plan, C: float | str) -> Plan:
-    """Return the plan with C and C_graph, and without a graph where none is used."""
+    """Return the plan with C and C_graph, and without a graph if none is used."""
     sizes = Sizes(plan.n_rows, plan.n_labeled, plan.classes)
     p, graph, reasons = plan.smoothness.p, plan.graph, plan.reasons
     # The theorem behind "guaranteed" needs C itself.
@@ -265,10 +265,10 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
     rows = isinstance(plan.solver, RowNewton)
     assert graph is not None
     usual_C, usual_C_graph = default_costs(smoothed, rows, sizes)
-    if not graph.listed:  # all pairs, as strong as neighbours, would flatten f
+    if not graph.listed:  # all pairs with the weight of neighbours would flatten f
         usual_C_graph = default_costs(False, rows, sizes)[1]
     if plan.smoothness.normalized and p != 2:
-        usual_C_graph /= 10  # a sum over edges divided by the vertices, about a tenth as many
+        usual_C_graph /= 10  # the sum over edges is divided by the rows, about a tenth as many
     C_graph = plan.C_graph
     if not isinstance(C_graph, str):
         C_graph = float(C_graph)
@@ -279,7 +279,7 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
         graph = None
         why = "C_graph is 0" if C_graph == 0 else "every row is labelled"
         reasons += f"graph: {why}\n"
-        if rows:  # whose scores nothing would tie to each other
+        if rows:  # without a graph nothing would connect the rows' scores
             solver = Newton(**solver.get_params())
     return replace(
         plan,
@@ -295,9 +295,9 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
 def default_costs(smoothed: bool, rows: bool, sizes: Sizes) -> tuple[float, float]:
     """Return C and C_graph for "auto".
 
-    `smoothed` says that C is in units of the kernel with the graph inside it, as it is for the
-    Newton solvers at p = 2; `rows` that rows have scores of their own. At any other p a graph as
-    strong as that would flatten f. Many labels say more than the graph, which gives way to them.
+    `smoothed` says that C is in units of the kernel that includes the graph, as for the Newton
+    solvers at p = 2. At any other p so strong a graph would flatten f. `rows` says that rows have
+    scores of their own. With many labels the graph gets weaker, since the labels say more.
     """
     n, n_labeled, classes = sizes
     if not smoothed:
@@ -312,10 +312,10 @@ def default_costs(smoothed: bool, rows: bool, sizes: Sizes) -> tuple[float, floa
 
 
 def graph_share(n: int) -> float:
-    """Return the share of the usual C_graph that a graph of n rows gets: all of it, unless few.
+    """Return the share of the usual C_graph for a graph of n rows; it is 1 unless n is small.
 
-    The fewer the rows, the larger the least eigenvalues of their Laplacian, and the flatter one
-    C_graph makes f. What follows clusters of a thousand rows overrules the labels of a dozen.
+    The fewer the rows, the larger the smallest eigenvalues of their Laplacian, and the flatter
+    the same C_graph makes f. A value that suits a thousand rows overrules the labels of a dozen.
 
     Examples
     --------

@@ -19,16 +19,16 @@ from .base import Problem
 from .plan import check_parameters
 from .streaming import StreamingGKM, can_stream
 
-_ENOUGH = 10  # targets of a stream from which its spread is known well enough
+_ENOUGH = 10  # targets of a stream, which give its spread well enough
 
 
 class GKMRegressor(KernelRegressor, StreamingGKM):
     """Kernel regression that is smooth over a graph of all rows, with or without a target.
 
-    The objective is that of `GKMClassifier`, with a loss of the residual. What is learnt is
-    ``(y - origin_) / spread_``, so that it does not depend on the units of y: C, the loss's epsilon
-    and `objective_` are in units of the targets' spread. Predictions, `dual_coef_` and
-    `intercept_` are in the units of y.
+    The objective is that of `GKMClassifier`, with a loss of the residual. The model learns
+    ``(y - origin_) / spread_``, so that the units of y do not matter: C, the loss's epsilon and
+    ``objective_`` are in units of the targets' spread. Predictions, ``dual_coef_`` and
+    ``intercept_`` are in the units of y.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         edges, 50 n / l for `RowNewton`, and 0.01 otherwise (0.001 for a normalised smoothness at
         another p).
     solver : {"auto", "newton", "row_newton", "sgd"} or Solver, default="auto"
-        As in `GKMClassifier`, but "auto" never takes `RowNewton`: with it scores far from all
-        known targets fall back to ``origin_``. `SGD` takes 100,000 steps, or a fifth of the rows
+        As in `GKMClassifier`, but "auto" never takes `RowNewton`, whose predictions far from all
+        known targets shrink towards ``origin_``. `SGD` takes 100,000 steps, or a fifth of the rows
         if that is more.
     kernel, gamma, graph, smoothness, precision, random_state, n_jobs, verbose, callback
         As in `GKMClassifier`.
@@ -50,7 +50,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         Loss of the known targets; `graphkm.losses.EpsilonInsensitive` sets another epsilon
         than 0.1 spreads.
     unlabeled : float or None, default=None
-        A mark of unknown targets beside NaN, None and NA, which always count as unknown.
+        A further mark of unknown targets. NaN, None and NA always count as unknown.
 
     Attributes
     ----------
@@ -59,12 +59,12 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     objective_, C_, guarantee_
         As in `GKMClassifier`, of the problem whose targets are ``(y - origin_) / spread_``.
     origin_, spread_ : float
-        The median of the known targets (0 without an intercept), and how far they lie from it:
-        four of five within 1.28 spreads, which is the standard deviation of normal ones. Rows
-        count by their weights. Targets that are all alike have the spread 1.
+        The median of the known targets (0 without an intercept), and their spread around it:
+        four of five are within 1.28 spreads. For normal targets the spread is the standard
+        deviation. Rows count by their weights. If all targets are equal, the spread is 1.
     transduction_ : ndarray of shape (n_samples,)
-        Targets of the training rows, predicted when asked for from X as it is then; given
-        targets are kept.
+        Targets of the training rows; given targets are kept. The others are predicted on access
+        from X as it is then.
     n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -167,7 +167,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         if not seen:
             self._measure(known, weights)
             return
-        # What has been learnt so far is the same function in the new units.
+        # The function learnt so far stays the same; its numbers change to the new units.
         numbers, arrays = self.stream_.state()
         kept, before = self.stream_.kept, self.spread_
         deviations = [before * kept.targets[kept.labeled, 0], known - self.origin_]
@@ -183,7 +183,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         self.spread_ = spread_of(known - self.origin_, weights)
 
     def encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        """Check all that was passed, and take the targets in units of their spread."""
+        """Check the input, and express the targets in units of their spread."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "regression")
         X = self._validate_rows(X, reset=True)

@@ -23,13 +23,13 @@ from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from .base import BaseGKM
 from .plan import check_parameters, make_plan, resolve_solver
 
-_ENOUGH = 100  # rows from which a first chunk shows whether gamma can be right
+_ENOUGH = 100  # rows of a first chunk, which can show that gamma is wrong
 _FREE = ("n_jobs", "verbose", "callback")  # parameters a stream may change
 _KINDS = {KNN: "knn", Full: "full", Bipartite: "bipartite"}
 
 
 def can_stream(estimator: BaseGKM) -> bool:
-    """Return whether there is a partial_fit; an AttributeError says why not."""
+    """Return True if there is a partial_fit; else raise AttributeError, which says why not."""
     e = estimator
     try:
         solver = SGD() if e.solver == "auto" else resolve_solver(e.solver)
@@ -53,13 +53,13 @@ class StreamingGKM(BaseGKM):
 
     ``partial_fit`` takes the steps of `graphkm.solvers.SGD`, with one t and one average over all
     chunks, for the objective of `fit` over the rows seen so far. Every labelled row is a step
-    when it comes. The solver's `steps_per_row` may ask for more steps, which repeat labelled rows
-    that are kept. Edges join kept rows: `reservoir_size` of those with a label and as many of
-    those without. They are a sample of everything seen or, with a `half_life`, of recent rows.
+    when it comes. The solver's `steps_per_row` may ask for more steps, which repeat kept labelled
+    rows. Edges join kept rows: `reservoir_size` rows with a label and as many without. The kept
+    rows are a sample of all rows so far or, with a `half_life`, of recent ones.
 
     The first chunk fixes what `fit` takes from all rows: gamma if it is a word, and in
-    regression the units of targets. Apart from these the model depends on the rows and their
-    order. How they are cut into chunks changes rounding only.
+    regression the units of targets. Apart from these the model depends only on the rows and their
+    order. Other chunks of the same rows change only rounding.
 
     A call that fails, or is interrupted, changes nothing. A call of `fit` ends the stream, and
     the next of ``partial_fit`` begins another.
@@ -71,14 +71,14 @@ class StreamingGKM(BaseGKM):
     _encode_more: Callable[..., tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]]
 
     def set_stream(self, stream: StreamState) -> None:
-        """Go on from a stream's state; its shift and its parameters are set already."""
+        """Continue from a stream's state. Its shift and its parameters must already be set."""
         self.stream_ = stream
         self.kernel_ = stream.solver.kernel
         self._set_stream_attributes(np.dtype(stream.solver.dtype))
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Undo everything that is done within if it ends in an exception, Ctrl-C included."""
+        """Undo all changes made within if an exception ends it, Ctrl-C included."""
         attributes = self.__dict__.copy()
         stream = self.stream_.state() if hasattr(self, "stream_") else None
         try:
@@ -97,7 +97,7 @@ class StreamingGKM(BaseGKM):
         return super().fit_problem(*given, **options)
 
     def _next_rows(self, X: Any) -> Any:
-        """Check a chunk's rows; those of the first decide what rows look like."""
+        """Check a chunk's rows; the first chunk fixes their columns and type."""
         first = not hasattr(self, "stream_")
         if first:
             check_parameters(self)
@@ -134,7 +134,7 @@ class StreamingGKM(BaseGKM):
         targets: NDArray[np.float64],
         weights: NDArray[np.float64],
     ) -> StreamRows:
-        """Return checked rows as the stream takes and keeps them."""
+        """Return checked rows in the form that the stream keeps."""
         return StreamRows(
             query_rows(self.kernel_, X, slice(None), self.stream_.solver.dtype, self.stream_shift_),
             labeled,
@@ -155,7 +155,7 @@ class StreamingGKM(BaseGKM):
         again = self._stream_rows(rows, *self._encode_more(rows, y))
         place = ids[here] - first
         same = again.labeled[place] == kept.labeled[here]
-        # A change of units has rounded the targets kept.
+        # A change of units may have rounded the kept targets.
         same &= np.isclose(again.targets[place], kept.targets[here], 1e-12, 1e-12).all(axis=1)
         same &= _equal_rows(again.rows[place], kept.rows[here])
         return None if same.all() else int(place[~same].min()) + first
@@ -215,7 +215,7 @@ class StreamingGKM(BaseGKM):
         used = np.flatnonzero(coefficients.any(axis=1))
         rows = W.rows[used]
         if self.stream_shift_ is not None:
-            # In double precision: far from the origin the sum has more digits than its parts.
+            # Far from the origin the sum needs more digits than its parts: double precision.
             rows = rows.astype(np.float64) + self.stream_shift_
         self._set_machine(
             self.kernel_,
