@@ -74,7 +74,7 @@ def test_compressed_files(tmp_path, pack, kind):
     assert (tmp_path / "a.gkm").read_bytes() == (tmp_path / "b.gkm").read_bytes()
 
 
-@pytest.mark.parametrize("kind", ["csv", "libsvm"])
+@pytest.mark.parametrize("kind", ["csv", pytest.param("libsvm", marks=pytest.mark.slow)])
 def test_standard_input(tmp_path, kind):
     write = {"csv": write_csv, "libsvm": write_libsvm}[kind]
     path = write(tmp_path / f"a.{kind}", X, np.where(CODES == "", "2", CODES))

@@ -673,7 +673,11 @@ def test_zero_alone_means_no_graph(moons):
 
 
 @pytest.mark.parametrize(
-    "options", [{"solver": "row_newton", "n_landmarks": 50}, SMALL | {"cv": 3}]
+    "options",
+    [
+        {"solver": "row_newton", "n_landmarks": 50},
+        pytest.param(SMALL | {"cv": 3}, marks=pytest.mark.slow),
+    ],
 )
 def test_random_state(options, moons):
     X, y, _ = moons

@@ -282,7 +282,9 @@ print(n_rows * len(line), tracemalloc.get_traced_memory()[1])
     ("format", "line"),
     [
         ("csv", "1,0.25,-3.5,17,0.001,1e5,7,8,9,10"),
-        ("libsvm", "1 1:0.25 2:-3.5 3:17 4:0.001 5:1e5 8:7.123"),
+        pytest.param(
+            "libsvm", "1 1:0.25 2:-3.5 3:17 4:0.001 5:1e5 8:7.123", marks=pytest.mark.slow
+        ),
     ],
 )
 @pytest.mark.xdist_group("memory")

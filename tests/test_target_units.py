@@ -37,12 +37,17 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+LONG = ("folds", "p1")  # they take seconds
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(m, marks=pytest.mark.slow if m in LONG else ()) for m in MODELS]
+)
 def test_predictions_follow_the_units(name):
     model = clone(MODELS[name])
     expected = model.fit(X, Y).predict(X)
     assert r2_score(TRUTH, expected) > (0.2 if name == "rows" else 0.7)
-    for factor, shift in UNITS[::3] if name in ("folds", "p1") else UNITS:  # which take seconds
+    for factor, shift in UNITS[::3] if name in LONG else UNITS:
         found = (model.fit(X, factor * Y + shift).predict(X) - shift) / factor
         # y itself loses digits when 1000 is added to a millionth of it.
         close = 2e-3 if factor < 1 and shift else 1e-6
