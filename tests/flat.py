@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_GRAPH = {
-    "n_neighbors": "n_neighbors",
-    "weights": "weights",
-    "search": "search",
-    "radius": "radius",
-}
+_GRAPH = {"n_neighbors", "weights", "search", "radius"}
 _SMOOTHNESS = {"p", "normalized", "degree"}
 _NEWTON = {"n_landmarks", "landmarks", "tol", "max_iter"}
 _SGD = {"step", "edge_sampling", "max_iter", "budget"}
@@ -86,9 +81,7 @@ def build_graph(
     """Return the graph of this name with the weights' bandwidth `gamma`."""
     from graphkm.graphs import resolve_graph
 
-    part = resolve_graph("knn" if kind == "epsilon" else kind)
-    part = parts(graph=kind, weights=gamma, **options).get("graph", part)
-    part = resolve_graph(part) if isinstance(part, str) else part
+    part = resolve_graph(parts(graph=kind, weights=gamma, **options)["graph"])
     return part.build(X, labeled, affinity=affinity, n_jobs=n_jobs, verbose=verbose)
 
 

@@ -14,7 +14,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from cli_runner import moons, process, read_predictions, run, write_csv, write_libsvm
-from graphkm import KNN, SGD, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm import (
+    KNN,
+    SGD,
+    GKMClassifier,
+    GKMClassifierCV,
+    GKMRegressor,
+    GKMRegressorCV,
+    IteratedLaplacian,
+    Newton,
+)
 from graphkm.exchange import save_model
 from graphkm.machines import LaplacianSVC, TransductiveSVC
 
@@ -44,6 +53,15 @@ def predicted(folder, model="m.gkm", data="new.csv"):
     ("flags", "model"),
     [
         ([], make_pipeline(StandardScaler(), GKMClassifier(unlabeled=None, random_state=0))),
+        (["--scale", "none", "--p", "2"], GKMClassifier(unlabeled=None, random_state=0)),
+        (
+            ["--scale", "none", "--C-graph", "1", "--set", "degree=3", "--set", "normalized=False",
+             "--set", "tol=1e-4"],
+            GKMClassifier(
+                C_graph=1, smoothness=IteratedLaplacian(3, normalized=False), solver=Newton(tol=1e-4),
+                unlabeled=None, random_state=0,
+            ),
+        ),
         (
             ["--scale", "none", "--C", "2", "--C-graph", "0.5", "--gamma", "3", "--neighbors", "5",
              "--solver", "sgd", "--p", "1.5", "--loss", "logistic", "--seed", "4",

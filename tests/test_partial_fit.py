@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -421,3 +422,14 @@ def test_what_is_no_part_is_named(changes):
     X, y, _ = make_stream(60, 15)
     with pytest.raises(ValueError, match=rf"{next(iter(changes))}.*{next(iter(changes.values()))}"):
         GKMClassifier(**changes).partial_fit(X, y)
+
+
+def test_a_kind_of_neighbours_from_outside_streams_too():
+    @dataclass(frozen=True)
+    class Near(KNN):
+        n_neighbors: int = 3
+
+    X, y, _ = make_stream(200, 16)
+    mine = feed(GKMClassifier(graph=Near(), random_state=0), X, y, 50, classes=[0, 1])
+    ours = feed(GKMClassifier(graph=KNN(3), random_state=0), X, y, 50, classes=[0, 1])
+    np.testing.assert_array_equal(mine.dual_coef_, ours.dual_coef_)

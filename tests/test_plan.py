@@ -396,3 +396,10 @@ def test_a_graph_that_is_not_used_may_be_any(graph, two):
     assert none.plan_.graph is None and "graph: C_graph is 0" in none.plan_.reasons
     assert every.plan_.graph is None
     assert "graph: every row is labelled" in every.plan_.reasons
+
+
+def test_the_reason_is_true_with_many_labels():
+    """An iterated Laplacian takes a Newton solver whatever the number of labels."""
+    sizes = Sizes(2000, 1500, classes=True)
+    solver, why = choose_solver(KNN(), IteratedLaplacian(3), "auto", sizes)
+    assert isinstance(solver, Newton) and "smoothness" in why and "few" not in why

@@ -73,7 +73,10 @@ MUTANTS = [
     *_of(
         "src/graphkm/graphs/parts.py",
         "test_plan.py",
-        ("together.streaming and not self.streams", "together.streaming and not self.listed"),
+        (
+            "together.streaming and self.stream_kind is None",
+            "together.streaming and not self.listed",
+        ),
         ('self.weights == "auto" and local', "local"),
         ("default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS", "NEIGHBORS"),
     ),

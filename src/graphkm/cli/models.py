@@ -84,6 +84,8 @@ def _parameters(kind: Any, given: dict[str, tuple[Any, str]]) -> dict[str, Any]:
             parts.setdefault(fields[name], {})[name] = value
         elif flag.startswith("--") and name not in _ALWAYS:
             _refuse_unknown(kind, name, flag, [*names, *fields])
+    if parameters.get("graph") == "epsilon":  # which needs a parameter of its own
+        parts.setdefault("graph", {})
     for part, values in parts.items():
         parameters[part] = _PARTS[part](parameters.get(part), values)
     return parameters
@@ -92,13 +94,17 @@ def _parameters(kind: Any, given: dict[str, tuple[Any, str]]) -> dict[str, Any]:
 def _graph(name: Any, values: dict[str, Any]) -> Any:
     kinds = {"knn": KNN, "epsilon": Epsilon, "full": Full, "bipartite": Bipartite}
     kind = kinds.get(name or "knn")
+    if kind is Epsilon and "radius" not in values:
+        raise UsageError("--graph epsilon needs a distance: pass --set radius=NUMBER.")
     return name if kind is None else _made(kind, values, f"--graph {name or 'knn'}")
 
 
 def _smoothness(name: Any, values: dict[str, Any]) -> Any:
-    if set(values) == {"p"}:
-        return values["p"]
-    return _made(IteratedLaplacian if "degree" in values else Power, values, "the smoothness")
+    """Return the smoothness. p = 2 alone is the default: it leaves the degree to the data."""
+    if values.get("p", 2) != 2:
+        return _made(Power, values, f"the smoothness with p={values['p']:g}")
+    others = {name: value for name, value in values.items() if name != "p"}
+    return _made(IteratedLaplacian, others, "the smoothness") if others else "auto"
 
 
 def _solver(name: Any, values: dict[str, Any]) -> Any:

@@ -182,8 +182,8 @@ class SearchMixin:
             template.set_params(solver=solver)
         plan = template.plan(problem)
         if smoothness == "auto" and isinstance(plan.solver, Newton | RowNewton):
-            template.set_params(smoothness=IteratedLaplacian(1))
-        return template.plan(problem)
+            template.set_params(smoothness=IteratedLaplacian(1))  # whose degree is searched
+        return plan
 
     def _grid(self) -> Grid:
         Cs, C_graphs, gammas, graphs = self.Cs, self.C_graphs, self.gammas, self.graphs

@@ -185,7 +185,7 @@ def make_plan(
     )
     # If every row is labelled, the graph is not used, and any graph is accepted.
     unused = not streaming and sizes.n_labeled == sizes.n_rows
-    together = replace(plan, C_graph=0.0 if unused else e.C_graph)
+    together = replace(plan, C_graph=0.0) if unused else plan
     for part in (graph, smoothness, solver):
         part.accepts(together)
     plan = _fill_costs(plan, e.C)
@@ -215,14 +215,16 @@ def choose_solver(
     if C_graph == "guaranteed":
         return SGD(), "the guarantee is about stochastic steps"
     if smoothness is not None and (smoothness.degree != 1 or smoothness.normalized is True):
-        return choose_exact(graph, smoothness, C_graph, sizes)
+        solver, why = choose_exact(graph, smoothness, C_graph, sizes)
+        return solver, f"only Newton's method can use this smoothness, and {why}"
     squares = smoothness is None or smoothness.p == 2
     m = int(Newton().planned(sizes).n_landmarks)
     if n_labeled > (_FEW if n == m else m // 2):
         return SGD(), f"{n_labeled:,} labels are many"
     if not (squares and graph.listed) and n > _SMALL:
         return SGD(), f"{n:,} rows are many for a graph without a list of edges, or a p but 2"
-    return choose_exact(graph, smoothness, C_graph, sizes)
+    solver, why = choose_exact(graph, smoothness, C_graph, sizes)
+    return solver, f"labels are few, and {why}"
 
 
 def choose_exact(
@@ -238,8 +240,8 @@ def choose_exact(
     possible = graph.listed and (smoothness is None or smoothness.p == 2)
     smooths = C_graph != 0 and n_labeled < n
     if possible and smooths and classes and n > m and n * n_labeled <= LARGEST:
-        return RowNewton(), f"labels are few, and {n:,} rows too many to be landmarks all"
-    return Newton(), f"labels are few, and {m:,} landmarks follow {n:,} rows"
+        return RowNewton(), f"{n:,} rows are too many to be landmarks all"
+    return Newton(), f"{m:,} landmarks follow {n:,} rows"
 
 
 def _fill_smoothness(
@@ -269,11 +271,7 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
         usual_C_graph = default_costs(False, rows, sizes)[1]
     if plan.smoothness.normalized and p != 2:
         usual_C_graph /= 10  # the sum over edges is divided by the rows, about a tenth as many
-    C_graph = plan.C_graph
-    if not isinstance(C_graph, str):
-        C_graph = float(C_graph)
-    elif C_graph == "auto":
-        C_graph = usual_C_graph
+    C_graph = usual_C_graph if plan.C_graph == "auto" else plan.C_graph
     solver = plan.solver
     if not plan.streaming and (C_graph == 0 or plan.n_labeled == plan.n_rows):
         graph = None

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from .._parts import Part, Sizes
 from ..backends import query_rows
 from ..expansion import mean_row
-from ..graphs import KNN, NEIGHBORS, Bipartite, Full
+from ..graphs import NEIGHBORS
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
 from ..machines.checks import check_kernel_reaches, check_range
@@ -25,7 +25,6 @@ from .plan import check_parameters, make_plan, resolve_solver
 
 _ENOUGH = 100  # rows of a first chunk, which can show that gamma is wrong
 _FREE = ("n_jobs", "verbose", "callback")  # parameters a stream may change
-_KINDS = {KNN: "knn", Full: "full", Bipartite: "bipartite"}
 
 
 def can_stream(estimator: BaseGKM) -> bool:
@@ -117,7 +116,7 @@ class StreamingGKM(BaseGKM):
         loss: Loss,
     ) -> Self:
         """Take a chunk's steps and set the fitted attributes."""
-        dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
+        dtype = self._dtype()
         if not hasattr(self, "stream_"):
             self._start_stream(X, targets.shape[1], loss, dtype)
         if self.kernel_.native_code is not None:
@@ -166,7 +165,6 @@ class StreamingGKM(BaseGKM):
         plan = make_plan(self, X, kernel, sizes, streaming=True)
         graph, sgd, resources = plan.graph, plan.solver, self.resources()
         assert isinstance(sgd, SGD) and not isinstance(plan.C_graph, str)
-        drawn = plan.C_graph > 0
         solver = StreamSolver(
             kernel=kernel,
             offset=float(self.fit_intercept),
@@ -178,7 +176,7 @@ class StreamingGKM(BaseGKM):
             n_outputs=n_outputs,
             sparse=issparse(X),
             step=sgd.step,  # type: ignore[arg-type]  # checked
-            graph=_KINDS[type(graph)] if drawn else "full",  # type: ignore[index]
+            graph=(graph.stream_kind if graph else None) or "full",  # drawn only if C_graph > 0
             graph_gamma=float(getattr(graph, "weights", 1.0)),
             n_neighbors=int(getattr(graph, "n_neighbors", NEIGHBORS)),
             reservoir_size=sgd.reservoir_size,

@@ -31,8 +31,9 @@ class GraphPart(Part, ABC):
     """Whether the graph stores its edges, as a `ListedGraph` does. `RowNewton` needs that, and
     `Newton` is at its best with it."""
 
-    streams: ClassVar[bool] = False
-    """Whether ``partial_fit`` can draw its edges from kept rows."""
+    stream_kind: ClassVar[str | None] = None
+    """How ``partial_fit`` draws edges from kept rows: as "knn", "full" or "bipartite"; None if it
+    cannot."""
 
     @abstractmethod
     def build(
@@ -101,7 +102,7 @@ class GraphPart(Part, ABC):
                 "measure distances; pass graph='precomputed' and fit(X, y, affinity=W), or "
                 "C_graph=0 to leave the graph out."
             )
-        if together.streaming and not self.streams:
+        if together.streaming and self.stream_kind is None:
             raise ValueError(
                 f"partial_fit cannot use graph={self!r}; pass KNN(), Full() or Bipartite(), "
                 "whose edges can be drawn from rows that are kept."
@@ -125,11 +126,26 @@ class _Weighted(GraphPart):
     def weighted(self, gamma: float, *, local: bool) -> Self:
         return self.with_params(weights=gamma) if self.weights in ("auto", "kernel") else self
 
-    def _gamma(self, X: Any, affinity: Any) -> Any:
-        """Return the weights as a number, or "local": without a kernel, the data's own gamma."""
+    def build(
+        self,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Graph:
+        """Return the graph. Weights that are not filled in take the gamma "spread" of the rows."""
         if affinity is not None:
             raise ValueError(f"{type(self).__name__} takes no affinity; pass Affinity().")
-        return self.weighted(resolve_gamma("spread", X), local=True).weights
+        gamma = self.weighted(resolve_gamma("spread", X), local=True).weights
+        return self._join(X, labeled, gamma, n_jobs, verbose)
+
+    @abstractmethod
+    def _join(
+        self, X: Any, labeled: ArrayLike, gamma: Any, n_jobs: int | None, verbose: bool
+    ) -> Graph:
+        """Return the graph whose weights have this gamma, or are "local"."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +177,7 @@ class KNN(_Weighted):
     weights: float | str = "auto"
     search: str = "auto"
     listed: ClassVar[bool] = True
-    streams: ClassVar[bool] = True
+    stream_kind: ClassVar[str | None] = "knn"
     _words: ClassVar[tuple[str, ...]] = ("auto", "local", "kernel")
 
     def __post_init__(self) -> None:
@@ -194,26 +210,11 @@ class KNN(_Weighted):
                 "a number, or 'kernel' for the kernel's bandwidth."
             )
 
-    def build(
-        self,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        affinity: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+    def _join(
+        self, X: Any, labeled: ArrayLike, gamma: Any, n_jobs: int | None, verbose: bool
     ) -> Graph:
-        """Return the graph; the result does not depend on the number of threads."""
-        method: Any = self.search
-        return knn_graph(
-            X,
-            labeled,
-            self.n_neighbors,
-            self._gamma(X, affinity),
-            n_jobs,
-            method=method,
-            verbose=verbose,
-        )
+        k, method = self.n_neighbors, self.search
+        return knn_graph(X, labeled, k, gamma, n_jobs, method=method, verbose=verbose)  # type: ignore[arg-type]
 
     def of_neighbours(
         self, near: NDArray[np.int64], d2: NDArray[np.float64], labeled: NDArray[np.bool_]
@@ -251,17 +252,10 @@ class Epsilon(_Weighted):
         super().__post_init__()
         check_number("radius", self.radius, least=0, strictly=True)
 
-    def build(
-        self,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        affinity: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+    def _join(
+        self, X: Any, labeled: ArrayLike, gamma: Any, n_jobs: int | None, verbose: bool
     ) -> Graph:
-        """Return the graph; an error if no two rows are that near."""
-        return epsilon_graph(X, labeled, self.radius, self._gamma(X, affinity), n_jobs)
+        return epsilon_graph(X, labeled, self.radius, gamma, n_jobs)
 
 
 @dataclass(frozen=True)
@@ -280,19 +274,12 @@ class Full(_Weighted):
     """
 
     weights: float | str = "auto"
-    streams: ClassVar[bool] = True
+    stream_kind: ClassVar[str | None] = "full"
 
-    def build(
-        self,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        affinity: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+    def _join(
+        self, X: Any, labeled: ArrayLike, gamma: Any, n_jobs: int | None, verbose: bool
     ) -> Graph:
-        """Return the graph."""
-        return FullGraph(X, labeled, self._gamma(X, affinity))
+        return FullGraph(X, labeled, gamma)
 
 
 @dataclass(frozen=True)
@@ -311,19 +298,12 @@ class Bipartite(_Weighted):
     """
 
     weights: float | str = "auto"
-    streams: ClassVar[bool] = True
+    stream_kind: ClassVar[str | None] = "bipartite"
 
-    def build(
-        self,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        affinity: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
+    def _join(
+        self, X: Any, labeled: ArrayLike, gamma: Any, n_jobs: int | None, verbose: bool
     ) -> Graph:
-        """Return the graph."""
-        return BipartiteGraph(X, labeled, self._gamma(X, affinity))
+        return BipartiteGraph(X, labeled, gamma)
 
 
 @dataclass(frozen=True)
