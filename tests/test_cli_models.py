@@ -58,8 +58,8 @@ def predicted(folder, model="m.gkm", data="new.csv"):
             ["--scale", "none", "--C-graph", "1", "--set", "degree=3", "--set", "normalized=False",
              "--set", "tol=1e-4"],
             GKMClassifier(
-                C_graph=1, smoothness=IteratedLaplacian(3, normalized=False), solver=Newton(tol=1e-4),
-                unlabeled=None, random_state=0,
+                C_graph=1, smoothness=IteratedLaplacian(3, normalized=False),
+                solver=Newton(tol=1e-4), unlabeled=None, random_state=0,
             ),
         ),
         (

@@ -73,10 +73,7 @@ MUTANTS = [
     *_of(
         "src/graphkm/graphs/parts.py",
         "test_plan.py",
-        (
-            "together.streaming and self.stream_kind is None",
-            "together.streaming and not self.listed",
-        ),
+        ("self.stream_kind is None", "not self.listed"),
         ('self.weights == "auto" and local', "local"),
         ("default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS", "NEIGHBORS"),
     ),
