@@ -118,6 +118,20 @@ void bind_sparse(nb::module_& m, const char* name) {
             });
           },
           nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+          nb::arg("values").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads"))
+      .def(
+          "largest",
+          [](const Store& self, Ints indptr, Ints indices, In<T, 1> values,
+             Out<std::int32_t, 2> out, std::size_t n_threads) {
+            const auto rows = checked_rows(indptr, indices, values, self.n_features());
+            const std::size_t k = out.shape(1);
+            require_shape(out, "out", {rows.n, k});
+            require(k >= 1 && k <= self.size(), "more centres are asked for than there are, or none");
+            unlocked([&](const Interrupted& interrupted) {
+              self.largest(rows, k, out.data(), n_threads, interrupted);
+            });
+          },
+          nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
           nb::arg("values").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads"));
 }
 

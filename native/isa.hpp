@@ -30,6 +30,13 @@ struct SparseView {
   std::size_t n_rows, n_outputs;
 };
 
+// A row and its kernel value with some query.
+template <class T>
+struct Ranked {
+  T value;
+  std::int32_t row;
+};
+
 // What the passes of sequential minimal optimisation find (smo_scans.inl).
 struct Steepest {
   double value;  // the largest -(f + up), -inf if no variable can rise
@@ -63,6 +70,11 @@ struct Isa {
   void (*sparse_values)(const KernelSpec&, const SparseView<T>&, const T* queries, const T* stat,
                         const std::int32_t* local, std::size_t n_queries, T* out,
                         std::size_t stride);
+  // best[query][0..k): the rows with the largest values, largest first, earliest among equals; row
+  // -1 where fewer than k values are numbers.
+  void (*sparse_largest)(const KernelSpec&, const SparseView<T>&, const T* queries, const T* stat,
+                         const std::int32_t* local, std::size_t n_queries, std::size_t k,
+                         Ranked<T>* best);
 
   Steepest (*smo_first)(const double* f, const double* up, std::size_t n);
   Steepest (*smo_update)(double* f, const double* up, const T* row_i, const T* row_j, double delta,

@@ -82,6 +82,18 @@ class SparseCentres {
                });
   }
 
+  // out[query][0..k): the centres with the largest values, largest first, earliest among equals.
+  void largest(const Rows<T>& queries, std::size_t k, std::int32_t* out, std::size_t n_threads,
+               const Interrupted& interrupted) const {
+    each_block(queries, n_threads, interrupted,
+               [&](const KernelSpec& spec, std::size_t first, std::size_t count, const T* lanes,
+                   const T* stat, const std::int32_t* local) {
+                 std::vector<Ranked<T>> best(count * k);
+                 isa_.sparse_largest(spec, view(), lanes, stat, local, count, k, best.data());
+                 for (std::size_t i = 0; i < best.size(); ++i) out[first * k + i] = best[i].row;
+               });
+  }
+
  private:
   template <class E>
   static void reserve(std::vector<E>& values, std::size_t size) {

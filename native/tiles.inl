@@ -347,6 +347,44 @@ struct Loops {
       for (std::size_t q = 0; q < n_queries; ++q) out[q * stride + j] = column[q];
     }
   }
+
+  // A heap for each query holds the best rows so far, the worst of them on top. Rows come in order
+  // of their numbers, so an equal value never replaces one. Most rows beat no query's worst.
+  static void sparse_largest(const KernelSpec& spec, const SparseView<T>& c, const T* queries,
+                             const T* stat, const std::int32_t* local, std::size_t n_queries,
+                             std::size_t k, Ranked<T>* best) {
+    const Finish finish(spec);
+    constexpr T least = -std::numeric_limits<T>::infinity();
+    T worst[sparse_lanes];
+    for (std::size_t q = 0; q < sparse_lanes; ++q) worst[q] = q < n_queries ? least : -least;
+    for (std::size_t i = 0; i < n_queries * k; ++i) best[i] = {least, -1};
+    for (std::size_t j = 0; j < c.n_rows; ++j) {
+      V acc[SV];
+      row_block(finish, c, j, queries, stat, local, acc);
+      T column[sparse_lanes];
+      GRAPHKM_UNROLL
+      for (std::size_t v = 0; v < SV; ++v) O::store(column + v * W, acc[v]);
+      int better = 0;
+      for (std::size_t q = 0; q < sparse_lanes; ++q) better |= column[q] > worst[q];
+      if (!better) continue;
+      for (std::size_t q = 0; q < n_queries; ++q) {
+        if (!(column[q] > worst[q])) continue;
+        Ranked<T>* heap = best + q * k;
+        std::pop_heap(heap, heap + k, Before{});
+        heap[k - 1] = {column[q], std::int32_t(j)};
+        std::push_heap(heap, heap + k, Before{});
+        worst[q] = heap[0].value;
+      }
+    }
+    for (std::size_t q = 0; q < n_queries; ++q)
+      std::sort_heap(best + q * k, best + (q + 1) * k, Before{});
+  }
+
+  struct Before {
+    bool operator()(const Ranked<T>& a, const Ranked<T>& b) const {
+      return a.value > b.value || (a.value == b.value && a.row < b.row);
+    }
+  };
 };
 
 #include "smo_scans.inl"
@@ -398,6 +436,12 @@ const Isa<T>& table(const char* name) {
          const std::int32_t* local, std::size_t n, T* out, std::size_t stride) {
         with_loops<T>(spec, [&](auto loops) {
           loops.sparse_values(spec, c, queries, stat, local, n, out, stride);
+        });
+      },
+      [](const KernelSpec& spec, const SparseView<T>& c, const T* queries, const T* stat,
+         const std::int32_t* local, std::size_t n, std::size_t k, Ranked<T>* best) {
+        with_loops<T>(spec, [&](auto loops) {
+          loops.sparse_largest(spec, c, queries, stat, local, n, k, best);
         });
       },
       &Scans<T>::first,

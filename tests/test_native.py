@@ -123,6 +123,34 @@ def test_a_point_with_itself(form, dtype):
         np.testing.assert_allclose(diagonal, 1.0, rtol=100 * np.finfo(dtype).eps)
 
 
+# ---------------------------------------------------------------- the largest values
+
+
+@precisions
+@pytest.mark.parametrize(("n_queries", "n", "k"), [(1, 1, 1), (3, 40, 40), (700, 333, 7)])
+@pytest.mark.parametrize("code", [LINEAR, LAPLACIAN])
+def test_largest_values_are_in_order(dtype, n_queries, n, k, code):
+    """Whole numbers: many values are equal, and the earliest of them comes first."""
+    rng = np.random.default_rng(n)
+    queries, centres = (rng.integers(-1, 2, size=(m, 6)).astype(dtype) for m in (n_queries, n))
+    filled = store("sparse", dtype, 6, code=code)
+    filled.append(*arrays("sparse", centres))
+    expected = values("sparse", dtype, queries, centres, code=code)
+    for threads in (1, 3):
+        out = np.full((n_queries, k), -7, np.int32)
+        filled.largest(*arrays("sparse", queries), out, threads)
+        np.testing.assert_array_equal(out, np.argsort(-expected, axis=1, kind="stable")[:, :k])
+
+
+@precisions
+def test_largest_leaves_out_what_is_no_number(dtype):
+    filled = store("sparse", dtype, 1, code=LINEAR)
+    filled.append(*arrays("sparse", np.array([[1.0], [np.nan], [2.0], [-np.inf]], dtype)))
+    out = np.full((1, 4), -7, np.int32)
+    filled.largest(*arrays("sparse", np.ones((1, 1), dtype)), out, 1)
+    np.testing.assert_array_equal(out, [[2, 0, -1, -1]])
+
+
 # ---------------------------------------------------------------- refusals
 
 REFUSED = (TypeError, ValueError)
@@ -280,7 +308,18 @@ def test_sparse_rows_are_checked(dtype, indptr, indices, n_values):
         centres.product(indptr, indices, data, np.zeros((n, 2)), 1)
     with pytest.raises(REFUSED):
         centres.values(indptr, indices, data, np.zeros((n, 4), dtype), 1)
+    with pytest.raises(REFUSED):
+        centres.largest(indptr, indices, data, np.zeros((n, 2), np.int32), 1)
     assert len(centres) == 4
+
+
+@pytest.mark.parametrize("shape", [(2, 0), (2, 5), (1, 2), (3, 2), (2,)])
+def test_where_the_largest_go_is_checked(shape):
+    rows = arrays("sparse", np.ones((2, 3)))
+    with pytest.raises(REFUSED):
+        sparse().largest(*rows, np.zeros(shape, np.int32), 1)
+    with pytest.raises(REFUSED):
+        sparse().largest(*rows, np.zeros((2, 2), np.int64), 1)
 
 
 def test_sparse_values_are_checked():

@@ -14,8 +14,10 @@ from threadpoolctl import threadpool_limits
 import graphkm._memory as memory
 from flat import build_graph
 from graphkm.graphs import KNN, knn_graph
+from graphkm.graphs import approximate as approximate_module
 from graphkm.graphs import exact as exact_module
 from graphkm.graphs import search as search_module
+from graphkm.graphs.approximate import calibrate
 from graphkm.graphs.search import nearest
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -76,7 +78,7 @@ def test_exact_equals_brute_force(form, dtype, n, d, k):
 
 def test_exact_in_several_blocks(monkeypatch, capsys):
     X = np.random.default_rng(0).normal(size=(1000, 5))
-    monkeypatch.setattr(exact_module, "_BLOCK", 300)
+    monkeypatch.setattr(exact_module.ExactSearch, "block", 300)
     near, _ = nearest(X, 6, method="exact", verbose=True)
     np.testing.assert_array_equal(near, brute_force(X, 6)[0])
     assert "1000/1000" in capsys.readouterr().err
@@ -118,20 +120,49 @@ def test_approximate_finds_nearly_all(make, dtype, capfd):
 def test_approximate_is_not_the_exact_search():
     """The other tests would pass if the approximate search always gave up."""
     pytest.importorskip("faiss")
-    from graphkm.graphs import approximate as module
-
     for X, width in ((clusters(), 20), (clusters(d=300), 300), (wide(), 64)):
-        cells = module._calibrated(X, 10)
-        assert cells.points.shape[1] == width
-        assert 1 <= cells.index.nprobe <= cells.index.nlist // 4
+        calibration, cells = calibrate(X, 10)
+        assert calibration == (10, width, cells.probes)
+        assert cells.width == width
+        assert 1 <= cells.probes <= cells.n_cells // 4
+
+
+def test_ties_do_not_stand_for_nearer_rows():
+    """One-hot columns: squared distances are whole, and many rows are as near as the k-th."""
+    pytest.importorskip("faiss")
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(5, size=(40, 12))  # forty kinds of rows, a third of each row altered
+    codes = kinds[rng.integers(40, size=4000)]
+    altered = rng.random(codes.shape) < 0.3
+    codes[altered] = rng.integers(5, size=altered.sum())
+    X = np.eye(5)[codes].reshape(4000, 60)
+    found, true = (nearest(X, 10, method=m)[1] for m in ("approximate", "exact"))
+    nearer = true < true[:, -1:]
+    assert 0.2 < nearer.mean() < 0.9
+    missed = nearer.sum(axis=1) - (found < true[:, -1:]).sum(axis=1)
+    assert missed.sum() <= 0.05 * nearer.sum()
+
+
+def test_recall_counts_ties_once():
+    true = np.array([[1.0, 2.0, 4.0, 4.0]])
+    for found, share in (
+        ([1.0, 2.0, 4.0, 4.0], 1.0),
+        ([4.0, 4.0, 4.0, 4.0], 0.5),
+        ([1.0, 4.0, 4.0, 4.0], 0.75),
+        ([2.0, 4.0, 4.0, 5.0], 0.75),
+        ([1.0, 2.0, 4.0, np.inf], 0.75),
+        ([5.0, 6.0, np.inf, np.inf], 0.0),
+    ):
+        assert approximate_module.recall(np.array([found]), true) == share
+    zeros = np.zeros((2, 3))
+    assert approximate_module.recall(zeros, zeros) == 1
+    assert approximate_module.recall(zeros + 1, zeros) == 0
 
 
 def test_rows_without_structure_are_searched_exactly():
     pytest.importorskip("faiss")
-    from graphkm.graphs.approximate import approximate
-
     X = np.random.default_rng(0).normal(size=(1500, 200))
-    assert approximate(X, 5, None, False) is None
+    assert calibrate(X, 5) == ((5, 200, 0), None)
     np.testing.assert_array_equal(
         nearest(X, 5, method="approximate")[0], nearest(X, 5, method="exact")[0]
     )
@@ -163,18 +194,17 @@ def test_approximate_does_not_depend_on_threads(make):
 
 def test_rows_with_too_few_candidates_are_filled_exactly(monkeypatch):
     pytest.importorskip("faiss")
-    from graphkm.graphs import approximate as module
-
     X = clusters(n=3000)
-    search = module._search
+    search = approximate_module.Cells.__call__
 
-    def forgetful(cells, rows, own, k):
-        found = search(cells, rows, own, k)
-        found[own % 3 == 0, -1] = -1
+    def forgetful(cells, queries, k):
+        found = search(cells, queries, k)
+        found[::3, -1] = -1
         return found
 
-    monkeypatch.setattr(module, "_search", forgetful)
-    monkeypatch.setattr(module, "RECALL", 0.5)
+    monkeypatch.setattr(approximate_module.Cells, "__call__", forgetful)
+    monkeypatch.setattr(approximate_module.Cells, "block", 999)
+    monkeypatch.setattr(approximate_module, "RECALL", 0.5)
     near = nearest(X, 6, method="approximate")[0]
     np.testing.assert_array_equal(near[::3], nearest(X, 6, method="exact")[0][::3])
 

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import graphkm.graphs.search
 from flat import classifier_cv, regressor_cv
 from graphkm import SGD, GKMClassifier, GKMClassifierCV, GKMRegressorCV, IteratedLaplacian, Newton
 from graphkm.gkm.base import Problem
@@ -33,7 +32,7 @@ from graphkm.gkm.criterion import (
     share_divergence,
     split_in_halves,
 )
-from graphkm.graphs.search import exact
+from graphkm.graphs.search import NeighbourIndex
 from graphkm.kernels import SquaredExponential
 from graphkm.losses import Hinge
 from graphkm.machines.classes import winning_class
@@ -448,11 +447,12 @@ def test_neighbours_are_searched_for_once(options, searches, moons, monkeypatch)
     X, y, _ = moons
     count = []
 
-    def counted(*given, **options):
-        count.append(given)
-        return exact(*given, **options)
+    def counted(index, k):
+        count.append(k)
+        return neighbours(index, k)
 
-    monkeypatch.setattr(graphkm.graphs.search, "exact", counted)
+    neighbours = NeighbourIndex.neighbours
+    monkeypatch.setattr(NeighbourIndex, "neighbours", counted)
     classifier_cv(**{**SMALL, "gammas": [1.0], "random_state": 0, **options}).fit(X, y)
     assert len(count) == searches
 

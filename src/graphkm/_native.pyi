@@ -55,6 +55,14 @@ class SparseCentres32:
         out: NDArray[Any],
         n_threads: int,
     ) -> None: ...
+    def largest(
+        self,
+        indptr: NDArray[Any],
+        indices: NDArray[Any],
+        values: NDArray[Any],
+        out: NDArray[np.int32],
+        n_threads: int,
+    ) -> None: ...
 
 class SparseCentres64(SparseCentres32): ...
 

@@ -11,6 +11,7 @@ select     which store serves which kernel, and how rows are handed to it
 
 from .base import CentreStore
 from .native import (
+    InnerProducts,
     instruction_set,
     largest_columns,
     make_smo,
@@ -22,6 +23,7 @@ from .tiles import in_precision
 
 __all__ = [
     "CentreStore",
+    "InnerProducts",
     "as_centres",
     "in_precision",
     "instruction_set",

@@ -23,10 +23,11 @@ from .._native import (
     project_centres,
 )
 from .._native import instruction_set as _instruction_set
-from ..kernels import Kernel
+from ..kernels import Kernel, Linear
 from .base import CentreStore
 
 __all__ = [
+    "InnerProducts",
     "NativeStore",
     "instruction_set",
     "largest_columns",
@@ -111,6 +112,48 @@ class NativeStore(CentreStore):
 
     def _arrays(self, rows: Any) -> tuple[Any, ...]:
         return (rows.indptr, rows.indices, rows.data) if self._sparse else (rows,)
+
+
+class InnerProducts:
+    """Sparse rows, and which of them have the largest inner products with others.
+
+    Parameters
+    ----------
+    n_features : int
+        Size of a row.
+    dtype : dtype
+        float32 or float64: the precision of rows and inner products.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> rows = InnerProducts(2, np.float64)
+    >>> rows.append(csr_array([[1.0, 0.0], [0.0, 2.0], [0.0, 2.0]]))
+    >>> rows.largest(csr_array([[1.0, 1.0]]), 2)
+    array([[1, 2]], dtype=int32)
+    """
+
+    def __init__(self, n_features: int, dtype: Any) -> None:
+        self._dtype = np.dtype(dtype)
+        store: Any = _SPARSE[self._dtype.char]
+        self._rows = store(*_parameters(Linear()), n_features, 1)
+
+    def append(self, rows: Any) -> None:
+        """Add rows of a canonical CSR matrix."""
+        self._rows.append(*self._arrays(rows))
+
+    def largest(self, queries: Any, k: int) -> NDArray[np.int32]:
+        """Return the k rows with the largest inner products with each query.
+
+        The largest is first, and of equals the earliest.
+        """
+        out = np.empty((queries.shape[0], k), np.int32)
+        self._rows.largest(*self._arrays(queries), out, 1)
+        return out
+
+    def _arrays(self, rows: Any) -> tuple[Any, ...]:
+        indptr, indices = (a.astype(np.int32, copy=False) for a in (rows.indptr, rows.indices))
+        return indptr, indices, rows.data.astype(self._dtype, copy=False)
 
 
 def make_smo(

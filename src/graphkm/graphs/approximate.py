@@ -1,6 +1,6 @@
 """Nearly all of the nearest rows, by faiss: rows lie in cells, and only near cells are read.
 
-The index is an inverted file. k-means cuts the space into about sqrt(2n) cells, and a row is
+The index is an inverted file. k-means cuts the space into about sqrt(2n) cells, and a query is
 compared with the rows of the few cells nearest to it. How many cells depends on the data. So it is
 measured: the smallest number that finds `RECALL` of the true neighbours of a sample of rows.
 
@@ -13,8 +13,6 @@ threads of its own, faiss would cut matrix products by their number, and roundin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +20,8 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from .._memory import require_memory
-from .distances import squared_distances
-from .exact import Indices, blocks, exact, progress
+from .candidates import Indices, Queries, blocks, nearest_of
+from .exact import ExactSearch
 
 RECALL = 0.97
 """Share of the sample's neighbours to be found; more than 0.95, because a sample errs."""
@@ -32,117 +30,89 @@ DIRECTIONS = 64
 """Main directions kept of rows of more than twice as many columns."""
 
 _SAMPLE = 200  # rows whose true neighbours are searched for: below a hundredth of the work
-_BLOCK = 1024  # rows per search
 _TRAINING = 64  # rows per cell that k-means looks at; more gained no recall
 _SIDE = 10_000  # rows looked at to find the main directions
 
 
-class _Cells(NamedTuple):
-    """An index of the points, and how many candidates to take from it for each row."""
+class Calibration(NamedTuple):
+    """What finds enough neighbours."""
 
-    index: Any
-    points: NDArray[np.float32]
-    candidates: int
+    k: int
+    """The number of neighbours that it was measured for."""
+    width: int
+    """Columns of the points in cells."""
+    probes: int
+    """Cells read for a query; 0 where it would be most of them, and an exact search is faster."""
 
 
-def approximate(rows: NDArray[Any], k: int, n_jobs: int | None, verbose: bool) -> Indices | None:
-    """Return nearly the k nearest other rows of every row, or None if most cells must be read.
+class Cells:
+    """Rows in cells.
 
-    Examples
-    --------
-    >>> rows = np.arange(2000.0)[:, None]
-    >>> near = approximate(rows, 2, n_jobs=None, verbose=False)  # doctest: +SKIP
-    >>> sorted(near[1000].tolist())  # doctest: +SKIP
-    [999, 1001]
+    Parameters
+    ----------
+    rows : ndarray
+        The rows.
+    width : int
+        Main directions that the rows are projected on, or the number of columns.
     """
-    import faiss  # noqa: F401  (loaded first, so that its thread pools can be limited)
 
-    with ThreadpoolController().limit(limits=1):
-        cells = _calibrated(rows, k)
-        if cells is None:
-            return None
-        near = np.empty((len(rows), k), dtype=np.int64)
-        for part, found in _search_all(cells, rows, k, n_jobs, verbose):
-            near[part] = found
-    missed = np.flatnonzero((near < 0).any(axis=1))
-    if len(missed):
-        near[missed] = exact(rows, missed, k, n_jobs)
-    return near
+    block = 1024
+    one_thread = True
 
-
-def _search_all(
-    cells: _Cells, rows: NDArray[Any], k: int, n_jobs: int | None, verbose: bool
-) -> Iterator[tuple[slice, Indices]]:
-    """Yield the blocks of rows, and the neighbours of each."""
-    from joblib import effective_n_jobs
-
-    parts = blocks(len(rows), _BLOCK)
-    pool = ThreadPoolExecutor(effective_n_jobs(n_jobs))
-    try:
-        found = pool.map(
-            lambda part: _search(cells, rows, np.arange(part.start, part.stop), k), parts
-        )
-        yield from zip(progress(parts, len(rows), verbose), found, strict=True)
-    finally:
-        pool.shutdown(cancel_futures=True)  # an interrupt does not wait for the queue
-
-
-def _search(cells: _Cells, rows: NDArray[Any], own: Indices, k: int) -> Indices:
-    """Return the best k candidates of the rows `own`, nearest first; -1 where there are fewer."""
-    import faiss
-
-    faiss.omp_set_num_threads(1)  # OpenMP keeps one such number for each thread
-    _, found = cells.index.search(cells.points[own], cells.candidates)
-    unfit = (found < 0) | (found == own[:, None])
-    found[unfit] = -1
-    u, v = np.repeat(own, found.shape[1]), np.maximum(found, 0).ravel()
-    d2 = squared_distances(rows, u, v).reshape(found.shape)
-    d2[unfit] = np.inf
-    order = np.lexsort((found, d2), axis=-1)[:, :k]
-    best: Indices = np.take_along_axis(found, order, axis=1)
-    return best
-
-
-# ------------------------------------------------------------------ settings
-
-
-def _calibrated(rows: NDArray[Any], k: int) -> _Cells | None:
-    """Return cells that find enough neighbours of a sample of rows, or None."""
-    n, d = rows.shape
-    sample = np.sort(np.random.default_rng(0).permutation(n)[:_SAMPLE]).astype(np.int64)
-    near = exact(rows, sample, k)
-    d2 = squared_distances(rows, np.repeat(sample, k), near.ravel()).reshape(near.shape)
-    reach = d2.max(axis=1, keepdims=True) * (1 + 1e-6)  # another row at that distance will do
-    for width in (DIRECTIONS, d) if d > 2 * DIRECTIONS else (d,):
+    def __init__(self, rows: NDArray[Any], width: int) -> None:
+        n, d = rows.shape
         require_memory(
-            n * (8 * width + 8 * k + 16),
+            8 * n * (width + 1),
             f"the approximate neighbours of {n:,} rows",
             "Pass the exact search, or fewer rows.",
         )
-        points = _points(rows, width)
-        cells = _Cells(_index(points), points, k + 1 if width == d else 3 * (k + 1))
-        if _enough_probes(cells, rows, sample, reach, k):
-            return cells
-    return None
+        self.width = width
+        self._mean = rows.mean(axis=0, dtype=np.float64)
+        above, below = rows.max(axis=0) - self._mean, self._mean - rows.min(axis=0)
+        self._size = float(max(above.max(), below.max())) or 1.0
+        self._basis = None if width == d else self._main_directions(rows)
+        self._index = _in_cells(self._points(rows))
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are."""
+        return int(self._index.nlist)
+
+    @property
+    def probes(self) -> int:
+        """How many cells are read for a query."""
+        return int(self._index.nprobe)
+
+    @probes.setter
+    def probes(self, number: int) -> None:
+        self._index.nprobe = number
+
+    def __call__(self, queries: NDArray[Any], k: int) -> Indices:
+        """Return candidates; of projected rows, three times as many as asked for."""
+        import faiss
+
+        faiss.omp_set_num_threads(1)  # OpenMP keeps one such number for each thread
+        candidates = k if self._basis is None else 3 * k
+        found: Indices = self._index.search(self._points(queries), candidates)[1]
+        return found
+
+    def _points(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """Return rows in float32, centred, projected; those in cells are at most 1."""
+        points = np.empty((len(rows), self.width), dtype=np.float32)
+        for part in blocks(len(rows), self.block):
+            scaled = (rows[part] - self._mean) / self._size
+            points[part] = scaled if self._basis is None else scaled @ self._basis
+        return points
+
+    def _main_directions(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        from sklearn.utils.extmath import randomized_svd
+
+        some = np.sort(np.random.default_rng(0).permutation(len(rows))[:_SIDE])
+        scaled = (rows[some] - self._mean) / self._size
+        return np.ascontiguousarray(randomized_svd(scaled, self.width, random_state=0)[2].T)
 
 
-def _enough_probes(
-    cells: _Cells, rows: NDArray[Any], sample: Indices, reach: NDArray[np.float64], k: int
-) -> bool:
-    """Set how many cells to probe: 1, 2, 4, ...; False if a quarter of all is too few."""
-    probes = 1
-    while probes <= max(1, cells.index.nlist // 4):
-        cells.index.nprobe = probes
-        found = _search(cells, rows, sample, k)
-        d2 = squared_distances(rows, np.repeat(sample, k), np.maximum(found, 0).ravel())
-        if np.mean((d2.reshape(found.shape) <= reach) & (found >= 0)) >= RECALL:
-            return True
-        probes *= 2
-    return False
-
-
-def _index(points: NDArray[np.float32]) -> Any:
-    """Return the points in cells."""
+def _in_cells(points: NDArray[np.float32]) -> Any:
     import faiss
 
     n, d = points.shape
@@ -154,24 +124,63 @@ def _index(points: NDArray[np.float32]) -> Any:
     return index
 
 
-def _points(rows: NDArray[Any], width: int) -> NDArray[np.float32]:
-    """Return the rows in float32, centred, at most 1, projected where `width` is smaller."""
+def build_cells(rows: NDArray[Any], width: int) -> Cells:
+    """Return the rows in cells, made in one thread: more would round differently."""
+    import faiss  # noqa: F401  (loaded first, so that its thread pools can be limited)
+
+    with ThreadpoolController().limit(limits=1):
+        return Cells(rows, width)
+
+
+# ------------------------------------------------------------------ calibration
+
+
+def calibrate(
+    rows: NDArray[Any], k: int, built: Cells | None = None
+) -> tuple[Calibration, Cells | None]:
+    """Return what finds enough of the k nearest other rows of a sample, and the cells.
+
+    `built` are cells of these rows, if there are any. No cells are returned where most of them
+    would have to be read.
+    """
     n, d = rows.shape
-    mean = rows.mean(axis=0, dtype=np.float64)
-    size = float(max((rows.max(axis=0) - mean).max(), (mean - rows.min(axis=0)).max())) or 1.0
-    basis = None if width == d else _main_directions(rows, mean, size, width)
-    points = np.empty((n, width), dtype=np.float32)
-    for part in blocks(n, _BLOCK):
-        scaled = (rows[part] - mean) / size
-        points[part] = scaled if basis is None else scaled @ basis
-    return points
+    own = np.sort(np.random.default_rng(0).permutation(n)[:_SAMPLE]).astype(np.int64)
+    sample = Queries(rows[own], own)
+    true = nearest_of(ExactSearch(rows, algorithm="brute"), rows, sample, k, None)[1]
+    for width in (DIRECTIONS, d) if d > 2 * DIRECTIONS else (d,):
+        cells = built if built and built.width == width else build_cells(rows, width)
+        if _enough_probes(cells, rows, sample, true):
+            return Calibration(k, width, cells.probes), cells
+    return Calibration(k, d, 0), None
 
 
-def _main_directions(
-    rows: NDArray[Any], mean: NDArray[np.float64], size: float, width: int
-) -> NDArray[np.float64]:
-    from sklearn.utils.extmath import randomized_svd
+def _enough_probes(
+    cells: Cells, rows: NDArray[Any], sample: Queries, true: NDArray[np.float64]
+) -> bool:
+    """Set how many cells to probe: 1, 2, 4, ...; False if a quarter of all is too few."""
+    cells.probes = 1
+    while cells.probes <= max(1, cells.n_cells // 4):
+        found = nearest_of(cells, rows, sample, true.shape[1], None)[1]
+        if recall(found, true) >= RECALL:
+            return True
+        cells.probes *= 2
+    return False
 
-    some = np.sort(np.random.default_rng(0).permutation(len(rows))[:_SIDE])
-    _, _, directions = randomized_svd((rows[some] - mean) / size, width, random_state=0)
-    return np.ascontiguousarray(directions.T)
+
+def recall(found: NDArray[np.float64], true: NDArray[np.float64]) -> float:
+    """Return the share of true neighbours that are found, from their squared distances.
+
+    A row at the distance of the k-th true neighbour may stand for another at that distance. It does
+    not stand for a nearer one: in one-hot columns half of all rows may be as near as the k-th.
+
+    Examples
+    --------
+    >>> recall(np.array([[1.0, 2.0, 2.0]]), true=np.array([[1.0, 1.0, 2.0]])).__round__(2)
+    0.67
+    """
+    reach = true[:, -1:]
+    below, above = reach * (1 - 1e-6), reach * (1 + 1e-6)
+    ties = np.minimum(
+        ((found >= below) & (found <= above)).sum(axis=1), (true >= below).sum(axis=1)
+    )
+    return float(np.mean(((found < below).sum(axis=1) + ties) / true.shape[1]))

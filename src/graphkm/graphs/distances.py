@@ -29,11 +29,13 @@ def gaussian_weights(
         return np.exp(d2, out=d2)
 
 
-def squared_distances(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return ||x_u - x_v||^2 for each pair (u_k, v_k) of rows of X, in float64.
+def squared_distances(
+    X: Any, u: NDArray[np.int64], v: NDArray[np.int64], Y: Any = None
+) -> NDArray[np.float64]:
+    """Return ||x_u - y_v||^2 for each pair (u_k, v_k) of a row of X and one of Y, in float64.
 
     The squared differences of the rows are summed, in slices of bounded memory. This avoids the
-    cancellation in ||x_u||^2 - 2 <x_u, x_v> + ||x_v||^2. Overflow gives the largest float.
+    cancellation in ||x_u||^2 - 2 <x_u, y_v> + ||y_v||^2. Overflow gives the largest float.
 
     Parameters
     ----------
@@ -41,54 +43,60 @@ def squared_distances(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDA
         The rows; wide sparse ones stay sparse.
     u, v : ndarray of int64
         Row numbers.
+    Y : ndarray or canonical CSR matrix, optional
+        Of the same kind as X; None is X itself.
 
     Examples
     --------
     >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([0]), np.array([1]))
     array([25.])
     """
+    Y = X if Y is None else Y
     dense = isinstance(X, np.ndarray)
     measure, slices = (_dense, _equal_slices) if dense else (_sparse, _sparse_slices)
     out = np.empty(len(u), dtype=np.float64)
     with np.errstate(over="ignore", under="ignore"):
-        for part in slices(X, u, v):
-            out[part] = measure(X, u[part], v[part])
+        for part in slices(X, Y, u, v):
+            out[part] = measure(X[u[part]], Y[v[part]])
     # An infinite distance times gamma = 0 would be NaN.
     return np.minimum(out, np.finfo(np.float64).max, out=out)
 
 
-def _dense(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.float64]:
-    difference = np.subtract(X[u], X[v], dtype=np.float64)
-    squares = np.zeros(len(u), dtype=np.float64)
+def _dense(x: Any, y: Any) -> NDArray[np.float64]:
+    difference = np.subtract(x, y, dtype=np.float64)
+    squares = np.zeros(len(x), dtype=np.float64)
     # einsum cuts longer rows where its buffer ends, so a sum would depend on the other rows.
-    for start in range(0, X.shape[1], _COLUMNS):
+    for start in range(0, x.shape[1], _COLUMNS):
         part = difference[:, start : start + _COLUMNS]
         squares += np.einsum("ij,ij->i", part, part)
     return squares
 
 
-def _sparse(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.float64]:
-    difference = X[u].astype(np.float64) - X[v].astype(np.float64)
-    row = np.repeat(np.arange(len(u)), np.diff(difference.indptr))
+def _sparse(x: Any, y: Any) -> NDArray[np.float64]:
+    difference = x.astype(np.float64) - y.astype(np.float64)
+    row = np.repeat(np.arange(x.shape[0]), np.diff(difference.indptr))
     squares: NDArray[np.float64] = np.bincount(
-        row, weights=difference.data**2, minlength=len(u)
+        row, weights=difference.data**2, minlength=x.shape[0]
     ).astype(np.float64, copy=False)
     return squares
 
 
-def _equal_slices(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> Iterator[slice]:
+def _equal_slices(X: Any, Y: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> Iterator[slice]:
     step = max(1, _SLICE // max(1, X.shape[1]))
     for start in range(0, len(u), step):
         yield slice(start, start + step)
 
 
-def _sparse_slices(X: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> Iterator[slice]:
+def _sparse_slices(X: Any, Y: Any, u: NDArray[np.int64], v: NDArray[np.int64]) -> Iterator[slice]:
     """Cut by how many numbers are stored: rows may differ widely in length."""
-    stored = np.diff(X.indptr).astype(np.int64)
-    cost = np.cumsum(stored[u] + stored[v] + 1)
+    cost = np.cumsum(_stored(X)[u] + _stored(Y)[v] + 1)
     if len(cost) == 0:
         return
     cuts = np.unique(np.searchsorted(cost, np.arange(_SLICE, cost[-1], _SLICE), side="right"))
     bounds = [0, *(int(c) for c in cuts if 0 < c < len(cost)), len(cost)]
     for start, stop in pairwise(bounds):
         yield slice(start, stop)
+
+
+def _stored(rows: Any) -> NDArray[np.int64]:
+    return np.diff(rows.indptr).astype(np.int64)

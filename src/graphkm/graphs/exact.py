@@ -1,66 +1,55 @@
-"""The exact search for neighbours, by scikit-learn, and what both searches share."""
+"""The exact search among dense rows, by scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._progress import progress_bar
 from .._threads import thread_pools
-
-Indices = NDArray[np.int64]
-
-_BLOCK = 2**15  # rows per call of the search; it cuts them into 256s itself
+from .candidates import Indices
 
 
-def exact(
-    rows: Any, queries: Indices, k: int, n_jobs: int | None = None, verbose: bool = False
-) -> Indices:
-    """Return the k nearest other rows of the rows numbered `queries`, in no order.
+class ExactSearch:
+    """The nearest rows by a tree or by brute force, as scikit-learn thinks best.
 
-    Examples
-    --------
-    >>> exact(np.array([[0.0], [1.0], [3.0]]), np.array([2]), k=1)
-    array([[1]])
-    """
-    rows = centred(rows)
-    search = neighbours(n_neighbors=k + 1, n_jobs=n_jobs).fit(rows)
-    near = np.empty((len(queries), k), dtype=np.int64)
-    for part in progress(blocks(len(queries), _BLOCK), len(queries), verbose):
-        own = queries[part]
-        with thread_pools().limit(limits=search_threads(len(own)), user_api="openmp"):
-            found = search.kneighbors(rows[own], return_distance=False)
-        near[part] = _without_self(found, own)
-    return near
-
-
-def _without_self(found: Indices, own: Indices) -> Indices:
-    """Drop each row's own number; where duplicates crowd it out, drop one of these."""
-    others = found != own[:, None]
-    others[others.all(axis=1), 0] = False
-    return found[others].reshape(len(own), -1)
-
-
-def blocks(n: int, size: int) -> list[slice]:
-    """Return slices that cut n rows into blocks; these never depend on the threads.
+    Parameters
+    ----------
+    rows : ndarray
+        The rows.
+    n_jobs : int, optional
+        Threads, as in scikit-learn.
+    algorithm : str, default="auto"
+        scikit-learn's. For a few queries "brute" is faster than building a tree.
 
     Examples
     --------
-    >>> blocks(5, 3)
-    [slice(0, 3, None), slice(3, 5, None)]
+    >>> ExactSearch(np.array([[0.0], [1.0], [3.0]]))(np.array([[2.5]]), 1)
+    array([[2]])
     """
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
+    block = 2**15
+    """Queries per call; scikit-learn cuts them into 256s itself."""
+    one_thread = False
 
-def progress(parts: list[slice], n: int, verbose: bool) -> Iterator[slice]:
-    """Yield the parts, with a bar that counts their rows if asked for."""
-    with progress_bar(verbose, total=n, unit="row", desc="neighbours") as bar:
-        for part in parts:
-            yield part
-            bar.update(part.stop - part.start)
+    def __init__(
+        self, rows: NDArray[Any], n_jobs: int | None = None, algorithm: str = "auto"
+    ) -> None:
+        self._mean = mean_if_far(rows)
+        points = self._shifted(rows)
+        self._neighbours = neighbours(algorithm=algorithm, n_jobs=n_jobs).fit(points)
+
+    def __call__(self, queries: NDArray[Any], k: int) -> Indices:
+        """Return the k nearest rows of every query, in no order."""
+        with thread_pools().limit(limits=_threads_for(len(queries)), user_api="openmp"):
+            found: Indices = self._neighbours.kneighbors(
+                self._shifted(queries), k, return_distance=False
+            )
+        return found
+
+    def _shifted(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return rows if self._mean is None else rows - self._mean
 
 
 def neighbours(**parameters: Any) -> Any:
@@ -70,20 +59,25 @@ def neighbours(**parameters: Any) -> Any:
     return NearestNeighbors(**parameters)
 
 
-def centred(rows: Any) -> Any:
-    """Return rows shifted to mean 0 if they lie so far out that a search would lose digits.
+def mean_if_far(rows: Any) -> NDArray[np.float64] | None:
+    """Return the mean of rows that lie so far out that a search would lose digits, or None.
 
-    Searches in many dimensions expand ||x - y||^2, whose error grows with ||x||^2.
+    Searches in many dimensions expand ||x - y||^2, whose error grows with ||x||^2. Sparse rows are
+    never shifted.
+
+    Examples
+    --------
+    >>> mean_if_far(np.array([[1e6], [1e6 + 1]]))
+    array([1000000.5])
     """
     if not isinstance(rows, np.ndarray):
-        return rows
-    mean = rows.mean(axis=0, dtype=np.float64)
+        return None
+    mean: NDArray[np.float64] = rows.mean(axis=0, dtype=np.float64)
     spread = rows.var(axis=0, dtype=np.float64).sum()
-    far = spread > 0 and mean @ mean > 1e4 * spread
-    return rows - mean if far else rows
+    return mean if spread > 0 and mean @ mean > 1e4 * spread else None
 
 
-def search_threads(n: int) -> int:
+def _threads_for(n: int) -> int:
     """Return how many threads may search n rows so that ties fall alike at any number of them.
 
     scikit-learn cuts the queries among threads only if each gets more than 1024; else it cuts

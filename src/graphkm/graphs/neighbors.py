@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._memory import require_memory
 from ._checks import check_gamma, check_labeled, check_neighbors, check_radius, check_rows
 from .distances import gaussian_weights, squared_distances
-from .exact import centred, neighbours
+from .exact import mean_if_far, neighbours
 from .full import FullGraph
 from .listed import ListedGraph
 from .search import Method, nearest
@@ -206,7 +206,8 @@ def _pairs_within(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the pairs u < v within radius that are not both labelled, sorted."""
     n = rows.shape[0]
-    points = centred(rows)
+    mean = mean_if_far(rows)
+    points = rows if mean is None else rows - mean
     # The search rounds: take a little more, then decide by the exact distance.
     search = neighbours(radius=radius * (1 + 1e-6), n_jobs=n_jobs).fit(points)
     step = max(256, 2**22 // (2 * expected // n + 1))

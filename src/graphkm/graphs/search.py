@@ -1,4 +1,4 @@
-"""The k nearest rows of every row: exactly, or nearly so in much less time."""
+"""The k nearest rows: exactly, or nearly so in much less time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .approximate import approximate
-from .distances import squared_distances
-from .exact import Indices, exact
+from ._checks import check_rows
+from .approximate import Calibration, Cells, build_cells, calibrate
+from .candidates import Indices, Queries, Search, nearest_of
+from .exact import ExactSearch
+from .sparse import SparseSearch
 
 Method = Literal["auto", "exact", "approximate"]
 """How neighbours are searched for."""
@@ -28,6 +31,151 @@ TREE_DIMENSIONS = 6
 in 3 dimensions and 140 in 6, but 1,100 in 10, and in 15 they are no faster than brute force."""
 
 
+class NeighbourIndex:
+    """Rows that are searched again and again: for their own neighbours, and for those of new rows.
+
+    The search is prepared once, when it is first needed. Distances are computed in float64 from the
+    differences of the rows. Rows at equal distances are in order of their numbers. The result
+    depends on neither the number of threads nor any random state.
+
+    A pickle holds the rows and a few numbers. What was prepared is left out, and made anew where
+    it is needed. Where faiss is missing then, the search is exact.
+
+    Parameters
+    ----------
+    rows : ndarray of float32 or float64, or canonical CSR matrix, of shape (n, d)
+        The rows.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        "exact" is scikit-learn's search for dense rows, and the library's own for sparse ones.
+        "approximate" needs the extra ``graphkm[ann]`` and aims at 95 % of the neighbours or more,
+        judged by a sample of rows. Sparse rows are searched exactly, and so are rows for which
+        most cells would have to be read. "auto" is approximate for dense data beyond `LARGE` with
+        more than `TREE_DIMENSIONS` columns, if the extra is installed.
+    n_jobs : int, optional
+        Threads, as in scikit-learn: None is 1, -1 is all cores.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Examples
+    --------
+    >>> index = NeighbourIndex(np.array([[0.0], [1.0], [3.0]]))
+    >>> near, d2 = index.neighbours(1)
+    >>> near.ravel(), d2.ravel()
+    (array([1, 0, 1]), array([1., 1., 4.]))
+    >>> near, d2 = index.nearest_to(np.array([[2.5]]), 2)
+    >>> near, d2
+    (array([[2, 1]]), array([[0.25, 2.25]]))
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        method: Method = "auto",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.rows = rows
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self._approximate = _is_approximate(rows, method)
+        self._calibration: Calibration | None = None
+        self._cells: Cells | None = None
+        self._exact: Search | None = None
+
+    def neighbours(self, k: int) -> tuple[Indices, NDArray[np.float64]]:
+        """Return the k nearest other rows of every row, nearest first, and squared distances.
+
+        Parameters
+        ----------
+        k : int
+            From 1 to n - 1.
+
+        Returns
+        -------
+        indices : ndarray of int64 of shape (n, k)
+        squared_distances : ndarray of float64 of shape (n, k)
+        """
+        n = self.rows.shape[0]
+        if not 1 <= k < n:
+            raise ValueError(f"k={k} neighbours of {n} rows; pass a number from 1 to {n - 1}")
+        return self._nearest(Queries(self.rows, np.arange(n, dtype=np.int64)), k)
+
+    def nearest_to(self, X: Any, k: int) -> tuple[Indices, NDArray[np.float64]]:
+        """Return the k rows nearest to every row of X, nearest first, and squared distances.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (m, d)
+            New rows. They are converted to the kind and the precision of the rows searched.
+        k : int
+            From 1 to n.
+
+        Returns
+        -------
+        indices : ndarray of int64 of shape (m, k)
+        squared_distances : ndarray of float64 of shape (m, k)
+        """
+        n, d = self.rows.shape
+        if not 1 <= k <= n:
+            raise ValueError(f"k={k} of {n} rows; pass a number from 1 to {n}")
+        queries = self._alike(X)
+        if queries.shape[1] != d:
+            raise ValueError(f"X has {queries.shape[1]} columns, and the rows searched have {d}")
+        return self._nearest(Queries(queries), k)
+
+    def _alike(self, X: Any) -> Any:
+        """Return X as the rows are: dense or CSR, in their precision."""
+        dense = isinstance(self.rows, np.ndarray)
+        if sp.issparse(X) == dense:
+            X = X.toarray() if dense else sp.csr_array(X)
+        return check_rows(X).astype(self.rows.dtype, copy=False)
+
+    def _nearest(self, queries: Queries, k: int) -> tuple[Indices, NDArray[np.float64]]:
+        cells = self._cells_for(min(k, self.rows.shape[0] - 1))
+        search = cells or self._exact_search()
+        near, d2 = nearest_of(search, self.rows, queries, k, self.n_jobs, self.verbose)
+        missed = np.flatnonzero(near[:, -1] < 0)
+        if len(missed):  # the cells read hold fewer than k rows
+            brute = ExactSearch(self.rows, self.n_jobs, algorithm="brute")
+            near[missed], d2[missed] = nearest_of(
+                brute, self.rows, queries.take(missed), k, self.n_jobs
+            )
+        return near, d2
+
+    # ------------------------------------------------------------------ what is prepared
+
+    def _exact_search(self) -> Search:
+        if self._exact is None:
+            dense = isinstance(self.rows, np.ndarray)
+            self._exact = ExactSearch(self.rows, self.n_jobs) if dense else SparseSearch(self.rows)
+        return self._exact
+
+    def _cells_for(self, k: int) -> Cells | None:
+        """Return cells that find enough of k neighbours, or None where the search is exact."""
+        if not self._approximate or not _installed():
+            return None
+        known = self._calibration
+        if known is None or known.k < k:
+            self._calibration, self._cells = calibrate(self.rows, k, self._cells)
+        elif self._cells is None and known.probes:
+            self._cells = build_cells(self.rows, known.width)
+            self._cells.probes = known.probes
+        return self._cells
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the rows and numbers; faiss's and scikit-learn's objects stay here."""
+        calibration = None if self._calibration is None else tuple(self._calibration)
+        prepared = {"_calibration": calibration, "_cells": None, "_exact": None}
+        return {**self.__dict__, **prepared}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up the rows and numbers."""
+        calibration = state["_calibration"]
+        known = None if calibration is None else Calibration(*calibration)
+        self.__dict__.update(state, _calibration=known)
+
+
 def nearest(
     rows: Any,
     k: int,
@@ -39,9 +187,7 @@ def nearest(
 ) -> tuple[Indices, NDArray[np.float64]]:
     """Return the k nearest other rows of every row, nearest first, and their distances.
 
-    Distances are computed in float64 from the differences of the rows. Rows at equal distances
-    are in order of their numbers. The result depends on neither the number of threads nor any
-    random state.
+    The parameters are those of `NeighbourIndex`, which serves more than one search.
 
     Parameters
     ----------
@@ -52,11 +198,7 @@ def nearest(
     n_jobs : int, optional
         Threads, as in scikit-learn: None is 1, -1 is all cores.
     method : {"auto", "exact", "approximate"}, default="auto"
-        "exact" is scikit-learn's search. "approximate" needs the extra ``graphkm[ann]`` and
-        aims at 95 % of the neighbours or more, judged by a sample of rows. Sparse rows are
-        searched exactly, and so are rows for which most cells would have to be read. "auto" is
-        approximate for dense data beyond `LARGE` with more than `TREE_DIMENSIONS` columns, if
-        the extra is installed.
+        How neighbours are searched for.
     squared : bool, default=False
         Return squared distances.
     verbose : bool, default=False
@@ -73,17 +215,7 @@ def nearest(
     >>> indices.ravel(), distances.ravel()
     (array([1, 0, 1]), array([1., 1., 2.]))
     """
-    n = rows.shape[0]
-    if not 1 <= k < n:
-        raise ValueError(f"k={k} neighbours of {n} rows; pass a number from 1 to {n - 1}")
-    near = None
-    if _is_approximate(rows, method):
-        near = approximate(rows, k, n_jobs, verbose)
-    if near is None:
-        near = exact(rows, np.arange(n, dtype=np.int64), k, n_jobs, verbose)
-    d2 = squared_distances(rows, np.repeat(np.arange(n), k), near.ravel()).reshape(n, k)
-    order = np.lexsort((near, d2), axis=-1)
-    near, d2 = np.take_along_axis(near, order, axis=1), np.take_along_axis(d2, order, axis=1)
+    near, d2 = NeighbourIndex(rows, method, n_jobs, verbose).neighbours(k)
     return near, d2 if squared else np.sqrt(d2)
 
 
