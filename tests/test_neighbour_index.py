@@ -87,7 +87,7 @@ def test_no_queries():
 
 @precisions
 def test_new_rows_of_another_kind_are_converted(dtype):
-    rows, X = some(300, 12, dtype), some(40, 12, dtype, seed=1)
+    rows, X = np.random.default_rng(0).normal(size=(2, 300, 12)).astype(dtype)
     expected = brute_force(rows, X, 5)
     for form in (np.asarray, sp.csr_array):
         index = NeighbourIndex(form(rows))

@@ -170,8 +170,10 @@ def _enough_probes(
 def recall(found: NDArray[np.float64], true: NDArray[np.float64]) -> float:
     """Return the share of true neighbours that are found, from their squared distances.
 
-    A row at the distance of the k-th true neighbour may stand for another at that distance. It does
-    not stand for a nearer one: in one-hot columns half of all rows may be as near as the k-th.
+    A row at the distance of the k-th true neighbour may stand for another at that distance, but not
+    for a nearer one. In one-hot columns hundreds of rows may be as near as the k-th. To compare the
+    distances place by place would be too strict: whoever misses only the first is wrong in all k
+    places, and MNIST, where 97 % of the neighbours are found, has 91 % of the places right.
 
     Examples
     --------

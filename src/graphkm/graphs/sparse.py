@@ -60,7 +60,8 @@ class SparseSearch:
         store = self._store(np.float32 if exact else np.float64)
         taken = k if exact else min(k + _SPARE, self._rows.shape[0])
         minus_one = np.full(queries.shape[0], -1.0)
-        data = np.clip(queries.data.astype(np.float64) / self._unit, -_FAR, _FAR)
+        with np.errstate(over="ignore"):
+            data = np.clip(queries.data.astype(np.float64) / self._unit, -_FAR, _FAR)
         return store.largest(_with_column(queries, data, minus_one), taken).astype(np.int64)
 
     def _store(self, dtype: Any) -> InnerProducts:
@@ -100,7 +101,7 @@ def _squared_norms(rows: Any, data: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _is_whole(rows: Any) -> bool:
     """Return whether inner products with rows of this kind are free of rounding in float32."""
-    if np.abs(rows.data).max(initial=0.0) ** 2 > _WHOLE or (rows.data != np.rint(rows.data)).any():
+    if np.abs(rows.data).max(initial=0.0) > _WHOLE or (rows.data != np.rint(rows.data)).any():
         return False
     norms = _squared_norms(rows, rows.data.astype(np.float64))
     return bool(norms.max(initial=0.0) <= _WHOLE)
