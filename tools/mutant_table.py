@@ -71,6 +71,28 @@ MUTANTS = [
         ("(d / s[u]) * (d / s[v])", "(d / s[u]) * (d / s[u])"),
     ),
     *_of(
+        "src/graphkm/graphs/approximate.py",
+        "test_neighbor_search.py",
+        ("(true >= below).sum(axis=1)", "true.shape[1]"),
+    ),
+    *_of(
+        "src/graphkm/graphs/candidates.py",
+        "test_neighbour_index.py",
+        ("np.lexsort((found, d2), axis=-1)", "np.lexsort((d2, found), axis=-1)"),
+        ("k if own is None else k + 1", "k"),
+    ),
+    *_of(
+        "src/graphkm/graphs/search.py",
+        "test_neighbour_index.py",
+        ("known is None or known.k < k", "known is None"),
+    ),
+    *_of(
+        "src/graphkm/graphs/sparse.py",
+        "test_neighbour_index.py",
+        ("norms.max(initial=0.0) <= _WHOLE", "norms.max(initial=0.0) <= 2**60"),
+        ("self._whole and _is_whole(queries)", "self._whole"),
+    ),
+    *_of(
         "src/graphkm/graphs/parts.py",
         "test_plan.py",
         ("self.stream_kind is None", "not self.listed"),
@@ -260,6 +282,11 @@ MUTANTS = [
             "O::add(acc, O::sub(O::abs(x), O::abs(O::sub(x, O::set1(*r)))))",
             "O::sub(acc, O::sub(O::abs(x), O::abs(O::sub(x, O::set1(*r)))))",
         ),
+    ),
+    *_of(
+        "native/tiles.inl",
+        "test_native.py",
+        ("a.value == b.value && a.row < b.row", "a.value == b.value && a.row > b.row"),
     ),
     *_of(
         "native/kernel_spec.hpp",

@@ -6,7 +6,10 @@ implicit               edges by formula, weights computed when looked at
 full, bipartite        the two implicit graphs
 listed                 `ListedGraph`: edges stored, connected components
 neighbors              `knn_graph`, `epsilon_graph`
-search                 the k nearest rows of every row: `exact` or `approximate`
+search                 `NeighbourIndex`, `nearest`: the k nearest rows of every row, or of new ones
+exact, approximate     the searches among dense rows: scikit-learn's, and cells by faiss
+sparse                 the search among sparse rows
+candidates             what a search proposes, judged by distances in float64
 affinity               `affinity_graph`, from the user's matrix
 parts                  `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`: what estimators take
 distances              squared distances and Gaussian weights of pairs of rows

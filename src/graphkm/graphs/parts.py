@@ -164,7 +164,8 @@ class KNN(_Weighted):
         (Zelnik-Manor and Perona, 2004). "auto" is "local" for the Newton solvers, else "kernel".
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "approximate" needs the extra ``graphkm[ann]`` and finds
-        nearly all of them. "auto" is exact unless that would take minutes.
+        nearly all of them. "auto" takes it, if installed, for 10,000 dense rows or more with more
+        than four columns, and is exact else.
 
     Examples
     --------
