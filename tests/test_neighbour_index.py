@@ -138,6 +138,12 @@ def test_large_whole_numbers_are_not_rounded():
     assert_equal((near, d2), brute_force(rows, rows, 2, np.arange(5)))
 
 
+def test_new_rows_are_not_rounded_to_the_precision_of_whole_rows():
+    index = NeighbourIndex(sp.csr_array(np.eye(2)))
+    near, _ = index.nearest_to(sp.csr_array([[0.5, 0.5 + 1e-9], [0.5 + 1e-9, 0.5]]), 1)
+    np.testing.assert_array_equal(near, [[1], [0]])
+
+
 @pytest.mark.parametrize("unit", [1e-200, 1e-20, 1e30, 1e150])
 def test_sparse_rows_in_any_unit(unit):
     rows, X = some(200, 10), some(20, 10, seed=1)
