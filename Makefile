@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/simd/*)
 
 # The tests of compiled code: under the sanitizers, and on every instruction set.
-NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py solver.py implicit_step.py smo.py \
+NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py implicit_step.py smo.py columns.py \
 	budget.py partial_fit.py libsvm_reader.py csv_reader.py custom_loss.py transductive_svc.py)
 
 # One test process per core, up to eight. Compiled code keeps to one thread in each: threads that

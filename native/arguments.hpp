@@ -27,6 +27,11 @@ inline void require(bool ok, const std::string& what) {
   if (!ok) throw std::invalid_argument(what);
 }
 
+// A message that is not needed costs nothing here: the check of every index may ask.
+inline void require(bool ok, const char* what) {
+  if (!ok) throw std::invalid_argument(what);
+}
+
 template <class A>
 void require_shape(const A& array, const char* name, std::initializer_list<std::size_t> shape) {
   std::size_t axis = 0;
@@ -85,5 +90,6 @@ Rows<T> checked_rows(In<std::int32_t, 1> indptr, In<std::int32_t, 1> indices, In
 void bind_smo(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_budget(nb::module_& m);
+void bind_columns(nb::module_& m);
 
 }  // namespace graphkm

@@ -1,5 +1,5 @@
-// What Python sees: two stores of centres in two precisions, and the block stepper; smo_bindings.cpp
-// budget_bindings.cpp and text_bindings.cpp have the rest. Every argument is checked here; behind
+// What Python sees: two stores of centres in two precisions, and the block stepper; smo_bindings.cpp,
+// budget_bindings.cpp, columns_bindings.cpp and text_bindings.cpp have the rest. Every argument is checked here; behind
 // these files sizes are trusted.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -216,7 +216,7 @@ void bind_block(nb::module_& m) {
 
 NB_MODULE(_native, m) {
   m.doc() = "The compiled loops of graphkm: kernel products, stochastic steps, dual problems, "
-            "budgets, numbers in text.";
+            "budgets, sparse systems, numbers in text.";
   m.def("instruction_set", [] { return std::string(isa<float>().name); },
         "The instruction set the loops run on: avx512, avx2, neon or portable.");
   m.def("instruction_sets", &instruction_sets,
@@ -230,4 +230,5 @@ NB_MODULE(_native, m) {
   bind_smo(m);
   bind_text(m);
   bind_budget(m);
+  bind_columns(m);
 }

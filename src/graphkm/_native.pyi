@@ -1,4 +1,4 @@
-"""The compiled loops: kernel products, stochastic steps, dual problems, budgets, text."""
+"""The compiled loops: kernel products, stochastic steps, dual problems, budgets, systems, text."""
 
 from typing import Any
 
@@ -185,4 +185,36 @@ def project_centres(
     tolerance: float,
     leaving: NDArray[np.float64],
     kept: NDArray[np.float64],
+) -> None: ...
+
+class SparseColumns:
+    def __init__(
+        self, indptr: NDArray[np.int32], indices: NDArray[np.int32], values: NDArray[np.float32]
+    ) -> None: ...
+    def product(
+        self,
+        diagonal: NDArray[np.float32],
+        scale: float,
+        X: NDArray[np.float32],
+        out: NDArray[np.float32],
+        sums: NDArray[np.float64],
+        n_threads: int,
+    ) -> None: ...
+
+def columns_step(
+    solution: NDArray[np.float32],
+    residual: NDArray[np.float32],
+    direction: NDArray[np.float32],
+    image: NDArray[np.float32],
+    length: NDArray[np.float32],
+    inverse_diagonal: NDArray[np.float32],
+    sums: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...
+def columns_turn(
+    direction: NDArray[np.float32],
+    residual: NDArray[np.float32],
+    inverse_diagonal: NDArray[np.float32],
+    ratio: NDArray[np.float32],
+    n_threads: int,
 ) -> None: ...
