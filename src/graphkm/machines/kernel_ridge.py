@@ -40,7 +40,7 @@ class _KernelRidge(KernelMachine):
     alphas: Sequence[float] | None
     n_landmarks: int | str
     random_state: Any
-    _n_outputs: int
+    _n_outputs: int | None = None  # columns of the targets that f learns; None is all
 
     @abstractmethod
     def _encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
@@ -220,7 +220,7 @@ class KernelRidgeClassifierCV(ClassifierMixin, _KernelRidge):
         Accuracy of leave-one-out.
     held_out_ : ndarray of shape (n_samples, n_classes)
         Class shares of every training row from a fit without its own label. They sum to 1, and
-        are not clipped.
+        are not clipped. Model files do not keep them.
     classes_ : ndarray
         The labels in order.
     support_, support_vectors_, dual_coef_, intercept_, kernel_
@@ -267,7 +267,6 @@ class KernelRidgeClassifierCV(ClassifierMixin, _KernelRidge):
                 "classes are needed. Add rows of another class."
             )
         first = 1 if K == 2 else 0
-        self._n_outputs = K - first
         targets = (codes[:, None] == np.arange(first, K)) - 1.0 / K
         if self.class_weight is not None:
             factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
@@ -335,7 +334,7 @@ class KernelRidgeCV(RegressorMixin, _KernelRidge):
         R^2 of leave-one-out; NaN if y is constant.
     held_out_ : ndarray of shape (n_samples,)
         What a fit without a row's own target says of the row, for every training row. The mean is
-        that of the other targets, too.
+        that of the other targets, too. Model files do not keep it.
     origin_, spread_ : float
         The weighted mean of y, and the spread of y around it. f is learnt in these units.
     intercept_ : ndarray of shape (1,)
