@@ -21,7 +21,13 @@ from graphkm.exchange import ModelFileError, codec, load_model, read_note, save_
 from graphkm.exchange.container import write_container
 from graphkm.kernels import Linear, Polynomial, SquaredExponential
 from graphkm.losses import Hinge, SmoothHinge
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
+from graphkm.machines import (
+    KernelRidgeClassifierCV,
+    KernelRidgeCV,
+    LaplacianRegressor,
+    LaplacianSVC,
+    TransductiveSVC,
+)
 from graphkm.online import CheckpointError, train
 from graphkm.smoothness import IteratedLaplacian, Power
 from graphkm.theory import Guarantee
@@ -72,6 +78,9 @@ MODELS = {
     "laplacian cg": (LaplacianSVC(solver="cg", precision="single"), TWO),
     "laplacian regressor": (LaplacianRegressor(), REAL),
     "transductive": (TransductiveSVC(), TWO),
+    "ridge": (KernelRidgeClassifierCV(), THREE),  # -1 is a class
+    "ridge landmarks": (KernelRidgeClassifierCV(n_landmarks=20, random_state=0), TRUTH),
+    "ridge regressor": (KernelRidgeCV(kernel="laplacian"), X[:, 0] * 2 + 5),
 }
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
     from .graphs import KNN, Affinity, Bipartite, Epsilon, Full
+    from .machines import KernelRidgeClassifierCV, KernelRidgeCV
     from .smoothness import IteratedLaplacian, Power
     from .solvers import SGD, Newton, RowNewton
 
@@ -40,6 +41,8 @@ __all__ = [
     "GKMRegressor",
     "GKMRegressorCV",
     "IteratedLaplacian",
+    "KernelRidgeCV",
+    "KernelRidgeClassifierCV",
     "Newton",
     "Power",
     "RowNewton",
@@ -49,6 +52,7 @@ __all__ = [
 _HOMES = {
     "gkm": ("GKMClassifier", "GKMClassifierCV", "GKMRegressor", "GKMRegressorCV"),
     "graphs": ("KNN", "Affinity", "Bipartite", "Epsilon", "Full"),
+    "machines": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
     "smoothness": ("IteratedLaplacian", "Power"),
     "solvers": ("SGD", "Newton", "RowNewton"),
 }

@@ -11,7 +11,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from ..gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from ..machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
+from ..machines import (
+    KernelRidgeClassifierCV,
+    KernelRidgeCV,
+    LaplacianRegressor,
+    LaplacianSVC,
+    TransductiveSVC,
+)
 from .codec import Kind, State
 from .machines import gkm_state, machine_state, restore_gkm, restore_machine
 from .pairwise import PairwiseClassifier
@@ -123,6 +129,8 @@ _MODELS = (
     Kind(LaplacianSVC, machine_state, restore_machine),
     Kind(LaplacianRegressor, machine_state, restore_machine),
     Kind(TransductiveSVC, machine_state, restore_machine),
+    Kind(KernelRidgeClassifierCV, machine_state, restore_machine),
+    Kind(KernelRidgeCV, machine_state, restore_machine),
     Kind(PairwiseClassifier, _pairwise_state, _restore_pairwise),
 )
 MODELS: tuple[type, ...] = tuple(kind.cls for kind in _MODELS)

@@ -15,18 +15,24 @@ laplacian_newton     the minimum, from one factorisation and the labelled rows
 laplacian_cg         preconditioned conjugate gradients
 early_stopping       when decisions have settled
 monotone             the zero of a growing function
+kernel_ridge         `KernelRidgeClassifierCV`, `KernelRidgeCV`
+ridge_search         the choice of their gamma and alpha
+ridge_solvers        their fits, and leave-one-out in closed form
 transductive_svc     `TransductiveSVC`
 ramp                 its concave-convex procedure
 ===================  ==============================================================
 """
 
 from .checks import GraphWarning, UnderflowError
+from .kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from .laplacian_regressor import LaplacianRegressor
 from .laplacian_svc import LaplacianSVC
 from .transductive_svc import TransductiveSVC
 
 __all__ = [
     "GraphWarning",
+    "KernelRidgeCV",
+    "KernelRidgeClassifierCV",
     "LaplacianRegressor",
     "LaplacianSVC",
     "TransductiveSVC",

@@ -112,11 +112,11 @@ def check_graph_reaches(graph: Graph, gamma: float) -> None:
         )
 
 
-def warn_of_rounding(kernel: Kernel, X: Any, dtype: Any) -> None:
-    """Warn if squared distances lose the digits that matter."""
+def rounding_of_exponents(kernel: Kernel, X: Any, dtype: Any) -> float:
+    """Return the largest rounding error of gamma ||x - y||^2; 0 for kernels without it."""
     gamma = kernel.euclidean_gamma
     if gamma is None or X.shape[0] == 0:
-        return
+        return 0.0
     mean = 0.0 if issparse(X) else X.mean(axis=0, dtype=np.float64)
     largest = 0.0
     for start in range(0, X.shape[0], _ROWS):
@@ -127,11 +127,17 @@ def warn_of_rounding(kernel: Kernel, X: Any, dtype: Any) -> None:
             centred = rows - mean
             norms = np.einsum("ij,ij->i", centred, centred)
         largest = max(largest, float(norms.max()))
-    if np.finfo(dtype).eps * gamma * largest > _ROUNDING:
+    return float(np.finfo(dtype).eps) * gamma * largest
+
+
+def warn_of_rounding(kernel: Kernel, X: Any, dtype: Any) -> None:
+    """Warn if squared distances lose the digits that matter."""
+    error = rounding_of_exponents(kernel, X, dtype)
+    if error > _ROUNDING:
         warnings.warn(
             f"Some rows are so far from the others (gamma times the largest squared distance from "
-            f"the mean is {gamma * largest:.3g}) that their kernel values are inexact in "
-            f"{dtype} arithmetic. Scale the features"
+            f"the mean is {error / np.finfo(dtype).eps:.3g}) that their kernel values are inexact "
+            f"in {dtype} arithmetic. Scale the features"
             + (", or pass precision='double'." if dtype == np.float32 else ", or drop those rows."),
             UserWarning,
             stacklevel=4,

@@ -1,0 +1,417 @@
+"""Kernel ridge machines that choose their parameters by leave-one-out in closed form."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from .._parameters import check_count, check_number
+from .._threads import blas_threads_for
+from ..expansion import KernelExpansion
+from ..kernels import Kernel, resolve_gamma, resolve_kernel
+from .checks import canonical_csr, check_range, largest_kernel_value
+from .classes import winning_class
+from .machine import KernelMachine
+from .ridge_search import choose, fit_near
+from .ridge_solvers import Matrix, RidgeFit, RidgeProblem
+from .targets import spread_of
+
+_GAMMAS = (1.0, 3.0)  # times the gamma "spread"
+_ALPHAS = 10.0 ** np.arange(-3.0, 1.25, 0.5)  # times the mean k(x, x)
+_ALL = 8000  # rows up to which all of them are landmarks
+_LANDMARKS = 2000  # if there are more rows
+_MARGIN = 0.3  # weight of the squared errors of the shares against the errors
+_VISIBLE = 1e-4  # change of a score that rounding must not reach
+
+
+class _KernelRidge(KernelMachine):
+    """The fit; subclasses code the targets and judge held-out scores."""
+
+    gammas: Sequence[float | str] | None
+    alphas: Sequence[float] | None
+    n_landmarks: int | str
+    random_state: Any
+    _n_outputs: int | None = None  # columns of the targets that f learns; None is all
+
+    @abstractmethod
+    def _encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
+        """Return what is learnt, of shape (n, columns), and the weights of the rows."""
+
+    @abstractmethod
+    def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float: ...
+
+    @abstractmethod
+    def _set_held_out(
+        self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]
+    ) -> None: ...
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose gamma and alpha, and learn f.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels or targets; none may be missing.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of the squared errors. A row of weight 0 has no effect.
+
+        Returns
+        -------
+        self
+        """
+        kernel = self._checked_kernel()
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            y_numeric=isinstance(self, RegressorMixin),
+        )
+        X = canonical_csr(X) if issparse(X) else X
+        if kernel.native_code is not None:
+            check_range(X, np.dtype(np.float64))
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        targets, weights = self._encode(y, weights)
+        used = np.flatnonzero(weights)
+        if len(used) == 0:
+            raise ValueError("By sample_weight and class_weight, no row has a positive weight.")
+        with blas_threads_for(len(used), len(used)):
+            self._learn(kernel, X, targets, weights, used)
+        return self
+
+    def _checked_kernel(self) -> Kernel:
+        """Check all parameters, and return the kernel, whose gamma may be open."""
+        for name, words in (("gammas", ("spread", "scale", "auto")), ("alphas", ())):
+            values = getattr(self, name)
+            if values is None:
+                continue
+            if np.ndim(values) != 1 or len(values) == 0:
+                raise ValueError(f"{name} must be a list of values, or None, got {values!r}.")
+            for value in values:
+                check_number(f"each of {name}", value, least=0, strictly=True, words=words)
+        check_count("n_landmarks", self.n_landmarks, words=("auto",))
+        self.n_threads()
+        kernel = resolve_kernel(self.kernel)
+        if not kernel.has_rows:
+            raise ValueError(
+                f"kernel={self.kernel!r} has no rows to take landmarks from; pass a kernel of "
+                "rows, such as 'rbf'."
+            )
+        return kernel
+
+    def _learn(
+        self,
+        kernel: Kernel,
+        X: Any,
+        targets: Matrix,
+        weights: NDArray[np.float64],
+        used: NDArray[np.int64],
+    ) -> None:
+        rows = X if len(used) == X.shape[0] else X[used]
+        problem = RidgeProblem(kernel, rows, targets[used], weights[used], self.n_threads())
+        order = check_random_state(self.random_state).permutation(len(used))
+        m = self._count_landmarks(len(used))
+        gammas, extend = self._gammas(problem), self.gammas is None
+        best = choose(problem, gammas, self._alphas, self._loss, order, m, extend=extend)
+        fit = fit_near(best, self._loss, np.sort(order[:m]))
+        self.alpha_ = fit.alpha
+        self.gamma_: float | None = getattr(best.problem.kernel, "gamma", None)
+        self.support_ = used[fit.landmarks]
+        self._set_f(best.problem.kernel, X[self.support_], fit)
+        held = np.zeros_like(targets)
+        held[used] = fit.held_out
+        unused = np.flatnonzero(weights == 0)
+        if len(unused):
+            held[unused, : self._n_outputs] = self.expansion_.scores(X[unused])
+        self._set_held_out(held, targets, weights)
+
+    def _gammas(self, problem: RidgeProblem) -> list[float | None]:
+        """Return the gammas to try; None for a kernel that has none, or its own."""
+        if problem.kernel.with_gamma(1.0) is problem.kernel:
+            return [None]
+        if self.gammas is not None:
+            return [resolve_gamma(gamma, problem.X) for gamma in self.gammas]  # type: ignore[arg-type]
+        spread = resolve_gamma("spread", problem.X)
+        return [factor * spread for factor in _GAMMAS]
+
+    def _alphas(self, problem: RidgeProblem) -> NDArray[np.float64]:
+        """Return the alphas to try with the kernel of `problem`, in rising order."""
+        if self.alphas is not None:
+            return np.unique(np.asarray(self.alphas, dtype=np.float64))
+        if problem.kernel.stationary and problem.kernel.bounded is not None:
+            return _ALPHAS * problem.kernel.bounded
+        mean = float(problem.kernel.diagonal(problem.X).mean())
+        return _ALPHAS * (mean if mean > 0 else 1.0)
+
+    def _count_landmarks(self, n: int) -> int:
+        if self.n_landmarks == "auto":
+            return n if n <= _ALL else _LANDMARKS
+        return min(n, int(self.n_landmarks))
+
+    def _set_f(self, kernel: Kernel, centres: Any, fit: RidgeFit) -> None:
+        """Keep f, in single precision if the fit was and that moves no score visibly.
+
+        Coefficients are residuals over alpha, of both signs: their rounding errors do not add up.
+        """
+        a = np.ascontiguousarray(fit.coefficients[:, : self._n_outputs])
+        error = np.finfo(np.float32).eps * largest_kernel_value(kernel, centres, np.float64)
+        visible = error * np.sqrt(np.square(a).sum(axis=0).max()) > _VISIBLE
+        f = KernelExpansion(
+            kernel,
+            centres,
+            a.shape[1],
+            dtype=np.float64 if visible else fit.dtype,
+            n_threads=self.n_threads(),
+        )
+        f.set(np.arange(len(a)), a)
+        self.set_expansion(f)
+
+
+class KernelRidgeClassifierCV(ClassifierMixin, _KernelRidge):
+    """Kernel ridge classification whose gamma and alpha are chosen by leave-one-out.
+
+    All rows are labelled. f has one column per class. It minimises ::
+
+        sum_i s_i ||t_i - f(x_i)||^2 + alpha ||f||^2
+
+    where t_i is 1 - 1/K in the column of the row's class and -1/K in the others, of K classes.
+    With two classes one column is enough. f is a sum of kernels over all rows, or over some of
+    them if there are many, the landmarks. gamma and alpha have the fewest leave-one-out errors,
+    where squared errors count a little. Leave-one-out has a closed form, so that the search takes
+    about as long as a few fits.
+
+    Parameters
+    ----------
+    gammas : list of float or str, or None, default=None
+        The values of the kernel's gamma to try, as numbers or the words of `resolve_gamma`. None
+        tries multiples of "spread", in steps of 3, until a further step does not help.
+    alphas : list of float or None, default=None
+        The values of alpha to try. None is 0.001 to 10 in half decades, times the mean k(x, x).
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel; "precomputed" is not supported. No gamma is searched for a kernel without a
+        gamma, or with its own.
+    n_landmarks : int or "auto", default="auto"
+        The number of landmarks, which are drawn at random. "auto" is all rows if there are at
+        most 8,000, else 2,000.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of classes, as in scikit-learn.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks and, of more than 10,000 rows, those of the search.
+    n_jobs : int or None, default=None
+        Threads that compute kernel values; None is all cores.
+
+    Attributes
+    ----------
+    gamma_, alpha_ : float
+        The chosen values; ``gamma_`` is None for a kernel without a gamma.
+    best_score_ : float
+        Accuracy of leave-one-out.
+    held_out_ : ndarray of shape (n_samples, n_classes)
+        Class shares of every training row from a fit without its own label. They sum to 1, and
+        are not clipped. Model files do not keep them.
+    classes_ : ndarray
+        The labels in order.
+    support_, support_vectors_, dual_coef_, intercept_, kernel_
+        As in `LaplacianSVC`: the landmarks and their coefficients.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm.machines import KernelRidgeClassifierCV
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> clf = KernelRidgeClassifierCV().fit(X, y)
+    >>> clf.best_score_, clf.score(X, y), clf.held_out_.shape
+    (1.0, 1.0, (200, 2))
+    """
+
+    def __init__(
+        self,
+        gammas: Sequence[float | str] | None = None,
+        alphas: Sequence[float] | None = None,
+        *,
+        kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
+        n_landmarks: int | str = "auto",
+        class_weight: dict[Any, float] | str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gammas = gammas
+        self.alphas = alphas
+        self.kernel = kernel
+        self.n_landmarks = n_landmarks
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        K = len(self.classes_)
+        if K < 2:
+            raise ValueError(
+                f"The rows hold only one class, {self.classes_.tolist()[0]!r}; at least two "
+                "classes are needed. Add rows of another class."
+            )
+        first = 1 if K == 2 else 0
+        targets = (codes[:, None] == np.arange(first, K)) - 1.0 / K
+        if self.class_weight is not None:
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            weights = weights * factors[codes]
+        return targets, weights
+
+    def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float:
+        wrong = winning_class(held) != winning_class(targets)
+        columns = len(self.classes_) / targets.shape[1]  # one of two equal ones may be left out
+        squares = columns * np.square(held - targets).sum(axis=1)
+        return float(np.average(wrong + _MARGIN * squares, weights=weights))
+
+    def _set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+        hits = winning_class(held) == winning_class(targets)
+        self.best_score_ = float(np.average(hits, weights=weights))
+        self.held_out_ = self._as_shares(held)
+
+    def _as_shares(self, scores: Matrix) -> Matrix:
+        both = np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
+        return both + 1.0 / len(self.classes_)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return f(x): of shape (n,) for two classes, (n, n_classes) for more."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of every row of X."""
+        codes = winning_class(self._scores(X))
+        return np.asarray(self.classes_[codes])
+
+    def shares(self, X: Any) -> NDArray[np.float64]:
+        """Return f(x) + 1/K for all K classes, of shape (n, K).
+
+        The shares of a row sum to 1. Some may lie outside [0, 1].
+        """
+        return self._as_shares(self._scores(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the shares, clipped to [0, 1] and normalised, of shape (n, n_classes)."""
+        shares = np.clip(self.shares(X), 0.0, 1.0)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+class KernelRidgeCV(RegressorMixin, _KernelRidge):
+    """Kernel ridge regression whose gamma and alpha are chosen by leave-one-out.
+
+    All rows have a target. It minimises ::
+
+        sum_i s_i (y_i - b - f(x_i))^2 + alpha ||f||^2
+
+    where b is the weighted mean of y. gamma and alpha have the smallest squared leave-one-out
+    error. The predictions follow the units of y.
+
+    Parameters
+    ----------
+    gammas, alphas, kernel, n_landmarks, random_state, n_jobs
+        As in `KernelRidgeClassifierCV`.
+
+    Attributes
+    ----------
+    gamma_, alpha_, support_, support_vectors_, dual_coef_, kernel_
+        As in `KernelRidgeClassifierCV`.
+    best_score_ : float
+        R^2 of leave-one-out; NaN if y is constant.
+    held_out_ : ndarray of shape (n_samples,)
+        What a fit without a row's own target says of the row, for every training row. The mean is
+        that of the other targets, too. Model files do not keep it.
+    origin_, spread_ : float
+        The weighted mean of y, and the spread of y around it. f is learnt in these units.
+    intercept_ : ndarray of shape (1,)
+        The mean.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphkm.machines import KernelRidgeCV
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> y = 100 + np.sin(X.ravel())
+    >>> reg = KernelRidgeCV().fit(X, y)
+    >>> bool(np.abs(reg.predict(X) - y).max() < 0.02), reg.best_score_ > 0.99
+    (True, True)
+    """
+
+    _n_outputs = 1
+
+    def __init__(
+        self,
+        gammas: Sequence[float | str] | None = None,
+        alphas: Sequence[float] | None = None,
+        *,
+        kernel: str | Kernel | Callable[[Any, Any], Any] = "rbf",
+        n_landmarks: int | str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.gammas = gammas
+        self.alphas = alphas
+        self.kernel = kernel
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
+        """Return y in spreads and a column of ones, which tells what the mean contributes."""
+        y = np.asarray(y, dtype=np.float64)
+        self.origin_ = float(np.average(y, weights=weights))
+        self.spread_ = spread_of(y - self.origin_, weights)
+        return np.column_stack([(y - self.origin_) / self.spread_, np.ones(len(y))]), weights
+
+    def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float:
+        errors = _with_own_mean(held, targets, weights) - targets[:, 0]
+        return float(np.average(np.square(errors), weights=weights))
+
+    def _set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+        spread = float(np.average(np.square(targets[:, 0]), weights=weights))
+        loss = self._loss(held, targets, weights)
+        self.best_score_ = 1.0 - loss / spread if spread else float("nan")
+        self.held_out_ = self._decoded(_with_own_mean(held, targets, weights))
+
+    def _decoded(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.origin_ + self.spread_ * scores
+
+    def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
+        """Set the fitted f and the attributes that show it, in the units of y."""
+        super().set_expansion(f, training_rows)
+        self.dual_coef_ = self.spread_ * self.dual_coef_
+        self.intercept_ = self._decoded(self.intercept_)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the target of every row of X."""
+        return self._decoded(self._scores(X)[:, 0])
+
+
+def _with_own_mean(
+    held: Matrix, targets: Matrix, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return held-out scores around the mean of the other targets.
+
+    The first column holds targets around the mean of all. If a row's target is left out, the mean
+    moves, and all other targets by as much. The second column of `held` is what a target of 1
+    everywhere contributes.
+    """
+    others = weights.sum() - weights
+    moved = -weights * targets[:, 0] / np.where(others > 0, others, np.inf)
+    return np.asarray(held[:, 0] + moved * (1.0 - held[:, 1]))
