@@ -22,6 +22,11 @@ void require_apart(const void* one, const void* other, std::size_t bytes, const 
   require(bytes == 0 || a + bytes <= b || b + bytes <= a, what);
 }
 
+template <class Pass>
+void run(const Pass& pass, double* sums, std::size_t n_threads) {
+  unlocked([&](const Interrupted& interrupted) { run_pass(pass, sums, n_threads, interrupted); });
+}
+
 void product(const SparseColumns& self, Vector diagonal, float scale, Table X, Out<float, 2> out,
              Out<double, 1> sums, std::size_t n_threads) {
   const std::size_t n = self.matrix.n, K = X.shape(1);
@@ -30,10 +35,8 @@ void product(const SparseColumns& self, Vector diagonal, float scale, Table X, O
   require_shape(out, "out", {n, K});
   require_shape(sums, "sums", {K});
   require_apart(X.data(), out.data(), X.nbytes(), "X and out share memory");
-  const ColumnsProduct pass{self.matrix, diagonal.data(), scale, K, X.data(), out.data()};
-  unlocked([&](const Interrupted& interrupted) {
-    pass.run(sums.data(), n_threads, interrupted);
-  });
+  run(ColumnsProduct{n, K, self.matrix, diagonal.data(), scale, X.data(), out.data()}, sums.data(),
+      n_threads);
 }
 
 void step(Out<float, 2> solution, Out<float, 2> residual, Table direction, Table image,
@@ -45,17 +48,9 @@ void step(Out<float, 2> solution, Out<float, 2> residual, Table direction, Table
   require_shape(length, "length", {K});
   require_shape(inverse_diagonal, "inverse_diagonal", {n});
   require_shape(sums, "sums", {2, K});
-  const ColumnsStep pass{n,
-                         K,
-                         solution.data(),
-                         residual.data(),
-                         direction.data(),
-                         image.data(),
-                         length.data(),
-                         inverse_diagonal.data()};
-  unlocked([&](const Interrupted& interrupted) {
-    pass.run(sums.data(), n_threads, interrupted);
-  });
+  run(ColumnsStep{n, K, solution.data(), residual.data(), direction.data(), image.data(),
+                  length.data(), inverse_diagonal.data()},
+      sums.data(), n_threads);
 }
 
 void turn(Out<float, 2> direction, Table residual, Vector inverse_diagonal, Vector ratio,
@@ -64,9 +59,8 @@ void turn(Out<float, 2> direction, Table residual, Vector inverse_diagonal, Vect
   require_shape(residual, "residual", {n, K});
   require_shape(inverse_diagonal, "inverse_diagonal", {n});
   require_shape(ratio, "ratio", {K});
-  const ColumnsTurn pass{n, K, direction.data(), residual.data(), inverse_diagonal.data(),
-                         ratio.data()};
-  unlocked([&](const Interrupted& interrupted) { pass.run(n_threads, interrupted); });
+  run(ColumnsTurn{n, K, direction.data(), residual.data(), inverse_diagonal.data(), ratio.data()},
+      nullptr, n_threads);
 }
 
 }  // namespace
