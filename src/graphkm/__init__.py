@@ -23,8 +23,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-    from .graphs import KNN, Affinity, Bipartite, Epsilon, Full
+    from .gkm import (
+        GKMClassifier,
+        GKMClassifierCV,
+        GKMRegressor,
+        GKMRegressorCV,
+        GraphCorrectedClassifier,
+        GraphCorrectedRegressor,
+    )
+    from .graphs import KNN, Affinity, Anchors, Bipartite, Epsilon, Full
     from .machines import KernelRidgeClassifierCV, KernelRidgeCV
     from .smoothness import IteratedLaplacian, Power
     from .solvers import SGD, Newton, RowNewton
@@ -33,6 +40,7 @@ __all__ = [
     "KNN",
     "SGD",
     "Affinity",
+    "Anchors",
     "Bipartite",
     "Epsilon",
     "Full",
@@ -40,6 +48,8 @@ __all__ = [
     "GKMClassifierCV",
     "GKMRegressor",
     "GKMRegressorCV",
+    "GraphCorrectedClassifier",
+    "GraphCorrectedRegressor",
     "IteratedLaplacian",
     "KernelRidgeCV",
     "KernelRidgeClassifierCV",
@@ -50,8 +60,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "gkm": ("GKMClassifier", "GKMClassifierCV", "GKMRegressor", "GKMRegressorCV"),
-    "graphs": ("KNN", "Affinity", "Bipartite", "Epsilon", "Full"),
+    "gkm": (
+        "GKMClassifier",
+        "GKMClassifierCV",
+        "GKMRegressor",
+        "GKMRegressorCV",
+        "GraphCorrectedClassifier",
+        "GraphCorrectedRegressor",
+    ),
+    "graphs": ("KNN", "Affinity", "Anchors", "Bipartite", "Epsilon", "Full"),
     "machines": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
     "smoothness": ("IteratedLaplacian", "Power"),
     "solvers": ("SGD", "Newton", "RowNewton"),

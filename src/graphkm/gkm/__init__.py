@@ -6,6 +6,9 @@ base         `fit` of the classifier and the regressor
 streaming    `partial_fit` of both
 classifier   `GKMClassifier`
 regressor    `GKMRegressor`
+corrected    `GraphCorrectedClassifier`, `GraphCorrectedRegressor`: any model and a field
+held_out     what a model says of labelled rows without their labels
+correction   how strong the field is
 cv           `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
 candidates   the candidates of a search
 closed_form  candidates judged by leave-one-out in closed form
@@ -15,8 +18,17 @@ criterion    the formulas of both judges
 """
 
 from .classifier import GKMClassifier
+from .corrected import GraphCorrectedClassifier, GraphCorrectedRegressor
 from .cv import GKMClassifierCV, GKMRegressorCV
 from .plan import Plan
 from .regressor import GKMRegressor
 
-__all__ = ["GKMClassifier", "GKMClassifierCV", "GKMRegressor", "GKMRegressorCV", "Plan"]
+__all__ = [
+    "GKMClassifier",
+    "GKMClassifierCV",
+    "GKMRegressor",
+    "GKMRegressorCV",
+    "GraphCorrectedClassifier",
+    "GraphCorrectedRegressor",
+    "Plan",
+]

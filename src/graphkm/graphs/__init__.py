@@ -11,7 +11,9 @@ exact, approximate     the searches among dense rows: scikit-learn's, and cells 
 sparse                 the search among sparse rows
 candidates             what a search proposes, judged by distances in float64
 affinity               `affinity_graph`, from the user's matrix
-parts                  `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`: what estimators take
+nodes                  `RowNodes`, `AnchorNodes`: where fields live, and the way to them
+parts                  `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`, `Anchors`: what
+                       estimators take
 distances              squared distances and Gaussian weights of pairs of rows
 =====================  ==========================================================
 """
@@ -23,12 +25,27 @@ from .bipartite import BipartiteGraph
 from .full import FullGraph
 from .listed import ListedGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
-from .parts import KNN, Affinity, Bipartite, Epsilon, Full, GraphPart, resolve_graph
+from .nodes import AnchorNodes, NodeGraph, Nodes, RowNodes
+from .parts import (
+    KNN,
+    Affinity,
+    Anchors,
+    Bipartite,
+    Epsilon,
+    Full,
+    GraphPart,
+    NodesPart,
+    resolve_graph,
+    resolve_nodes,
+)
+from .search import NeighbourIndex
 
 __all__ = [
     "KNN",
     "NEIGHBORS",
     "Affinity",
+    "AnchorNodes",
+    "Anchors",
     "Bipartite",
     "BipartiteGraph",
     "EdgeSampler",
@@ -39,10 +56,16 @@ __all__ = [
     "Graph",
     "GraphPart",
     "ListedGraph",
+    "NeighbourIndex",
+    "NodeGraph",
+    "Nodes",
+    "NodesPart",
+    "RowNodes",
     "affinity_graph",
     "default_neighbors",
     "epsilon_graph",
     "knn_graph",
     "neighbour_graph",
     "resolve_graph",
+    "resolve_nodes",
 ]

@@ -17,8 +17,9 @@ from .affinity import affinity_graph
 from .base import Graph
 from .bipartite import BipartiteGraph
 from .full import FullGraph
-from .neighbors import epsilon_graph, knn_graph, neighbour_graph
-from .search import choose_search
+from .neighbors import SHARPNESS, epsilon_graph, knn_graph, neighbour_graph
+from .nodes import AnchorNodes, NodeGraph, RowNodes
+from .search import NeighbourIndex, choose_search
 
 
 class GraphPart(Part, ABC):
@@ -109,6 +110,28 @@ class GraphPart(Part, ABC):
             )
 
 
+class NodesPart(Part, ABC):
+    """What makes nodes of rows, on which a field can live."""
+
+    @abstractmethod
+    def nodes(
+        self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
+    ) -> NodeGraph:
+        """Return the nodes of the rows of X, and the graph that joins them.
+
+        Parameters
+        ----------
+        X : ndarray of float32 or float64, or CSR matrix, of shape (n_samples, n_features)
+            The rows, two at least.
+        seed : int, default=0
+            Decides all draws.
+        n_jobs : int, optional
+            Parallel searches.
+        verbose : bool, default=False
+            Show the progress of the search.
+        """
+
+
 class _Weighted(GraphPart):
     """A graph whose weights are mu_uv = exp(-gamma ||x_u - x_v||^2)."""
 
@@ -116,9 +139,9 @@ class _Weighted(GraphPart):
     _words: ClassVar[tuple[str, ...]] = ("auto", "kernel")
 
     def __post_init__(self) -> None:
-        if self.weights == "local" and "local" not in self._words:
+        if self.weights in ("local", "sharp") and self.weights not in self._words:
             raise ValueError(
-                "weights='local' takes its bandwidths from nearest neighbours, which "
+                f"weights={self.weights!r} takes its bandwidths from nearest neighbours, which "
                 f"{type(self).__name__} does not search for; pass a number, 'kernel' or KNN()."
             )
         check_number("weights", self.weights, least=0, words=self._words)
@@ -149,7 +172,7 @@ class _Weighted(GraphPart):
 
 
 @dataclass(frozen=True)
-class KNN(_Weighted):
+class KNN(_Weighted, NodesPart):
     """Join two rows if either is among the other's k nearest.
 
     Parameters
@@ -157,11 +180,12 @@ class KNN(_Weighted):
     n_neighbors : int or "auto", default="auto"
         k. "auto" is 10, but at most the root of the number of rows: among a dozen rows ten
         neighbours are nearly all of them. In a stream it is 10.
-    weights : float, "local", "kernel" or "auto", default="auto"
+    weights : float, "local", "sharp", "kernel" or "auto", default="auto"
         A number g weighs edges by exp(-g ||x_u - x_v||^2). "kernel" takes g from the rbf
         kernel, and from gamma="spread" for other kernels. "local" weighs by
         exp(-||x_u - x_v||^2 / (s_u s_v)), with s_u the distance of u from its k-th neighbour
-        (Zelnik-Manor and Perona, 2004). "auto" is "local" for the Newton solvers, else "kernel".
+        (Zelnik-Manor and Perona, 2004), and "sharp" by the sixth power of that. "auto" is
+        "sharp" for fields, "local" for the Newton solvers, else "kernel".
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "approximate" needs the extra ``graphkm[ann]`` and finds
         nearly all of them. "auto" takes it, if installed, for 10,000 dense rows or more with more
@@ -179,7 +203,7 @@ class KNN(_Weighted):
     search: str = "auto"
     listed: ClassVar[bool] = True
     stream_kind: ClassVar[str | None] = "knn"
-    _words: ClassVar[tuple[str, ...]] = ("auto", "local", "kernel")
+    _words: ClassVar[tuple[str, ...]] = ("auto", "local", "sharp", "kernel")
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
@@ -205,10 +229,10 @@ class KNN(_Weighted):
     def accepts(self, together: Combination) -> None:
         """Raise ValueError if the graph does not go with the other parts."""
         super().accepts(together)
-        if together.streaming and self.weights == "local":
+        if together.streaming and self.weights in ("local", "sharp"):
             raise ValueError(
-                "weights='local' needs the neighbours of every row, which a stream changes; pass "
-                "a number, or 'kernel' for the kernel's bandwidth."
+                f"weights={self.weights!r} needs the neighbours of every row, which a stream "
+                "changes; pass a number, or 'kernel' for the kernel's bandwidth."
             )
 
     def _join(
@@ -217,6 +241,21 @@ class KNN(_Weighted):
         k, method = self.n_neighbors, self.search
         return knn_graph(X, labeled, k, gamma, n_jobs, method=method, verbose=verbose)  # type: ignore[arg-type]
 
+    def nodes(
+        self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
+    ) -> NodeGraph:
+        """Return every row as a node."""
+        sharpness = {"auto": SHARPNESS, "sharp": SHARPNESS, "local": 1.0}.get(self.weights)  # type: ignore[arg-type]
+        if sharpness is None:
+            raise ValueError(
+                f"weights={self.weights!r} has one bandwidth for all rows, and the nodes of a "
+                "field take theirs from the distances around each; pass 'sharp' or 'local'."
+            )
+        n = X.shape[0]
+        k = default_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        index = NeighbourIndex(X, self.search, n_jobs, verbose)  # type: ignore[arg-type]
+        return RowNodes.graph(index, min(k, n - 1), sharpness)
+
     def of_neighbours(
         self, near: NDArray[np.int64], d2: NDArray[np.float64], labeled: NDArray[np.bool_]
     ) -> Graph:
@@ -224,6 +263,44 @@ class KNN(_Weighted):
         assert not isinstance(self.n_neighbors, str)
         k = self.n_neighbors
         return neighbour_graph(near[:, :k], d2[:, :k], labeled, self.weights)
+
+
+@dataclass(frozen=True)
+class Anchors(NodesPart):
+    """Nodes of a field that are means of rows, fewer than there are rows.
+
+    They cost one pass over the rows for each move, and nothing of the size of the data is kept.
+
+    Parameters
+    ----------
+    n_anchors : int or "auto", default="auto"
+        Nodes, at most as many as there are rows. "auto" is a third of the rows, 20,000 at most.
+    passes : int, default=2
+        How often anchors move to the means of the rows nearest to them. They start as rows that
+        are drawn at random.
+
+    Examples
+    --------
+    >>> nodes = Anchors(n_anchors=3).nodes(np.arange(9.0)[:, None]).nodes
+    >>> nodes.points.shape
+    (3, 1)
+    """
+
+    n_anchors: int | str = "auto"
+    passes: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        check_count("n_anchors", self.n_anchors, words=("auto",))
+        check_count("passes", self.passes, least=0)
+
+    def nodes(
+        self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
+    ) -> NodeGraph:
+        """Return the anchors of these rows."""
+        n, m = X.shape[0], self.n_anchors
+        m = min(_ANCHORS, max(1, n // 3)) if m == "auto" else min(int(m), n)
+        return AnchorNodes.graph(X, m, passes=self.passes, seed=seed, n_jobs=n_jobs)
 
 
 @dataclass(frozen=True)
@@ -337,6 +414,8 @@ class Affinity(GraphPart):
         return affinity_graph(affinity, labeled, X.shape[0])
 
 
+_ANCHORS = 20_000  # where "auto" stops: on MNIST they classify as well as nodes at all rows
+
 GRAPHS = {"knn": KNN(), "full": Full(), "bipartite": Bipartite(), "precomputed": Affinity()}
 """The graphs that a name stands for."""
 
@@ -352,4 +431,20 @@ def resolve_graph(graph: str | GraphPart) -> GraphPart:
     if isinstance(graph, str) and graph == "epsilon":
         raise ValueError("graph='epsilon' needs a distance; pass graph=Epsilon(radius=...).")
     part: GraphPart = part_by_name("graph", graph, GraphPart, GRAPHS)
+    return part
+
+
+NODES = {"knn": KNN(), "anchors": Anchors()}
+"""The nodes that a name stands for."""
+
+
+def resolve_nodes(graph: str | NodesPart) -> NodesPart:
+    """Return the part that a name stands for, or the part itself.
+
+    Examples
+    --------
+    >>> resolve_nodes("anchors")
+    Anchors(n_anchors='auto', passes=2)
+    """
+    part: NodesPart = part_by_name("graph", graph, NodesPart, NODES)
     return part

@@ -78,18 +78,29 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         return labeled, known, self._validate_weights(sample_weight, X, labeled)
 
     def _known_targets(self, y: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        values = as_label_array(y)
-        if values.dtype.kind not in "biuf":
-            try:
-                known = np.where(missing_mask(values), np.nan, values.astype(object))
-                values = known.astype(np.float64)
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"y must hold numbers for regression: {error}") from None
-        labeled = labeled_mask(values, self.unlabeled)
-        known = values[labeled].astype(np.float64)
-        if not np.isfinite(known).all():
-            raise ValueError("Input y contains infinity; mark unknown targets with NaN.")
-        return labeled, known
+        return known_targets(y, self.unlabeled)
+
+
+def known_targets(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return which rows have a target, and these.
+
+    Examples
+    --------
+    >>> known_targets([1.5, None, 2.0], unlabeled=None)
+    (array([ True, False,  True]), array([1.5, 2. ]))
+    """
+    values = as_label_array(y)
+    if values.dtype.kind not in "biuf":
+        try:
+            known = np.where(missing_mask(values), np.nan, values.astype(object))
+            values = known.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y must hold numbers for regression: {error}") from None
+    labeled = labeled_mask(values, unlabeled)
+    known = values[labeled].astype(np.float64)
+    if not np.isfinite(known).all():
+        raise ValueError("Input y contains infinity; mark unknown targets with NaN.")
+    return labeled, known
 
 
 def spread_of(deviations: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

@@ -1,0 +1,185 @@
+"""How strong a field should be: every strength is judged on labels that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._progress import progress_bar
+from ..graphs.nodes import NodeGraph
+from ..solvers.field import Field, FieldData, FieldSystem, Strength
+from .held_out import Folds
+
+Columns = NDArray[np.float64]
+
+CS = (0.3, 3.0)
+"""Values of C that are tried."""
+
+EPSILONS = (0.5, 0.1, 0.01)
+"""Values of eps that are tried, from the weakest field to the one that carries farthest."""
+
+FEWEST = 8
+"""Labels that are needed to judge a strength."""
+
+USUAL = Strength(C=0.3, eps=0.1)
+"""The strength that is taken where none can be judged."""
+
+_ENOUGH = 2500  # held-out labels: more folds would not change the choice
+_SURE = {1.0: 1.0, 0.0: 2.0}  # standard errors by which a field must win: beside the model, alone
+
+
+class Candidate(NamedTuple):
+    """A model with a field: how much the model counts, and how strong the field is."""
+
+    estimator_weight: float
+    strength: Strength | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Candidates, and how they did on held-out labels.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        The first is the model without a field.
+    losses : ndarray of shape (n_candidates,)
+        Mean losses.
+    best : int
+        Which was chosen.
+    outputs : list of ndarray of shape (n_judged, n_columns)
+        What each candidate says of the rows that were held out.
+    rows : ndarray of int
+        Those rows, as positions among the labelled ones.
+    """
+
+    candidates: list[Candidate]
+    losses: NDArray[np.float64]
+    best: int
+    outputs: list[Columns]
+    rows: NDArray[np.int64]
+
+
+class Correction:
+    """The errors of a model at labelled rows as a field over a graph.
+
+    Parameters
+    ----------
+    graph : NodeGraph
+        Nodes and their Laplacian.
+    system : FieldSystem
+        Its linear systems.
+    labeled : ndarray of int of shape (l,)
+        The labelled rows.
+    weights : ndarray of shape (l,)
+        Their weights.
+    targets : ndarray of shape (l, n_columns)
+        What they should say.
+    held_out : ndarray of shape (l, n_columns)
+        What the model says of each without its label.
+    prior : float
+        What is said of a row if the model does not count.
+    """
+
+    def __init__(
+        self,
+        graph: NodeGraph,
+        system: FieldSystem,
+        labeled: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        targets: Columns,
+        held_out: Columns,
+        prior: float,
+    ) -> None:
+        self._graph, self._system = graph, system
+        self._labeled, self._weights = labeled, weights
+        self._targets, self._held_out, self._prior = targets, held_out, prior
+
+    def judge(
+        self,
+        folds: Folds,
+        strengths: Sequence[Strength],
+        loss: Callable[[Columns, NDArray[np.int64]], NDArray[np.float64]],
+        verbose: bool = False,
+    ) -> Judged:
+        """Judge the model alone, and with fields of every strength.
+
+        Parameters
+        ----------
+        folds : list of (train, test)
+            Positions among the labelled rows. Labels of `test` are hidden; rows stay.
+        strengths : list of Strength
+            From weak to strong: each starts from the field before it.
+        loss : callable
+            Takes outputs and positions, and returns the loss of each.
+        verbose : bool, default=False
+            Show a progress bar.
+        """
+        candidates = [Candidate(1.0, None)]
+        candidates += [Candidate(share, s) for s in strengths for share in (1.0, 0.0)]
+        outputs: list[list[Columns]] = [[] for _ in candidates]
+        used: list[NDArray[np.int64]] = []
+        total = len(strengths) * len(folds)
+        with progress_bar(verbose, total=total, unit="field", desc="strength") as bar:
+            for train, test in folds:
+                outputs[0].append(self._held_out[test])
+                for place, found in enumerate(self._outputs(train, test, strengths)):
+                    outputs[1 + place].append(found)
+                    bar.update(place % 2)
+                used.append(test)
+                if sum(map(len, used)) >= _ENOUGH:
+                    break
+        rows = np.concatenate(used)
+        every = [np.concatenate(each) for each in outputs]
+        lost = np.array([loss(each, rows) for each in every])
+        weights = self._weights[rows]
+        return Judged(candidates, *_choose(candidates, lost, weights), every, rows)
+
+    def fit(self, candidate: Candidate) -> Field:
+        """Return the field of a candidate, fitted to all labelled rows."""
+        assert candidate.strength is not None
+        values = self._targets - self._base(candidate.estimator_weight)
+        data = FieldData.of(self._graph, self._labeled, self._weights, values)
+        solved = self._system.solve(data, candidate.strength)
+        return Field(self._graph.nodes, solved, candidate.strength)
+
+    def _base(self, share: float) -> Columns:
+        return share * self._held_out + (1.0 - share) * self._prior
+
+    def _outputs(
+        self, train: NDArray[np.int64], test: NDArray[np.int64], strengths: Sequence[Strength]
+    ) -> Any:
+        """Yield what each strength says of the held-out rows: with the model, and without it."""
+        k = self._targets.shape[1]
+        bases = [self._base(1.0), self._base(0.0)]
+        values = np.hstack([self._targets - base for base in bases])[train]
+        data = FieldData.of(self._graph, self._labeled[train], self._weights[train], values)
+        z = self._graph.rows[self._labeled[test]]
+        solved = None
+        for strength in strengths:
+            solved = self._system.solve(data, strength, solved)
+            g = np.asarray(z @ solved, dtype=np.float64)
+            for part, base in enumerate(bases):
+                yield base[test] + g[:, part * k : (part + 1) * k]
+
+
+def _choose(
+    candidates: Sequence[Candidate], lost: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int]:
+    """Return mean losses, and the best candidate.
+
+    It is the first, the model alone, unless another beats it by more than a standard error of
+    their difference, or two if the model is left out. With few labels the best of many is often so
+    by luck.
+    """
+    means = np.average(lost, axis=1, weights=weights)
+    gains = lost[0] - lost
+    gain = np.average(gains, axis=1, weights=weights)
+    spread = np.sqrt((weights**2 * (gains - gain[:, None]) ** 2).sum(axis=1)) / weights.sum()
+    sure = np.array([_SURE[candidate.estimator_weight] for candidate in candidates])
+    wins = gain > sure * spread
+    return means, int(np.argmin(np.where(wins, means, np.inf))) if wins.any() else 0

@@ -1,0 +1,199 @@
+"""What a model says of labelled rows whose labels it has not seen, and of any other rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+"""Positions among the labelled rows: those to train on, and those held out."""
+
+
+@dataclass
+class HeldOut:
+    """A model fitted to the labelled rows, and what it says of each of them without its label.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to all labelled rows.
+    values : ndarray of shape (l, n_columns)
+        Class shares, or quantities, from fits that did not see the row's label.
+    how : str
+        Where they come from: "leave-one-out", "out-of-bag" or "out-of-fold".
+    heat : float or None
+        For models with scores only: shares are softmax(heat * scores).
+    """
+
+    model: Any
+    values: NDArray[np.float64]
+    how: str
+    heat: float | None = None
+
+
+def check_classifier(estimator: Any) -> None:
+    """Raise if a classifier offers neither probabilities nor scores."""
+    if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
+        raise ValueError(
+            f"estimator={estimator!r} has neither predict_proba nor decision_function, and labels "
+            "alone leave nothing to correct; pass a classifier that has one of them, or wrap it "
+            "in sklearn.calibration.CalibratedClassifierCV."
+        )
+
+
+def hold_out_classes(
+    estimator: Any, X: Any, y: NDArray[Any], weights: Any, folds: Folds, classes: NDArray[Any]
+) -> HeldOut:
+    """Fit a classifier, and return it with held-out class shares.
+
+    Parameters
+    ----------
+    estimator : classifier
+        It is cloned.
+    X : array or frame
+        The labelled rows.
+    y : ndarray
+        Their labels.
+    weights : ndarray or None
+        Their weights, if any were given.
+    folds : list of (train, test)
+        For classifiers without held-out predictions of their own.
+    classes : ndarray
+        All labels, sorted.
+    """
+    model = _fitted(_with_bag(estimator), X, y, weights)
+    own = _own_shares(model, len(y))
+    if own is not None:
+        return own
+    model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
+    scores = np.full((len(y), len(classes)), np.nan)
+    for train, test in folds:
+        part = _fitted(estimator, *_part(X, y, weights, train))
+        scores[test] = _aligned(part, _safe_indexing(X, test), classes)
+    if hasattr(model, "predict_proba"):
+        return HeldOut(model, scores, "out-of-fold")
+    heat = _best_heat(scores, np.searchsorted(classes, y))
+    return HeldOut(model, softmax(heat * scores, axis=1), "out-of-fold", heat)
+
+
+def hold_out_values(
+    estimator: Any, X: Any, y: NDArray[np.float64], weights: Any, folds: Folds
+) -> HeldOut:
+    """Fit a regressor, and return it with held-out predictions; parameters as for classes."""
+    model = _fitted(_with_bag(estimator), X, y, weights)
+    for name, how in (("held_out_", "leave-one-out"), ("oob_prediction_", "out-of-bag")):
+        values = getattr(model, name, None)
+        if values is not None and np.isfinite(values).all():
+            return HeldOut(model, np.asarray(values, float).reshape(len(y), 1), how)
+    model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
+    values = np.full((len(y), 1), np.nan)
+    for train, test in folds:
+        part = _fitted(estimator, *_part(X, y, weights, train))
+        values[test, 0] = part.predict(_safe_indexing(X, test))
+    return HeldOut(model, values, "out-of-fold")
+
+
+def class_shares(held: HeldOut, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the model's class shares at any rows, of shape (n, n_classes)."""
+    if hasattr(held.model, "shares"):
+        return np.asarray(held.model.shares(X))
+    scores = _aligned(held.model, X, classes)
+    return scores if held.heat is None else softmax(held.heat * scores, axis=1)
+
+
+def _own_shares(model: Any, n: int) -> HeldOut | None:
+    """Return held-out shares that a fitted classifier has itself: in closed form, or of its bag."""
+    for name, how in (("held_out_", "leave-one-out"), ("oob_decision_function_", "out-of-bag")):
+        shares = getattr(model, name, None)
+        # A row that every tree has seen has no prediction of the bag.
+        if shares is not None and np.shape(shares)[:1] == (n,) and np.isfinite(shares).all():
+            return HeldOut(model, np.asarray(shares, dtype=np.float64), how)
+    return None
+
+
+def _with_bag(estimator: Any) -> Any:
+    """Return a copy that keeps the predictions of its bag, if it draws rows with replacement."""
+    copy = clone(estimator)
+    parameters = copy.get_params(deep=False)
+    if parameters.get("bootstrap") is True and parameters.get("oob_score") is False:
+        copy.set_params(oob_score=True)
+    return copy
+
+
+def _without_bag(estimator: Any, model: Any) -> bool:
+    """Return whether the fitted model has the parameters that were asked for."""
+    asked = estimator.get_params(deep=False).get("oob_score")
+    return bool(model.get_params(deep=False).get("oob_score") == asked)
+
+
+def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
+    model = clone(estimator)
+    with warnings.catch_warnings():
+        # Few trees leave rows without a prediction of the bag. Folds then take its place.
+        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+        warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
+        return model.fit(X, y, **_weights_named(model, weights))
+
+
+def _weights_named(model: Any, weights: Any) -> dict[str, Any]:
+    """Return sample_weight by the name that the model takes it by."""
+    if weights is None:
+        return {}
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        if has_fit_parameter(last, "sample_weight"):
+            return {f"{name}__sample_weight": weights}
+    elif has_fit_parameter(model, "sample_weight"):
+        return {"sample_weight": weights}
+    raise ValueError(
+        f"sample_weight was passed, but fit of {type(model).__name__} takes none; leave it out, or "
+        "pass another estimator."
+    )
+
+
+def _part(X: Any, y: NDArray[Any], weights: Any, rows: NDArray[np.int64]) -> tuple[Any, ...]:
+    return _safe_indexing(X, rows), y[rows], None if weights is None else weights[rows]
+
+
+def _aligned(model: Any, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Return probabilities, or scores, with one column for each of all classes.
+
+    A class that the model has not seen has probability 0, or the lowest score.
+    """
+    sure = hasattr(model, "predict_proba")
+    found = np.asarray(model.predict_proba(X) if sure else model.decision_function(X))
+    if found.ndim == 1:
+        found = np.column_stack([-found / 2, found / 2])
+    known = getattr(model, "classes_", classes)
+    if found.shape[1] != len(known):
+        raise ValueError(
+            f"decision_function of {type(model).__name__} gives {found.shape[1]} columns for "
+            f"{len(known)} classes; pass decision_function_shape='ovr', one column per class."
+        )
+    least = 0.0 if sure else float(found.min())
+    out = np.full((found.shape[0], len(classes)), least)
+    out[:, np.searchsorted(classes, known)] = found
+    return out
+
+
+def _best_heat(scores: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
+    """Return the heat at which softmax(heat * scores) fits held-out labels best."""
+    size = float(np.abs(scores).mean()) or 1.0
+
+    def cost(log_heat: float) -> float:
+        logs = log_softmax(np.exp(log_heat) / size * scores, axis=1)
+        return -float(logs[np.arange(len(codes)), codes].mean())
+
+    found = minimize_scalar(cost, bounds=(-3.0, 4.0), method="bounded")
+    return float(np.exp(found.x) / size)

@@ -1,0 +1,246 @@
+"""Nodes: the points on which a field lives, their graph, and the way from any row to them.
+
+A row reaches its few nearest nodes with weights that sum to one. Far from all nodes they sum to
+less, so that a field fades: see `faded`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .neighbors import SHARPNESS
+from .search import NeighbourIndex
+
+ANCHORS_PER_ROW = 3
+"""Anchors that a row reaches."""
+
+_REACH = 2.0  # distances, in units of the nodes' own, up to which a field does not fade
+
+
+class Nodes(ABC):
+    """Points s_1..s_m, and a sparse map from any row to its nearest points."""
+
+    points: Any
+    """The points, of shape (m, n_features)."""
+
+    @abstractmethod
+    def weights(self, X: Any) -> Any:
+        """Return the weights of the nodes for every row of X, a CSR array of shape (n, m)."""
+
+
+class NodeGraph(NamedTuple):
+    """Nodes with the graph that joins them, and the training rows' weights."""
+
+    nodes: Nodes
+    similarity: Any
+    """S = D^(-1/2) W D^(-1/2) without diagonal, CSR of float32. The Laplacian is I - S."""
+    rows: Any
+    """z(x) of the training rows, a CSR array of shape (n, m)."""
+
+    @property
+    def laplacian(self) -> Any:
+        """The normalised Laplacian, a CSR array."""
+        return (sp.eye_array(self.similarity.shape[0], dtype=np.float32) - self.similarity).tocsr()
+
+
+class RowNodes(Nodes):
+    """Every training row is a node; a new row reaches its k nearest training rows.
+
+    Edges and weights of new rows are exp(-b d^2 / (s_u s_v)), where s is the distance to the k-th
+    neighbour and b the sharpness. A row that equals a training row reaches that row alone.
+
+    Parameters
+    ----------
+    index : NeighbourIndex
+        The training rows.
+    n_neighbors : int
+        k.
+    reach : ndarray of shape (n,)
+        s of every training row.
+    sharpness : float
+        b.
+    """
+
+    def __init__(
+        self,
+        index: NeighbourIndex,
+        n_neighbors: int,
+        reach: NDArray[np.float64],
+        sharpness: float = SHARPNESS,
+    ) -> None:
+        self.index, self.n_neighbors = index, n_neighbors
+        self.reach, self.sharpness = reach, sharpness
+
+    @property
+    def points(self) -> Any:  # type: ignore[override]
+        """The training rows."""
+        return self.index.rows
+
+    @classmethod
+    def graph(
+        cls, index: NeighbourIndex, n_neighbors: int, sharpness: float = SHARPNESS
+    ) -> NodeGraph:
+        """Return the nodes of these rows with their graph.
+
+        Examples
+        --------
+        >>> X = np.array([[0.0], [1.0], [2.0], [9.0]])
+        >>> nodes, similarity, rows = RowNodes.graph(NeighbourIndex(X), 1)
+        >>> nodes.weights(np.array([[1.0], [8.0]])).toarray()
+        array([[0., 1., 0., 0.],
+               [0., 0., 0., 1.]])
+        """
+        near, d2 = index.neighbours(n_neighbors)
+        n, k = near.shape
+        reach = _positive(np.sqrt(d2[:, -1]))
+        weight = np.exp(-sharpness * _scaled(d2, reach[:, None], reach[near]))
+        place = (weight.ravel().astype(np.float32), near.ravel(), np.arange(0, n * k + 1, k))
+        one_way = sp.csr_array(place, shape=(n, n))
+        similarity = _normalized((one_way + one_way.T) * np.float32(0.5))
+        return NodeGraph(cls(index, k, reach, sharpness), similarity, _identity(n))
+
+    def weights(self, X: Any) -> Any:
+        """Return the weights of the training rows for every row of X."""
+        near, d2 = self.index.nearest_to(X, min(self.n_neighbors, len(self.reach)))
+        # A row without distance to its k-th neighbour equals them all: then only d = 0 counts.
+        own = np.where(d2[:, -1] > 0, np.sqrt(d2[:, -1]), 1.0)
+        exponent = -self.sharpness * _scaled(d2, own[:, None], self.reach[near])
+        exponent[(d2[:, :1] == 0) & (d2 > 0)] = -np.inf
+        return faded(near, exponent, d2[:, 0], self.reach)
+
+
+class AnchorNodes(Nodes):
+    """Nodes among the rows: nothing of the size of the data is kept.
+
+    A row reaches its three nearest anchors with weights exp(-d^2 / d_4^2), where d_4 is the
+    distance to the fourth. Two anchors are joined as often as rows reach both (Liu, He and Chang,
+    2010).
+
+    Parameters
+    ----------
+    index : NeighbourIndex
+        The anchors.
+    reach : ndarray of shape (m,)
+        The distance of every anchor from its third neighbour.
+    """
+
+    def __init__(self, index: NeighbourIndex, reach: NDArray[np.float64]) -> None:
+        self.index, self.reach = index, reach
+
+    @property
+    def points(self) -> Any:  # type: ignore[override]
+        """The anchors."""
+        return self.index.rows
+
+    @classmethod
+    def graph(
+        cls, X: Any, n_anchors: int, *, passes: int, seed: int, n_jobs: int | None = None
+    ) -> NodeGraph:
+        """Return anchors for the rows of X, moved to the means of their rows in some passes.
+
+        Examples
+        --------
+        >>> X = np.arange(12.0)[:, None]
+        >>> nodes, similarity, rows = AnchorNodes.graph(X, 4, passes=2, seed=0)
+        >>> similarity.shape, rows.shape
+        ((4, 4), (12, 4))
+        """
+        drawn = np.random.default_rng(seed).choice(X.shape[0], n_anchors, replace=False)
+        anchors = X[np.sort(drawn)]
+        for _ in range(passes):
+            anchors = _moved(X, anchors, n_jobs)
+        index = NeighbourIndex(anchors, n_jobs=n_jobs)
+        reach = np.ones(anchors.shape[0])
+        if anchors.shape[0] > 1:
+            far = min(ANCHORS_PER_ROW, anchors.shape[0] - 1)
+            reach = _positive(np.sqrt(index.neighbours(far)[1][:, -1]))
+        nodes = cls(index, reach)
+        rows = nodes.weights(X)
+        joined = sp.coo_array(rows.T @ rows)
+        across = joined.row != joined.col
+        place = (joined.row[across], joined.col[across])
+        joined = sp.coo_array((joined.data[across], place), shape=joined.shape)
+        return NodeGraph(nodes, _normalized(joined), rows)
+
+    def weights(self, X: Any) -> Any:
+        """Return the weights of the anchors for every row of X."""
+        m = len(self.reach)
+        near, d2 = self.index.nearest_to(X, min(ANCHORS_PER_ROW + 1, m))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            exponent = -np.where(d2 > 0, d2 / d2[:, -1:], 0.0)
+        used = min(ANCHORS_PER_ROW, m)
+        return faded(near[:, :used], exponent[:, :used], d2[:, 0], self.reach)
+
+
+def faded(
+    near: NDArray[np.int64],
+    exponent: NDArray[np.float64],
+    nearest: NDArray[np.float64],
+    reach: NDArray[np.float64],
+) -> Any:
+    """Return the weights exp(exponent) as a CSR array, whose rows sum to one or, far out, to less.
+
+    They sum to (2 s / d)^2 where the distance d to the nearest node is more than 2 s, with s the
+    mean reach of the nodes.
+
+    Examples
+    --------
+    >>> near, exponent = np.array([[0, 1]]), np.zeros((1, 2))
+    >>> faded(near, exponent, np.array([16.0]), np.ones(2)).toarray()
+    array([[0.125, 0.125]])
+    """
+    weight = np.exp(exponent - exponent.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    typical = np.einsum("ij,ij->i", weight, reach[near])
+    far = nearest > (_REACH * typical) ** 2
+    weight[far] *= ((_REACH * typical[far]) ** 2 / nearest[far])[:, None]
+    n, k = near.shape
+    place = (weight.ravel(), near.ravel(), np.arange(0, n * k + 1, k))
+    return sp.csr_array(place, shape=(n, len(reach)))
+
+
+def _scaled(d2: NDArray[Any], s: NDArray[Any], t: NDArray[Any]) -> NDArray[np.float64]:
+    """Return d^2 / (s t), divided one by one: the product of two scales may underflow."""
+    d = np.sqrt(d2)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray((d / s) * (d / t))
+
+
+def _positive(reach: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the distances; where many rows coincide they are 0, and get the usual distance."""
+    usual = np.median(reach[reach > 0]) if (reach > 0).any() else 1.0
+    return np.where(reach > 0, reach, usual)
+
+
+def _normalized(weights: Any) -> Any:
+    """Return D^(-1/2) W D^(-1/2) in float32; a node without edges has none."""
+    degree = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
+    scale = np.zeros(len(degree))
+    np.divide(1.0, np.sqrt(degree), out=scale, where=degree > 0)
+    matrix = sp.csr_array(weights, dtype=np.float32, copy=True)
+    matrix.sort_indices()
+    own = np.repeat(scale, np.diff(matrix.indptr))
+    matrix.data = (matrix.data * own * scale[matrix.indices]).astype(np.float32)
+    return matrix
+
+
+def _identity(n: int) -> Any:
+    return sp.eye_array(n, dtype=np.float64, format="csr")
+
+
+def _moved(X: Any, anchors: Any, n_jobs: int | None) -> Any:
+    """Return every anchor at the mean of the rows nearest to it, if it has any."""
+    m = anchors.shape[0]
+    own = NeighbourIndex(anchors, n_jobs=n_jobs).nearest_to(X, 1)[0][:, 0]
+    count = np.bincount(own, minlength=m)
+    share = sp.csr_array((1.0 / count[own], (own, np.arange(len(own)))), shape=(m, len(own)))
+    stay = sp.diags_array((count == 0).astype(np.float64))
+    moved = share @ X + stay @ anchors
+    return (
+        moved.astype(X.dtype) if isinstance(X, np.ndarray) else sp.csr_array(moved, dtype=X.dtype)
+    )
