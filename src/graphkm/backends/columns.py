@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _native
+from .._native import SparseColumns as _Matrix
+from .._native import columns_step as _step
+from .._native import columns_turn as _turn
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -40,7 +42,7 @@ class SparseColumns:
     def __init__(self, matrix: Any) -> None:
         if matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"the matrix must be square, not of shape {matrix.shape}")
-        self._matrix = _native.SparseColumns(
+        self._matrix = _Matrix(
             np.ascontiguousarray(matrix.indptr, np.int32),
             np.ascontiguousarray(matrix.indices, np.int32),
             np.ascontiguousarray(matrix.data, np.float32),
@@ -103,9 +105,7 @@ def columns_step(
         Column sums, after the step, of inverse_diagonal[:, None] * residual**2 and of residual**2.
     """
     sums = np.empty((2, solution.shape[-1]))
-    _native.columns_step(
-        solution, residual, direction, image, length, inverse_diagonal, sums, n_threads
-    )
+    _step(solution, residual, direction, image, length, inverse_diagonal, sums, n_threads)
     return sums[0], sums[1]
 
 
@@ -132,4 +132,4 @@ def columns_turn(
     n_threads : int
         Threads used.
     """
-    _native.columns_turn(direction, residual, inverse_diagonal, ratio, n_threads)
+    _turn(direction, residual, inverse_diagonal, ratio, n_threads)
