@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 from graphkm import _native
-from graphkm.backends.columns import SparseColumns, columns_step, columns_turn
+from graphkm.backends import SparseColumns, columns_step, columns_turn
 
 COLUMNS = [1, 2, 3, 4, 5, 7, 8, 10, 14, 16, 33]
 SIZES = [1, 10, 10_007]

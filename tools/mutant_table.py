@@ -319,6 +319,13 @@ MUTANTS = [
         ("K[j * k + j] > tolerance * whole", "K[j * k + j] > 0.5 * whole"),
     ),
     *_of(
+        "native/columns.hpp",
+        "test_columns.py",
+        ("diagonal[i] * x + scale * total[w]", "diagonal[i] * x + total[w]"),
+        ("scaled[w][k] += weight * square", "scaled[w][k] += square"),
+        ("std::min(begin + rows, pass.n)", "std::min(begin + rows - 1, pass.n)"),
+    ),
+    *_of(
         "native/csv.hpp",
         "test_csv_reader.py",
         ("*p == '\"' && p[1] == '\"'", "*p == '\"' && p[1] == '\"' && false"),

@@ -1,15 +1,17 @@
-"""Where kernel sums are computed: one store of centres per kind of rows; dual problems.
+"""Where the heavy sums are computed: stores of centres, dual problems, sparse systems.
 
 =========  =====================================================================
 base       `CentreStore`: what a store does
 native     dense and CSR rows, in compiled code
 tiles      any kernel in Python: precomputed values, the user's functions
+columns    the passes of conjugate gradients on a sparse matrix, in compiled code
 steps      a block of stochastic steps, compiled or in NumPy
 select     which store serves which kernel, and how rows are handed to it
 =========  =====================================================================
 """
 
 from .base import CentreStore
+from .columns import SparseColumns, columns_step, columns_turn
 from .native import (
     InnerProducts,
     instruction_set,
@@ -24,7 +26,10 @@ from .tiles import in_precision
 __all__ = [
     "CentreStore",
     "InnerProducts",
+    "SparseColumns",
     "as_centres",
+    "columns_step",
+    "columns_turn",
     "in_precision",
     "instruction_set",
     "largest_columns",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._native import SparseColumns as _SparseColumns
+from .._native import SparseColumns as _Matrix
 from .._native import columns_step as _step
 from .._native import columns_turn as _turn
 
@@ -42,7 +42,7 @@ class SparseColumns:
     def __init__(self, matrix: Any) -> None:
         if matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"the matrix must be square, not of shape {matrix.shape}")
-        self._matrix = _SparseColumns(
+        self._matrix = _Matrix(
             np.ascontiguousarray(matrix.indptr, np.int32),
             np.ascontiguousarray(matrix.indices, np.int32),
             np.ascontiguousarray(matrix.data, np.float32),
