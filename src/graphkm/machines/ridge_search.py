@@ -24,7 +24,7 @@ Judge = Callable[[Matrix, Matrix, NDArray[np.float64]], float]
 
 _STEP = 3.0  # between two values of gamma
 _MORE = 3  # values of gamma beyond the ends of the list
-_LANDMARKS = 1000  # of the fits that are compared
+_LANDMARKS = 600  # of the fits that are compared
 _ROWS = 10_000
 _FEW = 3000  # landmarks up to which a third alpha is tried
 
