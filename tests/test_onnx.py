@@ -14,7 +14,13 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
 from graphkm.exchange import to_onnx
 from graphkm.kernels import Polynomial, SquaredExponential
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
+from graphkm.machines import (
+    KernelRidgeClassifierCV,
+    KernelRidgeCV,
+    LaplacianRegressor,
+    LaplacianSVC,
+    TransductiveSVC,
+)
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -102,6 +108,12 @@ def test_regressors(model):
     answer = run(to_onnx(model), X)
     assert list(answer) == ["prediction"]
     np.testing.assert_allclose(answer["prediction"], model.predict(X), atol=1e-4)
+
+
+def test_ridge_machines():
+    assert_alike(KernelRidgeClassifierCV(alphas=[0.1]).fit(X, X[:, 0] > 0), X)
+    model = KernelRidgeCV(alphas=[0.1]).fit(X, 5 + X[:, 0])
+    np.testing.assert_allclose(run(to_onnx(model), X)["prediction"], model.predict(X), atol=1e-4)
 
 
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler((-1, 3)), MaxAbsScaler()])

@@ -29,7 +29,7 @@ _GAMMAS = (1.0, 3.0)  # times the gamma "spread"
 _ALPHAS = 10.0 ** np.arange(-3.0, 1.25, 0.5)  # times the mean k(x, x)
 _ALL = 8000  # rows up to which all of them are landmarks
 _LANDMARKS = 2000  # if there are more rows
-_MARGIN = 0.3  # weight of the squared errors of the shares against the errors
+_MARGIN = 4.0  # weight of the shares' squared errors against the errors, over the root of rows
 _VISIBLE = 1e-4  # change of a score that rounding must not reach
 
 
@@ -87,7 +87,7 @@ class _KernelRidge(KernelMachine):
         used = np.flatnonzero(weights)
         if len(used) == 0:
             raise ValueError("By sample_weight and class_weight, no row has a positive weight.")
-        with blas_threads_for(len(used), len(used)):
+        with blas_threads_for(len(used), self._count_landmarks(len(used))):
             self._learn(kernel, X, targets, weights, used)
         return self
 
@@ -277,7 +277,8 @@ class KernelRidgeClassifierCV(ClassifierMixin, _KernelRidge):
         wrong = winning_class(held) != winning_class(targets)
         columns = len(self.classes_) / targets.shape[1]  # one of two equal ones may be left out
         squares = columns * np.square(held - targets).sum(axis=1)
-        return float(np.average(wrong + _MARGIN * squares, weights=weights))
+        # The fewer rows, the less is known from errors alone.
+        return float(np.average(wrong + _MARGIN / np.sqrt(len(held)) * squares, weights=weights))
 
     def _set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
         hits = winning_class(held) == winning_class(targets)

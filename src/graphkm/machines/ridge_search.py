@@ -24,9 +24,11 @@ Judge = Callable[[Matrix, Matrix, NDArray[np.float64]], float]
 
 _STEP = 3.0  # between two values of gamma
 _MORE = 3  # values of gamma beyond the ends of the list
-_LANDMARKS = 1000  # of the fits that are compared
+_LANDMARKS = 600  # of the fits that are compared, if all rows are landmarks in the end
+_SHARED = 1000  # if not: with too few of these, gamma would be too small for the others
 _ROWS = 10_000
-_FEW = 3000  # landmarks up to which a third alpha is tried
+_FEW = 3000  # rows up to which a third alpha is tried if all are landmarks
+_JUDGED = 4096  # rows on which alphas are compared if not
 
 
 class Choice(NamedTuple):
@@ -36,6 +38,7 @@ class Choice(NamedTuple):
     problem: RidgeProblem
     alphas: NDArray[np.float64]
     best: int
+    rows: Rows  # on which it was judged
     landmarks: Rows
 
 
@@ -64,11 +67,12 @@ def choose(
     order : ndarray of int
         The rows in random order; the first ones are judged, the first of those are landmarks.
     n_landmarks : int
-        The most landmarks that there may be.
+        The landmarks of the final fit.
     extend : bool
         Whether more gammas are tried while the best is the smallest or the largest.
     """
-    rows, landmarks = np.sort(order[:_ROWS]), np.sort(order[: min(_LANDMARKS, n_landmarks)])
+    most = _LANDMARKS if n_landmarks == len(order) else _SHARED
+    rows, landmarks = np.sort(order[:_ROWS]), np.sort(order[: min(most, n_landmarks)])
 
     def attempt(gamma: float | None) -> Choice:
         kernel = problem.kernel if gamma is None else problem.kernel.with_gamma(gamma)
@@ -78,7 +82,7 @@ def choose(
         truth, weights = problem.targets[rows], problem.weights[rows]
         losses = [judge(scores, truth, weights) for scores in held_out]
         best = int(np.argmin(losses))
-        return Choice(losses[best], candidate, values, best, landmarks)
+        return Choice(losses[best], candidate, values, best, rows, landmarks)
 
     tried = {gamma: attempt(gamma) for gamma in gammas}
     best = min(tried, key=lambda gamma: tried[gamma].loss)
@@ -98,19 +102,35 @@ def fit_near(choice: Choice, judge: Judge, landmarks: Rows) -> RidgeFit:
     with as many landmarks.
     """
     problem, alphas, best = choice.problem, choice.alphas, choice.best
-    dtype = problem.dtype(float(alphas[max(best - 2, 0)]))
-    full = len(landmarks) == len(problem)
-    ridge = FullRidge(problem, dtype) if full else LandmarkRidge(problem, landmarks, dtype)
+    dtype = problem.dtype(float(alphas[best]), len(problem))
+    tries = 1 if len(landmarks) == len(choice.landmarks) else 3
+    if len(landmarks) == len(problem):
+        full, every = FullRidge(problem, dtype), np.arange(len(problem))
+        tries = min(tries, 3 if len(problem) <= _FEW else 2)
+        return _best_fit(full.fit, choice, judge, every, tries)
+    ridge = LandmarkRidge(problem, landmarks, dtype)
+    judged = choice.rows[:: -(-len(choice.rows) // _JUDGED)]
+    if tries > 1:
+        fit = _best_fit(lambda alpha: ridge.fit(alpha, judged), choice, judge, judged, tries)
+        best = int(np.searchsorted(alphas, fit.alpha))
+    return ridge.fit(float(alphas[best]))
 
-    def attempt(index: int) -> tuple[float, RidgeFit]:
-        fit = ridge.fit(float(alphas[index]))
-        return judge(fit.held_out, problem.targets, problem.weights), fit
 
-    found = {best: attempt(best)}
-    if len(landmarks) > len(choice.landmarks) and best > 0:
-        found[best - 1] = attempt(best - 1)
-        lower = found[best - 1][0] < found[best][0]
-        third = best - 2 if lower else best + 1
-        if len(problem) <= _FEW and 0 <= third < len(alphas):
-            found[third] = attempt(third)
-    return min(found.values(), key=lambda result: result[0])[1]
+def _best_fit(
+    fit: Callable[[float], RidgeFit], choice: Choice, judge: Judge, judged: Rows, tries: int
+) -> RidgeFit:
+    """Return the best of up to `tries` fits: the chosen alpha, the one below, one beside these."""
+    targets, weights = choice.problem.targets[judged], choice.problem.weights[judged]
+    losses: dict[int, float] = {}
+    found: RidgeFit | None = None
+    index = choice.best
+    while len(losses) < tries and 0 <= index < len(choice.alphas):
+        candidate = fit(float(choice.alphas[index]))
+        loss = judge(candidate.held_out, targets, weights)
+        if found is None or loss < min(losses.values()):
+            found = candidate
+        losses[index] = loss
+        lower = min(losses)
+        index = lower - 1 if losses[lower] == min(losses.values()) else choice.best + 1
+    assert found is not None
+    return found

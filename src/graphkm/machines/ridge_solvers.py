@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, get_lapack_funcs, solve_triangular
+from scipy.linalg.blas import dtrmm
 
 from .._memory import require_memory
 from ..expansion import KernelExpansion
@@ -68,13 +69,13 @@ class RidgeProblem:
         """Return the number of rows."""
         return len(self.targets)
 
-    def dtype(self, alpha: float) -> np.dtype[Any]:
-        """Return the precision that fits with this alpha need."""
+    def dtype(self, alpha: float, n: int) -> np.dtype[Any]:
+        """Return the precision that matrices of n rows need with this alpha."""
         if len(self) <= _SMALL or not _fits_single(self.X):
             return np.dtype(np.float64)
         single = np.finfo(np.float32)
         largest = largest_kernel_value(self.kernel, self.X, np.float64)
-        noise = single.eps * np.sqrt(len(self)) * largest * self.weights.max()
+        noise = single.eps * np.sqrt(n) * largest * self.weights.max()
         coarse = rounding_of_exponents(self.kernel, self.X, np.float32) > _COARSE
         return np.dtype(np.float64 if coarse or noise > _NOISE * alpha else np.float32)
 
@@ -88,7 +89,7 @@ def held_out_by_alpha(
     problem: RidgeProblem, rows: Rows, landmarks: Rows, alphas: NDArray[np.float64]
 ) -> Iterator[Matrix]:
     """Yield the held-out scores of some rows for every alpha, from one eigendecomposition."""
-    dtype = problem.dtype(float(alphas.min()))
+    dtype = problem.dtype(float(alphas.min()), len(landmarks))
     factor = _landmark_factor(problem, landmarks, dtype)
     root = np.sqrt(problem.weights[rows])[:, None]
     y = root * problem.targets[rows]
@@ -97,7 +98,7 @@ def held_out_by_alpha(
         (phi.T @ phi).astype(np.float64), driver="evd", overwrite_a=True, check_finite=False
     )
     phi = phi @ vectors.astype(dtype)
-    right = phi.T @ y
+    right = phi.T @ y.astype(dtype)
     shrink = 1.0 / (np.maximum(values, 0.0)[:, None] + alphas)
     leverages = np.square(phi) @ shrink.astype(dtype)
     for j in range(len(alphas)):
@@ -179,33 +180,39 @@ class LandmarkRidge:
         self._factor = _landmark_factor(problem, landmarks, self._dtype)
         m = len(landmarks)
         self._gram, self._right = np.zeros((m, m)), np.zeros((m, problem.targets.shape[1]))
-        for rows, K in self._blocks():
+        for rows, K in self._blocks(np.arange(len(problem))):
             root = np.sqrt(problem.weights[rows])[:, None]
             phi = _features(K, self._factor) * root.astype(self._dtype)
             self._gram += phi.T @ phi
-            self._right += phi.T @ (root * problem.targets[rows])
+            self._right += phi.T @ (root * problem.targets[rows]).astype(self._dtype)
 
-    def _blocks(self) -> Iterator[tuple[Rows, NDArray[Any]]]:
+    def _blocks(self, rows: Rows) -> Iterator[tuple[Rows, NDArray[Any]]]:
         values = self._problem.values(self._dtype)
-        for start in range(0, len(self._problem), _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, len(self._problem)))
-            yield rows, values(rows, self._landmarks)
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK]
+            yield block, values(block, self._landmarks)
 
-    def fit(self, alpha: float) -> RidgeFit:
-        """Return the fit with this alpha."""
+    def fit(self, alpha: float, judged: Rows | None = None) -> RidgeFit:
+        """Return the fit with this alpha; its held-out scores are those of the rows `judged`.
+
+        None is all rows.
+        """
         problem = self._problem
+        judged = np.arange(len(problem)) if judged is None else judged
         A = self._gram + alpha * np.eye(len(self._gram))
         inner = cholesky(A, lower=True, overwrite_a=True, check_finite=False)
         half = solve_triangular(inner, self._right, lower=True, check_finite=False)
         v = solve_triangular(inner, half, lower=True, trans=1, check_finite=False)
         a = solve_triangular(self._factor, v, lower=True, trans=1, check_finite=False)
-        whole = self._factor @ inner  # one solve with it gives scores and leverages
-        held = np.empty_like(problem.targets)
-        for rows, K in self._blocks():
+        # One solve with the product gives scores and leverages.
+        whole = dtrmm(1.0, self._factor, inner, lower=1)
+        held = []
+        for rows, K in self._blocks(judged):
             phi = _features(K, whole)
             leverages = problem.weights[rows] * _row_squares(phi)
-            held[rows] = _without_own(phi @ half, leverages, problem.targets[rows])
-        return RidgeFit(alpha, self._landmarks, a, held, self._dtype)
+            scores = phi @ half.astype(self._dtype)
+            held.append(_without_own(scores, leverages, problem.targets[rows]))
+        return RidgeFit(alpha, self._landmarks, a, np.concatenate(held), self._dtype)
 
 
 def _fits_single(X: Any) -> bool:
