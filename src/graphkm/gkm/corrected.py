@@ -173,6 +173,10 @@ class _Corrected(MetaEstimatorMixin, Composed):
     def _splitter(self, known: NDArray[Any], n_splits: int, seed: int) -> Any:
         """Return a splitter of the labelled rows, or None if they are too few for it."""
 
+    def _stretch_to(self, outputs: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
+        """Return the factor of the outputs in probabilities."""
+        return 1.0
+
     # ------------------------------------------------------------------ steps of the fit
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
@@ -264,6 +268,7 @@ class _Corrected(MetaEstimatorMixin, Composed):
         weights: NDArray[np.float64],
     ) -> Candidate:
         """Return the candidate that does best on held-out labels, and set the results."""
+        self._stretch = 1.0
         if np.count_nonzero(weights) < FEWEST or not folds:
             return self._unjudged(strengths, len(known))
         targets, _ = self._targets(known)
@@ -277,6 +282,8 @@ class _Corrected(MetaEstimatorMixin, Composed):
             best = int(np.argmax(means))
             best = best if means[best] - means[0] > spread[best] else 0
         self._set_results(judged, scores.mean(axis=1), best)
+        if judged.candidates[best].strength is not None:
+            self._stretch = self._stretch_to(judged.outputs[best], targets[judged.rows])
         return judged.candidates[best]
 
     def _unjudged(self, strengths: list[Strength], n_labeled: int) -> Candidate:
@@ -520,13 +527,17 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
         def loss(columns: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
             shares = self._shares(columns)
             wrong = shares.argmax(axis=1) != codes[rows]
-            squares = np.square(shares - wanted[rows]).sum(axis=1)
+            stretched = _stretched(shares, _stretch(shares, wanted[rows]))
+            squares = np.square(stretched - wanted[rows]).sum(axis=1)
             return np.asarray(wrong + _SQUARES * squares)
 
         return loss
 
     def _answers(self, outputs: NDArray[np.float64], known: NDArray[Any]) -> Any:
         return _FixedClassifier(self._shares(outputs), self.classes_)
+
+    def _stretch_to(self, outputs: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
+        return _stretch(self._shares(outputs), self._shares(targets))
 
     def _class_scores(self, X: Any) -> NDArray[np.float64]:
         columns = self._outputs(X)
@@ -548,12 +559,13 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
         return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return F(x) clipped to [0, 1] and normalised: estimates of the classes' probabilities.
+        """Return estimates of the classes' probabilities, from F(x).
 
-        They are as well calibrated as the estimator's where the field changes little. A strong
-        field makes them sharper: see `benchmarks/fields.py --calibration`.
+        F is stretched by the factor that fits the held-out labels best, clipped to [0, 1] and
+        normalised. Without a field they are the estimator's.
         """
-        return _as_probabilities(self._class_scores(X))
+        shares = self._class_scores(X)
+        return _as_probabilities(_stretched(shares, self._stretch))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labelled rows of (X, y)."""
@@ -708,6 +720,26 @@ class _FixedRegressor(RegressorMixin, BaseEstimator):
 
     def predict(self, rows: Any) -> Any:
         return self.values[rows]
+
+
+def _stretch(shares: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
+    """Return the factor of the shares' distances from equal shares that fits the labels best.
+
+    A field far from its few labels has the right sign and hardly any size.
+
+    Examples
+    --------
+    >>> _stretch(np.array([[0.4, 0.6]]), np.array([[0.0, 1.0]]))
+    5.0
+    """
+    equal = 1.0 / shares.shape[1]
+    size = float(np.square(shares - equal).sum())
+    return max(0.0, float(((shares - equal) * (wanted - equal)).sum()) / size) if size else 1.0
+
+
+def _stretched(shares: NDArray[np.float64], factor: float) -> NDArray[np.float64]:
+    equal = 1.0 / shares.shape[1]
+    return np.asarray(equal + factor * (shares - equal))
 
 
 def _as_probabilities(shares: NDArray[np.float64]) -> NDArray[np.float64]:
