@@ -729,8 +729,8 @@ def _stretch(shares: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
 
     Examples
     --------
-    >>> _stretch(np.array([[0.4, 0.6]]), np.array([[0.0, 1.0]]))
-    5.0
+    >>> _stretch(np.array([[0.25, 0.75]]), np.array([[0.0, 1.0]]))
+    2.0
     """
     equal = 1.0 / shares.shape[1]
     size = float(np.square(shares - equal).sum())
