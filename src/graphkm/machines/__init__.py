@@ -16,6 +16,7 @@ laplacian_cg         preconditioned conjugate gradients
 early_stopping       when decisions have settled
 monotone             the zero of a growing function
 kernel_ridge         `KernelRidgeClassifierCV`, `KernelRidgeCV`
+ridge_base           their parameters, f and fit
 ridge_search         the choice of their gamma and alpha
 ridge_solvers        their fits, and leave-one-out in closed form
 transductive_svc     `TransductiveSVC`
