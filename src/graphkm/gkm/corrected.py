@@ -50,7 +50,8 @@ from .held_out import (
 )
 
 _FOLDS = 5
-_SQUARES = 0.3  # of squared errors, beside the errors themselves
+_SQUARES = 0.3  # weight of squared errors beside the errors themselves, where labels are few
+_FEW = 180  # labels; with more the errors say enough, and squares count for less
 
 
 class _Corrected(MetaEstimatorMixin, Composed):
@@ -523,13 +524,14 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
     ) -> Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]:
         wanted = self._shares(targets)
         codes = wanted.argmax(axis=1)
+        share = _SQUARES * min(1.0, (_FEW / len(known)) ** 0.5)
 
         def loss(columns: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
             shares = self._shares(columns)
             wrong = shares.argmax(axis=1) != codes[rows]
             stretched = _stretched(shares, _stretch(shares, wanted[rows]))
             squares = np.square(stretched - wanted[rows]).sum(axis=1)
-            return np.asarray(wrong + _SQUARES * squares)
+            return np.asarray(wrong + share * squares)
 
         return loss
 
