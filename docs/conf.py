@@ -55,6 +55,7 @@ sphinx_gallery_conf = {
             "text_topics.py",
             "regression.py",
             "choosing_a_graph.py",
+            "correcting_a_forest.py",
             "drifting_stream.py",
             "comparing_solvers.py",
             "exporting.py",

@@ -96,6 +96,15 @@ def test_choosing_a_graph(run):
 
 
 @pytest.mark.slow  # `make docs` runs it, too
+def test_correcting_a_forest(run):
+    out = run("correcting_a_forest")
+    for draws in ("mean of ten draws", "digits, 100 labels"):
+        alone, corrected = numbers(out, draws)
+        assert corrected > alone + 2
+    assert "the forest counts     0" in out  # "often better without the forest"
+
+
+@pytest.mark.slow  # `make docs` runs it, too
 def test_drifting_stream(run):
     out = run("drifting_stream")
     assert numbers(out, "GKMClassifier, keeps everything")[0] < 60
