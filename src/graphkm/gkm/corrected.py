@@ -410,7 +410,7 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
     ----------
     estimator : classifier, optional
         Anything with `predict_proba` or `decision_function`: a forest, boosting, an SVC, a
-        pipeline. None is `graphkm.KernelRidgeClassifierCV`, the library's own kernel machine.
+        pipeline. None is `graphkm.machines.KernelRidgeClassifierCV`, the library's own machine.
     graph : {"knn", "anchors"} or NodesPart, default="knn"
         Where the field lives: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
         nodes. A name stands for the part with its defaults.
@@ -586,7 +586,7 @@ class GraphCorrectedRegressor(RegressorMixin, _Corrected, BaseEstimator):
     Parameters
     ----------
     estimator : regressor, optional
-        Any regressor. None is `graphkm.KernelRidgeCV`, the library's own kernel machine.
+        Any regressor. None is `graphkm.machines.KernelRidgeCV`, the library's own kernel machine.
     graph, Cs, epsilons, degree, cv, unlabeled, random_state, n_jobs, verbose
         As in `GraphCorrectedClassifier`. For regression -1 is a target like any other unless
         ``unlabeled=-1``; by default only NaN, None and NA are unlabelled.
