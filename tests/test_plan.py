@@ -22,6 +22,7 @@ from graphkm import (
     RowNewton,
 )
 from graphkm._parts import Sizes
+from graphkm.gkm import FieldSolver
 from graphkm.gkm.plan import choose_solver
 from graphkm.kernels import SquaredExponential
 from graphkm.solvers.row_newton import LARGEST
@@ -183,17 +184,29 @@ def test_it_is_readable():
 # ---------------------------------------------------------------- "auto"
 
 
+NEAR = KNN(n_neighbors=10, weights="sharp", search="exact")
+FIELD = FieldSolver(nodes=NEAR)
+SMOOTH = {"loss": "smooth_hinge"}
+
+
 @pytest.mark.parametrize(
     ("options", "n", "n_labeled", "solver"),
     [
         # Every row is a landmark up to 2,500 rows.
         ({}, 2500, 50, Newton(n_landmarks=2500)),
-        ({}, 2501, 50, RowNewton(n_landmarks=1000)),
+        ({}, 2501, 50, FIELD),
+        (SMOOTH, 2501, 50, RowNewton(n_landmarks=1000)),
         # Labels: 1,000 where all rows are landmarks, half of the landmarks beyond.
         ({}, 2000, 1000, Newton(n_landmarks=2000)),
-        ({}, 2000, 1001, SGD(max_iter=4000)),
-        ({}, 2501, 500, RowNewton(n_landmarks=1000)),
-        ({}, 2501, 501, SGD(max_iter=5002)),
+        ({}, 2000, 1001, FIELD),
+        (SMOOTH, 2000, 1001, SGD(max_iter=4000)),
+        (SMOOTH, 2501, 500, RowNewton(n_landmarks=1000)),
+        (SMOOTH, 2501, 501, SGD(max_iter=5002)),
+        # A field chooses its costs by squared losses: only where nothing else was asked for.
+        ({"C": 1.0}, 2501, 50, RowNewton(n_landmarks=1000)),
+        ({"fit_intercept": True}, 2501, 50, RowNewton(n_landmarks=1000)),
+        ({"graph": KNN(weights=0.5)}, 2501, 50, RowNewton(n_landmarks=1000)),
+        ({"gamma": 0.5}, 2501, 50, FieldSolver(nodes=NEAR, gammas=(0.5,))),
         # Passes over all edges, or over all pairs of rows.
         ({"smoothness": 1}, 500, 50, Newton(n_landmarks=500)),
         ({"smoothness": 1}, 501, 50, SGD(max_iter=1002)),
@@ -211,7 +224,8 @@ def test_it_is_readable():
         ({"C_graph": 0}, 2501, 50, Newton(n_landmarks=1000)),
         ({"C_graph": 1e-9}, 2501, 50, RowNewton(n_landmarks=1000)),
         ({}, 900, 900, Newton(n_landmarks=900)),
-        ({}, 1001, 1001, SGD(max_iter=2002)),
+        ({}, 1001, 1001, FIELD),
+        (SMOOTH, 1001, 1001, SGD(max_iter=2002)),
         # What single edges cannot do is left to Newton, however many labels there are.
         ({"smoothness": IteratedLaplacian(2)}, 2000, 1001, Newton(n_landmarks=2000)),
         ({"smoothness": IteratedLaplacian()}, 2000, 1001, Newton(n_landmarks=2000)),

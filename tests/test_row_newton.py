@@ -156,8 +156,9 @@ def test_automatic_where_landmarks_are_fewer_than_rows(moons, monkeypatch):
     X, y, _ = moons
     monkeypatch.setattr(newton, "_ALL", 200)
     monkeypatch.setattr(newton, "_SOME", 100)
-    named = GKMClassifier(solver=RowNewton(n_landmarks=100), random_state=0).fit(X, y)
-    default = GKMClassifier(random_state=0).fit(X, y)
+    smooth = {"loss": "smooth_hinge", "random_state": 0}
+    named = GKMClassifier(solver=RowNewton(n_landmarks=100), **smooth).fit(X, y)
+    default = GKMClassifier(**smooth).fit(X, y)
     np.testing.assert_array_equal(default.dual_coef_, named.dual_coef_)
     without_graph = GKMClassifier(C_graph=0, random_state=0).fit(X, y)
     assert isinstance(without_graph.plan_.solver, Newton)

@@ -591,7 +591,7 @@ def test_more_labels_than_are_solved_exactly():
     search = classifier_cv(**options, cv=2, random_state=0).fit(X, y)
     assert search.best_score_ > 0.9
     assert type(search.best_estimator_.plan_.solver) is Newton
-    assert type(GKMClassifier(random_state=0).fit(X, y).plan_.solver) is SGD
+    assert type(GKMClassifier(loss="logistic", random_state=0).fit(X, y).plan_.solver) is SGD
 
 
 # ---------------------------------------------------------------- parameters

@@ -9,6 +9,7 @@ regressor    `GKMRegressor`
 corrected    `GraphCorrectedClassifier`, `GraphCorrectedRegressor`: any model and a field
 held_out     what a model says of labelled rows without their labels
 correction   how strong the field is
+field_solver `FieldSolver`: the kernel machine and the field as a solver of `GKMClassifier`
 cv           `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
 candidates   the candidates of a search
 closed_form  candidates judged by leave-one-out in closed form
@@ -20,10 +21,12 @@ criterion    the formulas of both judges
 from .classifier import GKMClassifier
 from .corrected import GraphCorrectedClassifier, GraphCorrectedRegressor
 from .cv import GKMClassifierCV, GKMRegressorCV
+from .field_solver import FieldSolver
 from .plan import Plan
 from .regressor import GKMRegressor
 
 __all__ = [
+    "FieldSolver",
     "GKMClassifier",
     "GKMClassifierCV",
     "GKMRegressor",

@@ -112,7 +112,8 @@ class BaseGKM(Composed, KernelMachine):
         graph = self._build_graph(problem, plan, affinity, neighbours)
         warn_of_rounding(plan.kernel, X, dtype)
         R = float(np.sqrt(largest_kernel_value(plan.kernel, X, dtype)))
-        plan, guarantee = self._fill_in_guarantee(plan, R, loss, weights, graph)
+        made, guarantee = self._fill_in_guarantee(plan, R, loss, weights, graph)
+        plan = plan if plan.solver.builds_graph else made
         objective = Objective(
             X=X,
             labeled=np.flatnonzero(labeled),
@@ -123,7 +124,7 @@ class BaseGKM(Composed, KernelMachine):
             loss=loss,
             smoothness=Smoothness(float(plan.smoothness.p)),
             C=np.full(targets.shape[1], plan.C),
-            C_graph=np.full(targets.shape[1], plan.C_graph, dtype=np.float64),
+            C_graph=np.full(targets.shape[1], made.C_graph, dtype=np.float64),
             graph=graph,
             normalized=bool(plan.smoothness.normalized),
             degree=int(plan.smoothness.degree),
@@ -155,7 +156,7 @@ class BaseGKM(Composed, KernelMachine):
         self, problem: Problem, plan: Plan, affinity: Any, neighbours: Neighbours | None
     ) -> Graph | None:
         self.check_affinity(affinity)
-        if plan.graph is None:
+        if plan.graph is None or plan.solver.builds_graph:
             return None
         X, labeled = problem.X, problem.labeled
         graph: Graph
@@ -209,7 +210,7 @@ class BaseGKM(Composed, KernelMachine):
         self.C_ = float((objective.C if solution.C is None else solution.C).max())
         self.objective_ = float(solution.objective.sum())
         self._set_machine(
-            objective.kernel,
+            solution.kernel or objective.kernel,
             objective.X,
             solution.rows,
             solution.coefficients,
@@ -218,3 +219,21 @@ class BaseGKM(Composed, KernelMachine):
         )
         self.support_, self._training_rows = solution.rows, objective.X
         self._row_scores = solution.row_scores
+        self.corrected_ = solution.corrected
+
+    # ------------------------------------------------------------------ scores
+
+    corrected_: Any = None
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        if self.corrected_ is None:
+            return super()._scores(X)
+        scores = np.asarray(self.corrected_.decision_function(self._validate_rows(X, reset=False)))
+        return scores[:, None] if scores.ndim == 1 else scores
+
+    def _training_scores(self) -> NDArray[np.float64]:
+        return (
+            super()._training_scores()
+            if self.corrected_ is None
+            else self._scores(self._kept_rows())
+        )

@@ -49,10 +49,10 @@ class Grid:
     Order matters: of candidates that are judged equal, the first one wins.
     """
 
-    given_Cs: Sequence[float] | None
-    given_C_graphs: Sequence[float] | None
-    given_gammas: Sequence[float | str] | None
-    given_graphs: Sequence[tuple[int, int]] | None
+    given_Cs: Sequence[float] | None = None
+    given_C_graphs: Sequence[float] | None = None
+    given_gammas: Sequence[float | str] | None = None
+    given_graphs: Sequence[tuple[int, int]] | None = None
 
     def Cs(self, scale: float, *, without_graph: bool = False) -> NDArray[np.float64]:
         """Return the values of C; `scale` is the mean kernel value of the labelled points."""

@@ -145,7 +145,11 @@ class Correction:
         values = self._targets - self._base(candidate.estimator_weight)
         data = FieldData.of(self._graph, self._labeled, self._weights, values)
         solved = self._system.solve(data, candidate.strength)
-        return Field(self._graph.nodes, solved, candidate.strength)
+        # At the minimum 1/2 g'Tg + C/2 sum s (r - g)^2 is C/2 sum s r (r - g).
+        left = values - self._graph.rows[self._labeled] @ solved
+        lost = float((self._weights[:, None] * values * left).sum())
+        objective = 0.5 * candidate.strength.C * lost
+        return Field(self._graph.nodes, solved, candidate.strength, objective)
 
     def _base(self, share: float) -> Columns:
         return share * self._held_out + (1.0 - share) * self._prior

@@ -87,6 +87,8 @@ class SearchMixin:
         template.set_params(C_graph="auto" if any_graph else 0.0)
         problem = template.encode(X, y, sample_weight)
         template.check_affinity(affinity)
+        if grid == Grid() and self.cv is None and template.plan(problem).solver.builds_graph:
+            return self._take(template.learn(problem, affinity=affinity))
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
         closed = ClosedForm(problem, classes=is_classifier(self), seed=int(template.random_state))
@@ -121,6 +123,15 @@ class SearchMixin:
             self.unlabeled_gain_ = self.best_score_ - own[False]
         template.set_params(**self.best_params_)
         self.set_model(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
+        return self
+
+    def _take(self, model: BaseGKM) -> Self:
+        """Take over what a field has chosen by itself."""
+        found = model.corrected_
+        self.cv_results_, self.best_index_ = found.cv_results_, found.best_index_
+        self.best_params_, self.best_score_ = found.best_params_, found.best_score_
+        self.unlabeled_gain_ = found.unlabeled_gain_
+        self.set_model(model)
         return self
 
     def set_model(self, model: BaseGKM) -> None:

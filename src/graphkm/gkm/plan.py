@@ -7,18 +7,27 @@ from typing import Any
 
 from .._parameters import check_choice, check_flag, check_number
 from .._parts import Sizes, part_by_name
-from ..graphs import GraphPart, resolve_graph
-from ..kernels import Kernel, resolve_gamma
+from ..graphs import KNN, GraphPart, resolve_graph
+from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
 from ..solvers import SGD, Newton, RowNewton, Solver
 from ..solvers.row_newton import LARGEST
+from .field_solver import FieldSolver
 
 _FEW = 1000  # labels
 _FEW_FOR_THE_GRAPH = 100  # with more labels C_graph shrinks
 _MANY = 300  # with fewer rows C_graph shrinks: their Laplacian has no small eigenvalues
 _SMALL = 500  # up to this many rows every graph and every p is fast
 
-SOLVERS: dict[str, Solver] = {"newton": Newton(), "row_newton": RowNewton(), "sgd": SGD()}
+CHOSEN = "chosen on held-out labels"
+"""C and C_graph of a plan whose solver chooses them during the fit."""
+
+SOLVERS: dict[str, Solver] = {
+    "newton": Newton(),
+    "row_newton": RowNewton(),
+    "field": FieldSolver(),
+    "sgd": SGD(),
+}
 """The solvers by name."""
 
 
@@ -71,7 +80,7 @@ class Plan:
         rows = f"{self.n_rows:,} rows, {self.n_labeled:,} of them labelled"
         rows = "a stream" if self.streaming else rows
         reasons = dict(line.split(": ", 1) for line in self.reasons.splitlines() if ": " in line)
-        C = f"{self.C:g}"
+        C = CHOSEN if self.C_graph == CHOSEN else f"{self.C:g}"
         shown = {
             "kernel": repr(self.kernel),
             "graph": repr(self.graph),
@@ -167,6 +176,8 @@ def make_plan(
         solver = resolve_solver(e.solver)
     elif streaming:
         solver, why = SGD(), "a stream takes stochastic steps"
+    elif _suits_field(e, graph, kernel, sizes):
+        solver, why = FieldSolver(), f"{sizes.n_rows:,} rows or {sizes.n_labeled:,} labels are many"
     else:
         solver, why = choose_solver(graph, wanted, e.C_graph, sizes)
     solver = solver.planned(sizes)
@@ -184,15 +195,45 @@ def make_plan(
         reasons=f"solver: {why}\n" if why else "",
     )
     # If every row is labelled, the graph is not used, and any graph is accepted.
-    unused = not streaming and sizes.n_labeled == sizes.n_rows
+    unused = not streaming and sizes.n_labeled == sizes.n_rows and not solver.builds_graph
     together = replace(plan, C_graph=0.0) if unused else plan
     for part in (graph, smoothness, solver):
         part.accepts(together)
     plan = _fill_costs(plan, e.C)
     if plan.graph is None:
         return plan
+    if isinstance(plan.solver, FieldSolver):
+        return _with_nodes(plan, e, X, sizes)
     graph = graph.planned(sizes, X).weighted(bandwidth(kernel, X), local=solver.exact)
     return replace(plan, graph=graph)
+
+
+def _suits_field(estimator: Any, graph: GraphPart, kernel: Kernel, sizes: Sizes) -> bool:
+    """Return whether a field is the solver for solver="auto".
+
+    It is for classes, and chooses its costs itself, with squared losses. So it is taken where
+    nothing else was asked for, and where rows or labels are too many for Newton's method.
+    """
+    e = estimator
+    asked = (e.C, e.C_graph, e.smoothness) != ("auto", "auto", "auto") or e.loss != "hinge"
+    other = e.fit_intercept or e.callback is not None or e.precision != "single"
+    if asked or other or not sizes.classes or not kernel.has_rows:
+        return False
+    near = isinstance(graph, KNN) and graph.weights in ("auto", "local", "sharp")
+    many = sizes.n_rows > int(Newton().planned(sizes).n_landmarks) or sizes.n_labeled > _FEW
+    return near and many
+
+
+def _with_nodes(plan: Plan, estimator: Any, X: Any, sizes: Sizes) -> Plan:
+    """Return the plan of a field: the graph weighs its edges, and gamma is searched for."""
+    assert isinstance(plan.graph, KNN) and isinstance(plan.solver, FieldSolver)
+    graph = plan.graph.planned(sizes, X)
+    graph = replace(graph, weights="sharp") if graph.weights == "auto" else graph
+    opened = getattr(resolve_kernel(estimator.kernel), "gamma", None) is None
+    searched = opened and isinstance(estimator.gamma, str) and estimator.gamma == "spread"
+    given = None if searched else getattr(plan.kernel, "gamma", None)
+    solver = replace(plan.solver, nodes=graph, gammas=None if given is None else (float(given),))
+    return replace(plan, graph=graph, solver=solver)
 
 
 def bandwidth(kernel: Kernel, X: Any) -> float:
@@ -249,17 +290,20 @@ def _fill_smoothness(
 ) -> SmoothnessPart:
     """Return the smoothness with its degree and normalisation."""
     iterated = graph.listed and type(solver) is Newton
+    normalized = solver.exact or solver.builds_graph
     if wanted is None:
-        return IteratedLaplacian(2) if iterated else Power(2, normalized=solver.exact)
+        return IteratedLaplacian(2) if iterated else Power(2, normalized=normalized)
     if isinstance(wanted, IteratedLaplacian) and wanted.degree == "auto":
         return replace(wanted, degree=2 if iterated else 1)
     if isinstance(wanted, Power) and wanted.normalized == "auto":
-        return replace(wanted, normalized=solver.exact)
+        return replace(wanted, normalized=normalized)
     return wanted
 
 
 def _fill_costs(plan: Plan, C: float | str) -> Plan:
     """Return the plan with C and C_graph, and without a graph if none is used."""
+    if plan.solver.builds_graph:
+        return replace(plan, C=float("nan"), C_graph=CHOSEN)
     sizes = Sizes(plan.n_rows, plan.n_labeled, plan.classes)
     p, graph, reasons = plan.smoothness.p, plan.graph, plan.reasons
     # The theorem behind "guaranteed" needs C itself.

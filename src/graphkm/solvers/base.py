@@ -73,6 +73,10 @@ class Solution:
         The C it was found for, if the solver chose it.
     row_scores : ndarray of shape (n, n_outputs), optional
         Scores of the rows themselves, if the solver has better ones than f.
+    kernel : Kernel, optional
+        The kernel, if the solver chose its gamma.
+    corrected : estimator, optional
+        What predicts instead of f, if f is only a part of it.
     complete : bool, default=True
         Whether the solver finished; False if a callback stopped it.
     """
@@ -84,6 +88,8 @@ class Solution:
     gap: NDArray[np.float64] | None = None
     C: NDArray[np.float64] | None = None
     row_scores: NDArray[np.float64] | None = None
+    kernel: Any = None
+    corrected: Any = None
     complete: bool = True
 
 
@@ -118,6 +124,9 @@ class Solver(Part, ABC):
     exact: ClassVar[bool] = False
     """Whether it finds J's minimum, with a certificate. Then C may be relative, and the graph
     normalised."""
+
+    builds_graph: ClassVar[bool] = False
+    """Whether it makes its own graph of the rows. Then the objective has none."""
 
     @abstractmethod
     def start(self, objective: Objective, resources: Resources) -> State:

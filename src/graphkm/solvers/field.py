@@ -53,11 +53,14 @@ class Field:
         g at the nodes.
     strength : Strength
         How it was fitted.
+    objective : float
+        What the fit minimised, summed over the columns.
     """
 
     nodes: Nodes
     values: Columns
     strength: Strength
+    objective: float
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
         """Return g at every row of X, of shape (n, n_columns)."""
