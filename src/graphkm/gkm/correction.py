@@ -28,7 +28,9 @@ FEWEST = 8
 USUAL = Strength(C=0.3, eps=0.1)
 """The strength that is taken where none can be judged."""
 
-_ENOUGH = 2500  # held-out labels: more folds would not change the choice
+ENOUGH = 2500
+"""Held-out labels after which more folds would not change the choice."""
+
 _SURE = {1.0: 1.0, 0.0: 2.0}  # standard errors by which a field must win: beside the model, alone
 
 
@@ -104,6 +106,7 @@ class Correction:
         folds: Folds,
         strengths: Sequence[Strength],
         loss: Callable[[Columns, NDArray[np.int64]], NDArray[np.float64]],
+        enough: float = ENOUGH,
         verbose: bool = False,
     ) -> Judged:
         """Judge the model alone, and with fields of every strength.
@@ -116,6 +119,8 @@ class Correction:
             From weak to strong: each starts from the field before it.
         loss : callable
             Takes outputs and positions, and returns the loss of each.
+        enough : float, default=ENOUGH
+            Held-out labels after which further folds are left out.
         verbose : bool, default=False
             Show a progress bar.
         """
@@ -131,7 +136,7 @@ class Correction:
                     outputs[1 + place].append(found)
                     bar.update(place % 2)
                 used.append(test)
-                if sum(map(len, used)) >= _ENOUGH:
+                if sum(map(len, used)) >= enough:
                     break
         rows = np.concatenate(used)
         every = [np.concatenate(each) for each in outputs]
