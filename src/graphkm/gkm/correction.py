@@ -127,18 +127,16 @@ class Correction:
         candidates = [Candidate(1.0, None)]
         candidates += [Candidate(share, s) for s in strengths for share in (1.0, 0.0)]
         outputs: list[list[Columns]] = [[] for _ in candidates]
-        used: list[NDArray[np.int64]] = []
-        total = len(strengths) * len(folds)
+        seen = np.cumsum([len(test) for _, test in folds])
+        used = folds[: 1 + int(np.searchsorted(seen, enough))]
+        total = len(strengths) * len(used)
         with progress_bar(verbose, total=total, unit="field", desc="strength") as bar:
-            for train, test in folds:
+            for train, test in used:
                 outputs[0].append(self._held_out[test])
                 for place, found in enumerate(self._outputs(train, test, strengths)):
                     outputs[1 + place].append(found)
                     bar.update(place % 2)
-                used.append(test)
-                if sum(map(len, used)) >= enough:
-                    break
-        rows = np.concatenate(used)
+        rows = np.concatenate([test for _, test in used])
         every = [np.concatenate(each) for each in outputs]
         lost = np.array([loss(each, rows) for each in every])
         weights = self._weights[rows]
