@@ -626,6 +626,11 @@ class TestBadInput:
         with pytest.raises(ValueError, match=next(iter(wrong))):
             corrected(**wrong).fit(X, y)
 
+    def test_rows_whose_squares_overflow(self):
+        X, y, _ = rings()
+        with pytest.raises(ValueError, match="StandardScaler"):
+            corrected(KNeighborsClassifier()).fit(1e200 * X, y)
+
     def test_one_row(self):
         with pytest.raises(ValueError, match="1 sample"):
             GraphCorrectedRegressor().fit([[1.0]], [1.0])

@@ -34,7 +34,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._parameters import check_count, check_number, count_threads
 from ..expansion import default_threads
 from ..graphs import NodesPart, resolve_nodes
-from ..machines.checks import GraphWarning, canonical_csr
+from ..machines.checks import GraphWarning, canonical_csr, check_range
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from ..machines.params import Composed, Resolver
@@ -114,6 +114,7 @@ class _Corrected(MetaEstimatorMixin, Composed):
         threads = count_threads(self.n_jobs, default_threads())
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows = self._validate(X, reset=True)
+        check_range(rows, np.dtype(np.float64))
         weights = _check_sample_weight(
             sample_weight, rows, dtype=np.float64, ensure_non_negative=True
         )
