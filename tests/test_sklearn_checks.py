@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from graphkm import GKMClassifier, GKMRegressor, KernelRidgeClassifierCV, KernelRidgeCV, Newton
+from graphkm import (
+    GKMClassifier,
+    GKMRegressor,
+    GraphCorrectedClassifier,
+    GraphCorrectedRegressor,
+    KernelRidgeClassifierCV,
+    KernelRidgeCV,
+    Newton,
+)
 
 SGD = {"solver": "sgd", "C": 1.0, "gamma": "scale", "random_state": 0}
 # Nothing that is counted in rows: then a weight of 2 is a second copy of the row.
@@ -23,8 +32,14 @@ ESTIMATORS = [
     KernelRidgeClassifierCV([0.005], [0.1]),
     KernelRidgeCV(),
     KernelRidgeCV([0.005], [0.1]),
+    GraphCorrectedClassifier(),
+    GraphCorrectedClassifier(LogisticRegression(), unlabeled=None),
+    GraphCorrectedRegressor(),
 ]
 OTHERS = [
+    GraphCorrectedClassifier(LogisticRegression(), graph="anchors"),
+    GraphCorrectedRegressor(Ridge()),
+    GraphCorrectedRegressor(graph="anchors"),
     GKMClassifier(kernel="precomputed", C_graph=0, fit_intercept=True, unlabeled=None),
     GKMClassifier(loss="smooth_hinge", smoothness=1),
     GKMRegressor(loss="l1", smoothness=3),
@@ -49,7 +64,12 @@ _LEFT_OUT = (
 )
 
 
+_NEIGHBOURS = "the copy of a row is its nearest neighbour in the graph, and takes another's place"
+
+
 def _why_weights_are_no_copies(estimator):
+    if isinstance(estimator, GraphCorrectedClassifier | GraphCorrectedRegressor):
+        return _NEIGHBOURS
     if isinstance(estimator, KernelRidgeClassifierCV | KernelRidgeCV):
         return _LEFT_OUT if estimator.gammas is None else None
     if estimator.solver == EXACT["solver"]:
@@ -64,7 +84,8 @@ def contradictions(estimator):
     if why is not None:
         expected["check_sample_weight_equivalence_on_dense_data"] = why
         expected["check_sample_weight_equivalence_on_sparse_data"] = why
-    if isinstance(estimator, GKMClassifier) and estimator.unlabeled == -1:
+    classifiers = GKMClassifier | GraphCorrectedClassifier
+    if isinstance(estimator, classifiers) and estimator.unlabeled == -1:
         expected["check_classifiers_classes"] = (
             "fits labels {-1, 1}; -1 is the default mark of unlabelled rows, as in "
             "sklearn.semi_supervised, and these labels are refused as ambiguous"

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -33,14 +34,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._parameters import check_count, check_number, count_threads
 from ..expansion import default_threads
 from ..graphs import NodesPart, resolve_nodes
-from ..machines.checks import GraphWarning, canonical_csr
+from ..machines.checks import GraphWarning, canonical_csr, check_range
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from ..machines.params import Composed, Resolver
 from ..machines.targets import known_targets
 from ..solvers.field import Field, FieldSystem, Strength
-from .correction import CS, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged
+from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged
 from .held_out import (
+    FoldError,
     Folds,
     HeldOut,
     check_classifier,
@@ -100,7 +102,8 @@ class _Corrected(MetaEstimatorMixin, Composed):
         y : array-like of shape (n_samples,)
             Labels or targets; `unlabeled`, NaN, None or NA where unknown.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the labelled rows, for the estimator and the field.
+            Weights of the labelled rows, for the estimator and the field. A row of weight 0 counts
+            as unlabelled.
 
         Returns
         -------
@@ -112,21 +115,21 @@ class _Corrected(MetaEstimatorMixin, Composed):
         threads = count_threads(self.n_jobs, default_threads())
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows = self._validate(X, reset=True)
-        labeled, known = self._encode(y, rows)
+        check_range(rows, np.dtype(np.float64))
+        weights = _check_sample_weight(
+            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+        )
+        labeled, known = self._encode(y, rows, weights > 0)
+        weights = weights[labeled]
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
-        weights = np.ones(len(known))
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)[labeled]
-            if not (weights >= 0).all() or not weights.any():
-                raise ValueError("sample_weight must hold numbers >= 0, some of them positive.")
         given = None if sample_weight is None else weights
         own = _as_given(X, rows)
         folds = self._folds(_safe_indexing(own, labeled), known, seed)
         held = self._hold_out_with(_safe_indexing(own, labeled), known, given, folds, seed)
         graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
         system = FieldSystem(graph, degree=int(self.degree), n_threads=threads)
-        targets, prior = self._targets(known)
+        targets, prior = self._targets(known, weights)
         correction = Correction(
             graph, system, labeled, weights, targets, self._columns(held.values), prior
         )
@@ -141,15 +144,19 @@ class _Corrected(MetaEstimatorMixin, Composed):
     # ------------------------------------------------------------------ what subclasses know
 
     @abstractmethod
-    def _encode(self, y: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Return the labelled rows and their labels, checked."""
+    def _encode(
+        self, y: Any, rows: Any, counts: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Return the labelled rows that count, and their labels, checked."""
 
     @abstractmethod
     def _hold_out(self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int) -> Any:
         """Return the fitted estimator with its held-out predictions."""
 
     @abstractmethod
-    def _targets(self, known: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+    def _targets(
+        self, known: NDArray[Any], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
         """Return labels as columns, and what they would be of a row of which nothing is known."""
 
     @abstractmethod
@@ -167,12 +174,12 @@ class _Corrected(MetaEstimatorMixin, Composed):
         """Return the loss of every row from outputs and positions."""
 
     @abstractmethod
-    def _answers(self, outputs: NDArray[np.float64], known: NDArray[Any]) -> Any:
+    def _answers(self, outputs: NDArray[np.float64], stretch: float) -> Any:
         """Return a fixed estimator that gives these outputs, for scorers."""
 
     @abstractmethod
     def _splitter(self, known: NDArray[Any], n_splits: int, seed: int) -> Any:
-        """Return a splitter of the labelled rows, or None if they are too few for it."""
+        """Return a splitter into this many folds, or None if labels are too few for it."""
 
     def _stretch_to(self, outputs: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
         """Return the factor of the outputs in probabilities."""
@@ -196,9 +203,9 @@ class _Corrected(MetaEstimatorMixin, Composed):
             holes = f"{int(missing.sum()):,} values of X are NaN"
             if not issparse(rows):
                 columns = np.flatnonzero(missing.any(axis=0))
-                names = getattr(self, "feature_names_in_", columns)
-                shown = [str(name) for name in (np.asarray(names)[columns] if reset else columns)]
-                holes += f", in {len(shown)} columns ({', '.join(shown[:5])}...)"
+                names = getattr(self, "feature_names_in_", np.arange(rows.shape[1]))[columns]
+                shown = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
+                holes += f", in {len(names)} of its columns ({shown})"
             raise ValueError(
                 f"Input X contains NaN: {holes}. The graph measures distances between all rows; "
                 "impute missing values first, for example with sklearn.impute.SimpleImputer."
@@ -218,26 +225,33 @@ class _Corrected(MetaEstimatorMixin, Composed):
 
     def _folds(self, X: Any, known: NDArray[Any], seed: int) -> Folds:
         """Return folds of the labelled rows; none if they are too few."""
-        if hasattr(self.cv, "split") and not isinstance(self.cv, str):
-            folds = [(np.asarray(a), np.asarray(b)) for a, b in self.cv.split(X, known)]
-        else:
+        if self.cv is None or isinstance(self.cv, Integral | str):
             n_splits = _FOLDS if self.cv is None else check_count("cv", self.cv, least=2)
-            splitter = None
-            while splitter is None and n_splits > 1:
-                splitter = self._splitter(known, n_splits, seed)
-                n_splits -= 1
-            if splitter is None:
-                return []
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="The least populated class")
-                folds = list(splitter.split(np.zeros(len(known)), known))
+            return self._fewer_folds(known, n_splits, seed)
+        splits = check_cv(self.cv).split(X, known)
+        folds = [(np.asarray(train), np.asarray(test)) for train, test in splits]
         held = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(known))
+        if len(held) > len(known):
+            raise ValueError(
+                f"cv={self.cv!r} holds out row {len(held) - 1}, but its folds count the labelled "
+                f"rows only, and there are {len(known)}."
+            )
         if (held == 0).any():
             raise ValueError(
                 f"cv={self.cv!r} never holds out {int((held == 0).sum())} of the {len(known)} "
                 "labelled rows; pass a splitter whose test folds cover them all, or a number."
             )
         return folds
+
+    def _fewer_folds(self, known: NDArray[Any], most: int, seed: int) -> Folds:
+        """Return the most folds that the labels allow, up to a number; none if not even two."""
+        for n_splits in range(most, 1, -1):
+            splitter = self._splitter(known, n_splits, seed)
+            if splitter is not None:
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", message="The least populated class")
+                    return list(splitter.split(np.zeros(len(known)), known))
+        return []
 
     def _hold_out_with(
         self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int
@@ -246,19 +260,18 @@ class _Corrected(MetaEstimatorMixin, Composed):
         while True:
             try:
                 held: HeldOut = self._hold_out(X, known, weights, folds, seed)
-                break
-            except ValueError as error:
-                splitter = None
-                if len(folds) > 2 and not hasattr(self.cv, "split"):
-                    splitter = self._splitter(known, len(folds) - 1, seed)
-                if splitter is None:
+                return held
+            except FoldError as error:
+                fewer: Folds = []
+                if self.cv is None or isinstance(self.cv, Integral):
+                    fewer = self._fewer_folds(known, len(folds) - 1, seed)
+                if not fewer:
                     raise ValueError(
                         f"The estimator could not be fitted to {len(folds)} folds of the "
-                        f"{len(known)} labelled rows: {error} Label more rows of every class, or "
-                        "pass an estimator that needs fewer."
-                    ) from error
-                folds = list(splitter.split(np.zeros(len(known)), known))
-        return held
+                        f"{len(known)} labelled rows: {error.__cause__} Label more rows of every "
+                        "class, or pass an estimator that needs fewer."
+                    ) from error.__cause__
+                folds = fewer
 
     def _choose(
         self,
@@ -270,21 +283,30 @@ class _Corrected(MetaEstimatorMixin, Composed):
     ) -> Candidate:
         """Return the candidate that does best on held-out labels, and set the results."""
         self._stretch = 1.0
-        if np.count_nonzero(weights) < FEWEST or not folds:
+        if len(known) < FEWEST or not folds:
             return self._unjudged(strengths, len(known))
-        targets, _ = self._targets(known)
+        targets, _ = self._targets(known, weights)
         judged = correction.judge(
-            folds, strengths, self._loss(known, targets), verbose=bool(self.verbose)
+            folds,
+            strengths,
+            self._loss(known, targets),
+            # The spread of a score needs the scores of several folds.
+            enough=ENOUGH if self.scoring is None else np.inf,
+            verbose=bool(self.verbose),
         )
-        scores = self._scores_of(judged, folds, known)
+        stretches = [
+            1.0 if candidate.strength is None else self._stretch_to(outputs, targets[judged.rows])
+            for candidate, outputs in zip(judged.candidates, judged.outputs, strict=True)
+        ]
+        scores = self._scores_of(judged, stretches, folds, known)
         best = judged.best
         if self.scoring is not None:
             means, spread = scores.mean(axis=1), scores.std(axis=1, ddof=1) / len(scores[0]) ** 0.5
             best = int(np.argmax(means))
             best = best if means[best] - means[0] > spread[best] else 0
-        self._set_results(judged, scores.mean(axis=1), best)
-        if judged.candidates[best].strength is not None:
-            self._stretch = self._stretch_to(judged.outputs[best], targets[judged.rows])
+        ranked = judged.losses if self.scoring is None else -means
+        self._set_results(judged, scores.mean(axis=1), ranked, best)
+        self._stretch = stretches[best]
         return judged.candidates[best]
 
     def _unjudged(self, strengths: list[Strength], n_labeled: int) -> Candidate:
@@ -293,7 +315,8 @@ class _Corrected(MetaEstimatorMixin, Composed):
         if not only:
             warnings.warn(
                 f"{n_labeled} labelled rows are too few to judge a strength, which takes "
-                f"{FEWEST}. The field has a middle one, C={USUAL.C:g} and eps={USUAL.eps:g}; what "
+                f"{FEWEST}, and two of some class. The field has a middle one, C={USUAL.C:g} and "
+                f"eps={USUAL.eps:g}; what "
                 "the unlabelled rows contribute is not known. Label more rows, or pass one C in "
                 "Cs and one eps in epsilons.",
                 GraphWarning,
@@ -302,10 +325,12 @@ class _Corrected(MetaEstimatorMixin, Composed):
         candidate = Candidate(1.0, strength)
         none = np.full(1, np.nan)
         judged = Judged([candidate], none, 0, [], np.empty(0, np.int64))
-        self._set_results(judged, none, 0)
+        self._set_results(judged, none, none, 0)
         return candidate
 
-    def _scores_of(self, judged: Judged, folds: Folds, known: NDArray[Any]) -> NDArray[np.float64]:
+    def _scores_of(
+        self, judged: Judged, stretches: list[float], folds: Folds, known: NDArray[Any]
+    ) -> NDArray[np.float64]:
         """Return the score of every candidate on every fold that was judged."""
         from sklearn.metrics import get_scorer
 
@@ -321,14 +346,21 @@ class _Corrected(MetaEstimatorMixin, Composed):
         if self.scoring is None:  # one score of all held-out rows
             parts = [slice(0, start)]
         scores = []
-        for outputs in judged.outputs:
-            fixed = self._answers(outputs, known)
+        for outputs, stretch in zip(judged.outputs, stretches, strict=True):
+            fixed = self._answers(outputs, stretch)
             scores.append(
                 [scorer(fixed, np.arange(p.start, p.stop), known[judged.rows[p]]) for p in parts]
             )
         return np.array(scores, dtype=np.float64)
 
-    def _set_results(self, judged: Judged, scores: NDArray[np.float64], best: int) -> None:
+    def _set_results(
+        self,
+        judged: Judged,
+        scores: NDArray[np.float64],
+        ranked: NDArray[np.float64],
+        best: int,
+    ) -> None:
+        """Set what is known of all candidates; the one with the least `ranked` has rank 1."""
         self.best_index_ = best
         self.best_score_ = float(scores[best])
         self.unlabeled_gain_ = float(scores[best] - scores[0])
@@ -348,8 +380,7 @@ class _Corrected(MetaEstimatorMixin, Composed):
             "params": params,
             "mean_test_score": scores,
             "criterion": judged.losses,
-            "rank_test_score": 1
-            + np.argsort(np.argsort(judged.losses, kind="stable"), kind="stable"),
+            "rank_test_score": 1 + np.argsort(np.argsort(ranked, kind="stable"), kind="stable"),
         }
 
     # ------------------------------------------------------------------ answers
@@ -421,7 +452,7 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
         0.1 and 0.01 by default.
     degree : int, default=1
         The power of the graph's Laplacian.
-    cv : int or splitter, optional
+    cv : int, splitter or list of (train, test), optional
         Folds of the labelled rows, 5 by default (fewer where a class has fewer rows). Held-out
         labels are hidden; their rows stay in the graph.
     scoring : str or callable, optional
@@ -452,8 +483,9 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
         Held-out score of the choice.
     best_params_, best_index_, cv_results_
         As in `sklearn.model_selection.GridSearchCV`; `criterion` is what was minimised.
-    held_out_by_ : {"leave-one-out", "out-of-bag", "out-of-fold"}
-        Where the estimator's held-out predictions come from.
+    held_out_by_ : {"leave-one-out", "out-of-bag", "out-of-fold", "prior"}
+        Where the estimator's held-out predictions come from. "prior": labels are too few to hold
+        any out, and equal shares take their place.
     transduction_ : ndarray of shape (n_samples,)
         Labels of the training rows; given labels are kept.
     classes_, n_features_in_, feature_names_in_
@@ -474,12 +506,14 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
     True
     """
 
-    def _encode(self, y: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def _encode(
+        self, y: Any, rows: Any, counts: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
         if self.estimator is not None:
             check_classifier(self.estimator)
         values = as_label_array(y)
         check_consistent_length(rows, values)
-        labeled = np.flatnonzero(labeled_mask(values, self.unlabeled))
+        labeled = np.flatnonzero(labeled_mask(values, self.unlabeled) & counts)
         _require_labels(labeled, len(values), self.unlabeled)
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
@@ -500,7 +534,9 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
             estimator = KernelRidgeClassifierCV(random_state=seed, n_jobs=self.n_jobs)
         return hold_out_classes(estimator, X, known, weights, folds, self.classes_)
 
-    def _targets(self, known: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+    def _targets(
+        self, known: NDArray[Any], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
         codes = np.searchsorted(self.classes_, known)
         return self._columns(np.eye(len(self.classes_))[codes]), 1.0 / len(self.classes_)
 
@@ -535,17 +571,14 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
 
         return loss
 
-    def _answers(self, outputs: NDArray[np.float64], known: NDArray[Any]) -> Any:
-        return _FixedClassifier(self._shares(outputs), self.classes_)
+    def _answers(self, outputs: NDArray[np.float64], stretch: float) -> Any:
+        return _FixedClassifier(self._shares(outputs), self.classes_, stretch)
 
     def _stretch_to(self, outputs: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
         return _stretch(self._shares(outputs), self._shares(targets))
 
     def _class_scores(self, X: Any) -> NDArray[np.float64]:
-        columns = self._outputs(X)
-        if columns.shape[1] == 1 and len(self.classes_) > 2:  # the prior, without any field
-            columns = np.repeat(columns, len(self.classes_), axis=1)
-        return self._shares(columns)
+        return self._shares(self._outputs(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
@@ -643,14 +676,16 @@ class GraphCorrectedRegressor(RegressorMixin, _Corrected, BaseEstimator):
             verbose=verbose,
         )
 
-    def _encode(self, y: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def _encode(
+        self, y: Any, rows: Any, counts: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
         if self.estimator is not None and not is_regressor(self.estimator):
             raise ValueError(f"estimator must be a regressor or None, got {self.estimator!r}.")
         mask, known = known_targets(y, self.unlabeled)
         check_consistent_length(rows, mask)
-        labeled = np.flatnonzero(mask)
+        labeled = np.flatnonzero(mask & counts)
         _require_labels(labeled, len(mask), self.unlabeled)
-        return labeled, known
+        return labeled, known[counts[mask]]
 
     def _hold_out(self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int) -> Any:
         estimator = self.estimator
@@ -658,8 +693,10 @@ class GraphCorrectedRegressor(RegressorMixin, _Corrected, BaseEstimator):
             estimator = KernelRidgeCV(random_state=seed, n_jobs=self.n_jobs)
         return hold_out_values(estimator, X, known, weights, folds)
 
-    def _targets(self, known: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
-        return known[:, None], float(known.mean())
+    def _targets(
+        self, known: NDArray[Any], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
+        return known[:, None], float(np.average(known, weights=weights))
 
     def _columns(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values
@@ -677,7 +714,7 @@ class GraphCorrectedRegressor(RegressorMixin, _Corrected, BaseEstimator):
     ) -> Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]:
         return lambda columns, rows: np.square(columns[:, 0] - known[rows])
 
-    def _answers(self, outputs: NDArray[np.float64], known: NDArray[Any]) -> Any:
+    def _answers(self, outputs: NDArray[np.float64], stretch: float) -> Any:
         return _FixedRegressor(outputs[:, 0])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -696,15 +733,15 @@ class GraphCorrectedRegressor(RegressorMixin, _Corrected, BaseEstimator):
 class _FixedClassifier(ClassifierMixin, BaseEstimator):
     """Gives known shares for positions, so that any scorer can judge them."""
 
-    def __init__(self, shares: Any, classes: Any) -> None:
-        self.shares, self.classes = shares, classes
+    def __init__(self, shares: Any, classes: Any, stretch: float) -> None:
+        self.shares, self.classes, self.stretch = shares, classes, stretch
         self.classes_ = classes
 
     def predict(self, rows: Any) -> Any:
         return self.classes_[self.shares[rows].argmax(axis=1)]
 
     def predict_proba(self, rows: Any) -> Any:
-        return _as_probabilities(self.shares[rows])
+        return _as_probabilities(_stretched(self.shares[rows], self.stretch))
 
     def decision_function(self, rows: Any) -> Any:
         shares = self.shares[rows]
@@ -756,7 +793,8 @@ def _require_labels(labeled: NDArray[np.int64], n: int, unlabeled: Any) -> None:
     if len(labeled) == 0:
         raise ValueError(
             f"None of the {n} rows is labelled: y holds only missing values or the marker "
-            f"unlabeled={unlabeled!r}. Label some rows of every class, or name the right marker."
+            f"unlabeled={unlabeled!r}, or sample_weight is 0 wherever it holds others. Label "
+            "some rows of every class, or name the right marker."
         )
 
 

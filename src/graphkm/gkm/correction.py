@@ -28,7 +28,9 @@ FEWEST = 8
 USUAL = Strength(C=0.3, eps=0.1)
 """The strength that is taken where none can be judged."""
 
-_ENOUGH = 2500  # held-out labels: more folds would not change the choice
+ENOUGH = 2500
+"""Held-out labels after which more folds would not change the choice."""
+
 _SURE = {1.0: 1.0, 0.0: 2.0}  # standard errors by which a field must win: beside the model, alone
 
 
@@ -104,6 +106,7 @@ class Correction:
         folds: Folds,
         strengths: Sequence[Strength],
         loss: Callable[[Columns, NDArray[np.int64]], NDArray[np.float64]],
+        enough: float = ENOUGH,
         verbose: bool = False,
     ) -> Judged:
         """Judge the model alone, and with fields of every strength.
@@ -116,24 +119,24 @@ class Correction:
             From weak to strong: each starts from the field before it.
         loss : callable
             Takes outputs and positions, and returns the loss of each.
+        enough : float, default=ENOUGH
+            Held-out labels after which further folds are left out.
         verbose : bool, default=False
             Show a progress bar.
         """
         candidates = [Candidate(1.0, None)]
         candidates += [Candidate(share, s) for s in strengths for share in (1.0, 0.0)]
         outputs: list[list[Columns]] = [[] for _ in candidates]
-        used: list[NDArray[np.int64]] = []
-        total = len(strengths) * len(folds)
+        seen = np.cumsum([len(test) for _, test in folds])
+        used = folds[: 1 + int(np.searchsorted(seen, enough))]
+        total = len(strengths) * len(used)
         with progress_bar(verbose, total=total, unit="field", desc="strength") as bar:
-            for train, test in folds:
+            for train, test in used:
                 outputs[0].append(self._held_out[test])
                 for place, found in enumerate(self._outputs(train, test, strengths)):
                     outputs[1 + place].append(found)
                     bar.update(place % 2)
-                used.append(test)
-                if sum(map(len, used)) >= _ENOUGH:
-                    break
-        rows = np.concatenate(used)
+        rows = np.concatenate([test for _, test in used])
         every = [np.concatenate(each) for each in outputs]
         lost = np.array([loss(each, rows) for each in every])
         weights = self._weights[rows]

@@ -20,6 +20,10 @@ Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 """Positions among the labelled rows: those to train on, and those held out."""
 
 
+class FoldError(Exception):
+    """The estimator failed on a fold; its own error is the cause."""
+
+
 @dataclass
 class HeldOut:
     """A model fitted to the labelled rows, and what it says of each of them without its label.
@@ -31,7 +35,8 @@ class HeldOut:
     values : ndarray of shape (l, n_columns)
         Class shares, or quantities, from fits that did not see the row's label.
     how : str
-        Where they come from: "leave-one-out", "out-of-bag" or "out-of-fold".
+        Where they come from: "leave-one-out", "out-of-bag", "out-of-fold", or "prior" where no
+        label can be held out.
     heat : float or None
         For models with scores only: shares are softmax(heat * scores).
     """
@@ -77,11 +82,15 @@ def hold_out_classes(
     if own is not None:
         return own
     model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
+    sure = hasattr(model, "predict_proba")
+    if not folds:
+        equal = np.full((len(y), len(classes)), 1.0 / len(classes))
+        return HeldOut(model, equal, "prior", None if sure else 1.0)
     scores = np.full((len(y), len(classes)), np.nan)
     for train, test in folds:
-        part = _fitted(estimator, *_part(X, y, weights, train))
+        part = _fitted_to_fold(estimator, X, y, weights, train)
         scores[test] = _aligned(part, _safe_indexing(X, test), classes)
-    if hasattr(model, "predict_proba"):
+    if sure:
         return HeldOut(model, scores, "out-of-fold")
     heat = _best_heat(scores, np.searchsorted(classes, y))
     return HeldOut(model, softmax(heat * scores, axis=1), "out-of-fold", heat)
@@ -94,12 +103,14 @@ def hold_out_values(
     model = _fitted(_with_bag(estimator), X, y, weights)
     for name, how in (("held_out_", "leave-one-out"), ("oob_prediction_", "out-of-bag")):
         values = getattr(model, name, None)
-        if values is not None and np.isfinite(values).all():
+        if values is not None and _is_complete(np.reshape(values, (len(y), -1)), how):
             return HeldOut(model, np.asarray(values, float).reshape(len(y), 1), how)
     model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
+    if not folds:
+        return HeldOut(model, np.full((len(y), 1), np.average(y, weights=weights)), "prior")
     values = np.full((len(y), 1), np.nan)
     for train, test in folds:
-        part = _fitted(estimator, *_part(X, y, weights, train))
+        part = _fitted_to_fold(estimator, X, y, weights, train)
         values[test, 0] = part.predict(_safe_indexing(X, test))
     return HeldOut(model, values, "out-of-fold")
 
@@ -116,17 +127,26 @@ def _own_shares(model: Any, n: int) -> HeldOut | None:
     """Return held-out shares that a fitted classifier has itself: in closed form, or of its bag."""
     for name, how in (("held_out_", "leave-one-out"), ("oob_decision_function_", "out-of-bag")):
         shares = getattr(model, name, None)
-        # A row that every tree has seen has no prediction of the bag.
-        if shares is not None and np.shape(shares)[:1] == (n,) and np.isfinite(shares).all():
+        if shares is not None and len(shares) == n and _is_complete(shares, how):
             return HeldOut(model, np.asarray(shares, dtype=np.float64), how)
     return None
+
+
+def _is_complete(values: NDArray[Any], how: str) -> bool:
+    """Return whether every row has a prediction.
+
+    A row that every tree has seen has none of the bag: scikit-learn gives NaN, or zeros.
+    """
+    complete = np.isfinite(values).all(axis=1)
+    return bool((complete & values.any(axis=1) if how == "out-of-bag" else complete).all())
 
 
 def _with_bag(estimator: Any) -> Any:
     """Return a copy that keeps the predictions of its bag, if it draws rows with replacement."""
     copy = clone(estimator)
     parameters = copy.get_params(deep=False)
-    if parameters.get("bootstrap") is True and parameters.get("oob_score") is False:
+    draws = parameters.get("bootstrap") is True and not parameters.get("warm_start")
+    if draws and parameters.get("oob_score") is False:
         copy.set_params(oob_score=True)
     return copy
 
@@ -144,6 +164,15 @@ def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
         warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
         return model.fit(X, y, **_weights_named(model, weights))
+
+
+def _fitted_to_fold(
+    estimator: Any, X: Any, y: NDArray[Any], weights: Any, rows: NDArray[np.int64]
+) -> Any:
+    try:
+        return _fitted(estimator, *_part(X, y, weights, rows))
+    except ValueError as error:
+        raise FoldError from error
 
 
 def _weights_named(model: Any, weights: Any) -> dict[str, Any]:

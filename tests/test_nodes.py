@@ -1,0 +1,225 @@
+"""Nodes of a field, against their formulas written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from graphkm.graphs import KNN
+from graphkm.graphs.nodes import ANCHORS_PER_ROW, AnchorNodes, RowNodes, faded
+from graphkm.graphs.parts import Anchors, resolve_nodes
+from graphkm.graphs.search import NeighbourIndex
+
+
+def some_rows(n=60, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def one_hot(n=300, columns=8):
+    codes = np.random.default_rng(1).integers(columns, size=n)
+    return np.eye(columns)[codes]
+
+
+def literal_similarity(X, k, sharpness):
+    """Return D^(-1/2) W D^(-1/2) of the mean of both directions, from all distances."""
+    distance = np.linalg.norm(X[:, None] - X[None], axis=2)
+    np.fill_diagonal(distance, np.inf)
+    near = np.argsort(distance, axis=1, kind="stable")[:, :k]
+    reach = np.take_along_axis(distance, near, axis=1)[:, -1]
+    W = np.zeros_like(distance)
+    for u in range(len(X)):
+        for v in near[u]:
+            W[u, v] = np.exp(-sharpness * distance[u, v] ** 2 / (reach[u] * reach[v]))
+    W = (W + W.T) / 2
+    degree = W.sum(axis=1)
+    return W / np.sqrt(degree[:, None] * degree[None])
+
+
+@pytest.mark.parametrize(("weights", "sharpness"), [("auto", 6), ("sharp", 6), ("local", 1)])
+def test_edges_are_the_formula(weights, sharpness):
+    X = some_rows()
+    graph = KNN(n_neighbors=5, weights=weights).nodes(X)
+    np.testing.assert_allclose(
+        graph.similarity.toarray(), literal_similarity(X, 5, sharpness), atol=1e-6
+    )
+
+
+def test_one_bandwidth_for_all_rows_is_refused():
+    for weights in ("kernel", 1.0):
+        with pytest.raises(ValueError, match="'sharp' or 'local'"):
+            KNN(weights=weights).nodes(some_rows())
+
+
+@pytest.mark.parametrize("make", [KNN(n_neighbors=4), Anchors(n_anchors=20)])
+@pytest.mark.parametrize(
+    "X",
+    [some_rows(), one_hot(), np.repeat(some_rows(7), 60, axis=0), np.ones((30, 2))],
+    ids=["rows", "one-hot", "copies", "identical"],
+)
+def test_eigenvalues_lie_between_0_and_2(make, X):
+    graph = make.nodes(X)
+    assert (graph.similarity != graph.similarity.T).nnz == 0
+    values = np.linalg.eigvalsh(graph.laplacian.toarray().astype(np.float64))
+    assert values[0] > -1e-6 and values[-1] < 2 + 1e-6
+    assert np.isfinite(graph.similarity.data).all()
+    np.testing.assert_allclose(graph.rows.sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("part", [KNN(n_neighbors=5), Anchors(n_anchors=20)])
+def test_weights_sum_to_one_and_fade_far_out(part):
+    X = some_rows()
+    nodes = part.nodes(X).nodes
+    np.testing.assert_allclose(nodes.weights(X + 0.05).sum(axis=1), 1.0)
+    assert nodes.weights(X).data.min() >= 0
+    for scale in (1e2, 1e5, 1e9):
+        far = scale * np.array([[1.0, 1.0, 1.0], [-3.0, 0.5, 2.0]])
+        z = nodes.weights(far)
+        share = z.toarray() / z.sum(axis=1)[:, None]
+        distance = np.linalg.norm(far[:, None] - nodes.points[None], axis=2).min(axis=1)
+        expected = (2 * share @ nodes.reach / distance) ** 2
+        np.testing.assert_allclose(z.sum(axis=1), expected, rtol=1e-9)
+        assert (expected < 1).all()
+
+
+def test_weights_of_a_new_row_are_the_formula():
+    X, new = some_rows(), some_rows(5, seed=3)
+    nodes = KNN(n_neighbors=4).nodes(X).nodes
+    distance = np.linalg.norm(new[:, None] - X[None], axis=2)
+    for row, d in zip(nodes.weights(new).toarray(), distance, strict=True):
+        near = np.argsort(d)[:4]
+        z = np.zeros(len(X))
+        z[near] = np.exp(-6 * d[near] ** 2 / (d[near[-1]] * nodes.reach[near]))
+        z /= z.sum()
+        np.testing.assert_allclose(
+            row, z * min(1, (2 * z @ nodes.reach / d.min()) ** 2), atol=1e-12
+        )
+
+
+def test_a_training_row_is_its_own_node():
+    X = some_rows()
+    graph = KNN(n_neighbors=4).nodes(X)
+    assert (graph.rows != sp.eye_array(len(X))).nnz == 0
+    np.testing.assert_array_equal(graph.nodes.weights(X).toarray(), np.eye(len(X)))
+
+
+def test_copies_of_a_row_share_its_weight():
+    X = np.vstack([some_rows(20), some_rows(20)[:3]])
+    z = KNN(n_neighbors=4).nodes(X).nodes.weights(X[:3]).toarray()
+    expected = np.zeros((3, 23))
+    for i in range(3):
+        expected[i, [i, 20 + i]] = 0.5
+    np.testing.assert_allclose(z, expected)
+
+
+@pytest.mark.parametrize("part", [KNN(), Anchors()])
+def test_thousands_of_copies(part):
+    X = np.repeat(one_hot(6), 800, axis=0)
+    graph = part.nodes(X)
+    assert np.isfinite(graph.similarity.data).all()
+    np.testing.assert_allclose(graph.nodes.weights(X[::100]).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("n_anchors", [1, 2, 3, 4, 15])
+def test_anchors_are_the_formula(n_anchors):
+    X = some_rows()
+    nodes, similarity, rows = Anchors(n_anchors=n_anchors, passes=1).nodes(X, seed=1)
+    drawn = X[np.sort(np.random.default_rng(1).choice(len(X), n_anchors, replace=False))]
+    own = np.linalg.norm(X[:, None] - drawn[None], axis=2).argmin(axis=1)
+    means = np.array([X[own == j].mean(axis=0) for j in range(n_anchors)])
+    np.testing.assert_allclose(nodes.points, means)
+    distance = np.linalg.norm(X[:, None] - means[None], axis=2)
+    Z = np.zeros((len(X), n_anchors))
+    for z, d in zip(Z, distance, strict=True):
+        order = np.argsort(d)[: ANCHORS_PER_ROW + 1]
+        used = order[:ANCHORS_PER_ROW]
+        z[used] = np.exp(-(d[used] ** 2) / d[order[-1]] ** 2)
+        z /= z.sum()
+        z *= min(1, (2 * z @ nodes.reach / max(d.min(), 1e-9)) ** 2)
+    np.testing.assert_allclose(rows.toarray(), Z, atol=1e-12)
+    W = Z.T @ Z
+    np.fill_diagonal(W, 0)
+    degree = np.where(W.sum(axis=1) > 0, W.sum(axis=1), 1.0)
+    np.testing.assert_allclose(
+        similarity.toarray(), W / np.sqrt(degree[:, None] * degree[None]), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("part", [KNN(n_neighbors=5), Anchors(n_anchors=15)])
+def test_sparse_rows_are_dense_rows(part):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12)) * (rng.random((80, 12)) < 0.4)
+    new = rng.normal(size=(9, 12)) * (rng.random((9, 12)) < 0.4)
+    dense, sparse = part.nodes(X), part.nodes(sp.csr_array(X))
+    np.testing.assert_allclose(sparse.similarity.toarray(), dense.similarity.toarray(), atol=1e-6)
+    for rows in (new, sp.csr_array(new)):
+        np.testing.assert_allclose(
+            sparse.nodes.weights(rows).toarray(), dense.nodes.weights(rows).toarray(), atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("part", [KNN(), Anchors(), KNN(n_neighbors=50), Anchors(n_anchors=50)])
+@pytest.mark.parametrize("X", [some_rows(2), some_rows(3), np.ones((2, 1))])
+def test_two_or_three_rows(part, X):
+    graph = part.nodes(X)
+    z = graph.nodes.weights(np.vstack([X, X + 0.1]))
+    assert np.isfinite(z.data).all() and np.isfinite(graph.similarity.data).all()
+    np.testing.assert_allclose(graph.rows.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("part", [KNN(n_neighbors=5), Anchors(n_anchors=15)])
+@pytest.mark.parametrize("unit", [1e-100, 1e-6, 1e6, 1e100])
+def test_units_of_rows_do_not_matter(part, unit):
+    X = some_rows()
+    one, other = part.nodes(X), part.nodes(unit * X)
+    np.testing.assert_allclose(
+        other.similarity.toarray(), one.similarity.toarray(), rtol=1e-4, atol=1e-7
+    )
+    new = some_rows(9, seed=3) * 3
+    np.testing.assert_allclose(
+        other.nodes.weights(unit * new).toarray(), one.nodes.weights(new).toarray(), atol=1e-9
+    )
+
+
+def test_a_node_whose_edges_are_too_light_has_none():
+    """The neighbours of a far row are so close together that its edges underflow."""
+    X = np.vstack([1e-3 * some_rows(30), [[1e6, 0.0, 0.0]]])
+    similarity = KNN(n_neighbors=3).nodes(X).similarity.toarray()
+    assert not similarity[-1].any() and np.isfinite(similarity).all()
+
+
+def test_float32_rows_give_nearly_the_same():
+    X = some_rows()
+    one, other = KNN(n_neighbors=5).nodes(X), KNN(n_neighbors=5).nodes(X.astype(np.float32))
+    np.testing.assert_allclose(other.similarity.toarray(), one.similarity.toarray(), atol=1e-5)
+    np.testing.assert_array_equal(other.nodes.weights(X).toarray(), np.eye(len(X)))
+
+
+def test_threads_and_seeds():
+    X = some_rows(400)
+    for part in (KNN(), Anchors()):
+        one, two = part.nodes(X, seed=3, n_jobs=1), part.nodes(X, seed=3, n_jobs=2)
+        np.testing.assert_array_equal(one.similarity.toarray(), two.similarity.toarray())
+    assert (Anchors().nodes(X, seed=4).nodes.points != one.nodes.points).any()
+
+
+def test_names_of_nodes():
+    assert resolve_nodes("knn") == KNN() and resolve_nodes("anchors") == Anchors()
+    with pytest.raises(ValueError, match="anchors"):
+        resolve_nodes("trees")
+    for wrong in ({"n_anchors": 0}, {"passes": -1}, {"n_anchors": "many"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            Anchors(**wrong)
+
+
+def test_faded_only_beyond_twice_the_reach():
+    near, exponent = np.zeros((3, 1), int), np.zeros((3, 1))
+    z = faded(near, exponent, np.array([3.9, 4.0, 16.0]), np.ones(1))
+    np.testing.assert_allclose(z.toarray().ravel(), [1, 1, 0.25])
+
+
+def test_classes_are_what_parts_make():
+    X = some_rows()
+    assert isinstance(KNN().nodes(X).nodes, RowNodes)
+    assert isinstance(Anchors().nodes(X).nodes, AnchorNodes)
+    assert RowNodes.graph(NeighbourIndex(X), 3).nodes.n_neighbors == 3
