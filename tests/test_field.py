@@ -148,7 +148,7 @@ def test_a_field_is_the_mean_of_its_nodes(part):
     graph, rows, weights, values = problem(part)
     data = FieldData.of(graph, rows, weights, values)
     strength = Strength(1.0, 0.1)
-    g = Field(graph.nodes, FieldSystem(graph).solve(data, strength), strength)
+    g = Field(graph.nodes, FieldSystem(graph).solve(data, strength), strength, 0.0)
     new = np.random.default_rng(2).normal(size=(7, 3))
     np.testing.assert_allclose(g(new), graph.nodes.weights(new).toarray() @ g.values)
     # Far out, a factor of ten in distance is a hundredth of the field.
