@@ -139,8 +139,9 @@ class Encoder:
         kind = self._kinds.get(type(value).__name__)
         if kind is None or type(value) is not kind.cls:
             return None
-        # A search has an estimator among its parameters, which nobody has fitted.
-        fitted = hasattr(value, "steps") or hasattr(value, "n_features_in_")
+        # An estimator among the parameters of another is not fitted.
+        last = value.steps[-1][1] if hasattr(value, "steps") else value
+        fitted = hasattr(last, "n_features_in_")
         parts = {"parameters": value.get_params(deep=False)}
         if fitted:
             parts["state"] = kind.state(value)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
-from .models import MODELS, check_steps
+from .models import CORRECTED, MODELS, check_steps
 from .pairwise import PairwiseClassifier
 
 
@@ -35,6 +35,13 @@ def plain_model(model: Any, program: str) -> PlainModel:
         check_steps(model)
         scale, shift = _affine(model, program)
         model = model.steps[-1][1]
+    if isinstance(model, CORRECTED):
+        raise ValueError(
+            f"A {type(model).__name__} cannot be written for {program}: it adds a field over its "
+            f"training rows, and {program} has no form for that. Write its estimator_, which "
+            "leaves the field out, or fit a GKMClassifier or GKMRegressor (graphkm train without "
+            "--model)."
+        )
     if type(model) not in MODELS or isinstance(model, PairwiseClassifier):
         raise ValueError(f"A {type(model).__name__} cannot be written for {program}.")
     model = getattr(model, "best_estimator_", model)
