@@ -139,7 +139,7 @@ def _check_given(model: Any, state: State) -> None:
 def _check_positions(labeled: NDArray[Any], n: int) -> None:
     whole = labeled.ndim == 1 and labeled.dtype == np.int64 and len(labeled) > 0
     require(whole and (np.diff(labeled) > 0).all(), "its labelled rows are out of order")
-    require(0 <= labeled[0] and labeled[-1] < n, "a labelled row is none of its rows")
+    require(labeled[0] >= 0 and labeled[-1] < n, "a labelled row is none of its rows")
 
 
 def _check_results(state: State) -> None:

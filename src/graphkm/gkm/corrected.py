@@ -361,7 +361,7 @@ class _Corrected(MetaEstimatorMixin, Composed):
     def fitted_state(self) -> dict[str, Any]:
         """Return what `fit` has set, for model files: numbers, arrays, the estimator, the field."""
         check_is_fitted(self, "estimator_")
-        results = self.cv_results_
+        results: dict[str, Any] = self.cv_results_
         rows = self._rows
         if self.field_ is not None and isinstance(self.field_.nodes, RowNodes):
             rows = None  # the nodes are the rows
