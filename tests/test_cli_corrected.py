@@ -68,7 +68,12 @@ def predicted(folder):
         ),
         ("logistic", (), LogisticRegression(max_iter=1000), {}),
         ("kernel", (), None, {}),
-        ("kernel", ("--set", "alphas=[1]"), KernelRidgeClassifierCV(alphas=[1], random_state=0), {}),
+        (
+            "kernel",
+            ("--set", "alphas=[1]"),
+            KernelRidgeClassifierCV(alphas=[1], random_state=0),
+            {},
+        ),
     ],
 )  # fmt: skip
 def test_predictions_are_those_of_python(folder, kind, flags, inside, more, capsys):
@@ -135,7 +140,7 @@ def test_a_graph_that_does_not_help_is_said_not_to(tmp_path, capsys):
     X = np.random.default_rng(0).normal(size=(200, 12))
     y = [str(int(row[0] > 0)) if k < 100 else "" for k, row in enumerate(X)]
     write_csv(tmp_path / "few.csv", X, y, list("abcdefghijkl"))
-    assert trained(tmp_path, "forest", *QUICK) == 0
+    assert trained(tmp_path, "forest") == 0
     told = capsys.readouterr().out
     assert "The graph did not help on held-out labels; the model is the forest alone." in told
     assert "\nfield" not in told
