@@ -23,10 +23,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from flat import gkm_classifier, gkm_regressor
-from graphkm import KNN, GKMClassifier, GKMClassifierCV, GKMRegressor
+from graphkm import (
+    KNN,
+    Anchors,
+    GKMClassifier,
+    GKMClassifierCV,
+    GKMRegressor,
+    GraphCorrectedClassifier,
+    GraphCorrectedRegressor,
+)
 from graphkm.exchange import ModelFileError, from_libsvm, load_model, save_model, to_libsvm
 from graphkm.io import DataFileError, read_libsvm
-from graphkm.machines import LaplacianSVC, TransductiveSVC
+from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.online import read_stream
 from graphkm.solvers.base import DivergenceError
 from mutations import mutated
@@ -80,6 +88,14 @@ def good_models() -> list[bytes]:
         GKMClassifier(kernel="precomputed", C_graph=0).fit(X @ X.T, two),
         gkm_regressor(solver="sgd", max_iter=20, **small).fit(X, real),
         GKMClassifierCV(Cs=[1.0], C_graphs=[0.0, 1.0]).fit(X, two),
+        GraphCorrectedClassifier(Cs=[3.0], epsilons=[0.1], random_state=0).fit(X[:14], two[:14]),
+        GraphCorrectedClassifier(unlabeled="", random_state=0).fit(sparse, words),
+        GraphCorrectedRegressor(
+            make_pipeline(StandardScaler(), LaplacianRegressor()),
+            graph=Anchors(n_anchors=6),
+            Cs=[3.0],
+            epsilons=[0.1],
+        ).fit(X[:14], real[:14]),
         LaplacianSVC(graph=KNN(n_neighbors=3)).fit(X, two),
         TransductiveSVC(kernel="poly").fit(X, two),
         make_pipeline(StandardScaler(), gkm_classifier(**small)).fit(X, two),

@@ -206,7 +206,7 @@ SMOOTH = {"loss": "smooth_hinge"}
         ({"C": 1.0}, 2501, 50, RowNewton(n_landmarks=1000)),
         ({"fit_intercept": True}, 2501, 50, RowNewton(n_landmarks=1000)),
         ({"graph": KNN(weights=0.5)}, 2501, 50, RowNewton(n_landmarks=1000)),
-        ({"gamma": 0.5}, 2501, 50, FieldSolver(nodes=NEAR, gammas=(0.5,))),
+        ({"gamma": 0.5}, 2501, 50, FieldSolver(nodes=NEAR, gamma=0.5)),
         # Passes over all edges, or over all pairs of rows.
         ({"smoothness": 1}, 500, 50, Newton(n_landmarks=500)),
         ({"smoothness": 1}, 501, 50, SGD(max_iter=1002)),

@@ -14,7 +14,7 @@ _SHOWN = 12  # columns in the summary
 @spread
 def info(model: Model, as_json: AsJson = False) -> None:
     """Tell what a model was trained on, how, and what files it takes."""
-    from .models import described_model, last_step, read_model, shown_parameters
+    from .models import described_model, found_facts, last_step, read_model, shown_parameters
     from .output import show
     from .rows import label_text, label_values
 
@@ -43,6 +43,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
             "classes": label_values(classes),
             "centres": centres,
         }
+        | found_facts(fitted)
         | vars(note),
         as_json,
     )

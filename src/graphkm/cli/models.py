@@ -19,6 +19,8 @@ import graphkm
 
 from .. import gkm, machines
 from ..exchange.files import load_with_note, save_model
+from ..exchange.models import CORRECTED, ForeignModelError
+from ..exchange.skops_files import is_skops_file, load_with_skops, save_with_skops
 from ..gkm.base import BaseGKM
 from ..gkm.plan import check_parameters
 from ..graphs import KNN, Bipartite, Epsilon, Full
@@ -45,17 +47,13 @@ _ALWAYS = ("random_state", "n_jobs")  # ignored by estimators that have no such 
 def make_estimator(method: Method | str, task: str, options: LearningOptions, **more: Any) -> Any:
     """Return the estimator of a method with the parameters that were given."""
     kind = _class(str(method), task)
-    given = _given(options) | {name: (value, name) for name, value in more.items()}
-    for text in options.set or ():
-        name, value = _assignment(text)
-        if name in given:
-            raise UsageError(f"--set {text}: {name} has an option of its own, which was given too.")
-        given[name] = (value, f"--set {text}")
-    verbose = {"verbose": int(sys.stderr.isatty())} if "verbose" in _own_names(kind) else {}
+    given = given_options(options) | {name: (value, name) for name, value in more.items()}
+    given |= assignments(options, given)
+    verbose = {"verbose": int(sys.stderr.isatty())} if "verbose" in own_names(kind) else {}
     try:
         if method != "search":
             return kind(**_parameters(kind, given), **verbose, unlabeled=None)
-        own = {name: given.pop(name)[0] for name in _own_names(kind) if name in given}
+        own = {name: given.pop(name)[0] for name in own_names(kind) if name in given}
         inner = _class("gkm", task)
         balanced = {"class_weight": ("balanced", "")} if task == "classify" else {}
         model = inner(**_parameters(inner, balanced | given), unlabeled=None)
@@ -64,7 +62,8 @@ def make_estimator(method: Method | str, task: str, options: LearningOptions, **
         raise UsageError(str(error)) from error
 
 
-def _own_names(kind: Any) -> list[str]:
+def own_names(kind: Any) -> list[str]:
+    """Return the parameters of a class of estimators, without the estimator inside."""
     return [name for name in kind().get_params(deep=False) if name != "estimator"]
 
 
@@ -73,7 +72,7 @@ def _parameters(kind: Any, given: dict[str, tuple[Any, str]]) -> dict[str, Any]:
 
     The command line does not name the part: ``tol`` goes to the solver.
     """
-    names = _own_names(kind)
+    names = own_names(kind)
     fields = {n: part for part, of in _FIELDS.items() if part in names for n in of}
     parameters: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
@@ -83,7 +82,7 @@ def _parameters(kind: Any, given: dict[str, tuple[Any, str]]) -> dict[str, Any]:
         elif name in fields:
             parts.setdefault(fields[name], {})[name] = value
         elif flag.startswith("--") and name not in _ALWAYS:
-            _refuse_unknown(kind, name, flag, [*names, *fields])
+            refuse_unknown(kind, name, flag, [*names, *fields])
     if parameters.get("graph") == "epsilon":  # which needs a parameter of its own
         parts.setdefault("graph", {})
     for part, values in parts.items():
@@ -96,29 +95,30 @@ def _graph(name: Any, values: dict[str, Any]) -> Any:
     kind = kinds.get(name or "knn")
     if kind is Epsilon and "radius" not in values:
         raise UsageError("--graph epsilon needs a distance: pass --set radius=NUMBER.")
-    return name if kind is None else _made(kind, values, f"--graph {name or 'knn'}")
+    return name if kind is None else made_part(kind, values, f"--graph {name or 'knn'}")
 
 
 def _smoothness(name: Any, values: dict[str, Any]) -> Any:
     """Return the smoothness. p = 2 alone is the default: it leaves the degree to the data."""
     if values.get("p", 2) != 2:
-        return _made(Power, values, f"the smoothness with p={values['p']:g}")
+        return made_part(Power, values, f"the smoothness with p={values['p']:g}")
     others = {name: value for name, value in values.items() if name != "p"}
-    return _made(IteratedLaplacian, others, "the smoothness") if others else "auto"
+    return made_part(IteratedLaplacian, others, "the smoothness") if others else "auto"
 
 
 def _solver(name: Any, values: dict[str, Any]) -> Any:
     kinds = {"newton": Newton, "row_newton": RowNewton, "sgd": SGD}
     if name not in (None, "auto"):
-        return _made(kinds[name], values, f"--solver {name}") if name in kinds else name
-    able = [each for each, kind in kinds.items() if set(values) <= _fields(kind)]
+        return made_part(kinds[name], values, f"--solver {name}") if name in kinds else name
+    able = [each for each, kind in kinds.items() if set(values) <= fields_of(kind)]
     if "sgd" in able and "newton" in able:
         raise UsageError(f"{', '.join(values)}: name the solver as well: --solver newton or sgd.")
-    return kinds[able[0]](**values) if able else _made(SGD, values, "--solver sgd")
+    return kinds[able[0]](**values) if able else made_part(SGD, values, "--solver sgd")
 
 
-def _made(kind: Any, values: dict[str, Any], whose: str) -> Any:
-    names = _fields(kind)
+def made_part(kind: Any, values: dict[str, Any], whose: str) -> Any:
+    """Return a part with these values; raise UsageError if it has no such parameters."""
+    names = fields_of(kind)
     for name in values:
         if name not in names:
             known = ", ".join(sorted(names)) or "none"
@@ -126,16 +126,17 @@ def _made(kind: Any, values: dict[str, Any], whose: str) -> Any:
     return kind(**values)
 
 
-def _fields(kind: Any) -> set[str]:
+def fields_of(kind: Any) -> set[str]:
+    """Return the names of the parameters of a part."""
     return {field.name for field in fields(kind)}
 
 
 _PARTS: dict[str, Callable[..., Any]]
 _PARTS = {"graph": _graph, "smoothness": _smoothness, "solver": _solver}
 _FIELDS = {
-    "graph": _fields(KNN) | _fields(Epsilon),
-    "smoothness": _fields(Power) | _fields(IteratedLaplacian),
-    "solver": _fields(Newton) | _fields(SGD),
+    "graph": fields_of(KNN) | fields_of(Epsilon),
+    "smoothness": fields_of(Power) | fields_of(IteratedLaplacian),
+    "solver": fields_of(Newton) | fields_of(SGD),
 }
 
 
@@ -163,7 +164,7 @@ def _class(method: str, task: str) -> Any:
     return _CLASSES[method, task]
 
 
-def _given(options: LearningOptions) -> dict[str, tuple[Any, str]]:
+def given_options(options: LearningOptions) -> dict[str, tuple[Any, str]]:
     """Return the parameters that options give, each as its value and the option."""
     return {
         PARAMETERS.get(name, name): (_value(value), f"--{name.replace('_', '-')}")
@@ -172,7 +173,19 @@ def _given(options: LearningOptions) -> dict[str, tuple[Any, str]]:
     }
 
 
-def _refuse_unknown(kind: Any, name: str, given: str, names: list[str]) -> None:
+def assignments(options: LearningOptions, given: Any) -> dict[str, tuple[Any, str]]:
+    """Return the parameters that --set gives, each as its value and the text."""
+    found = {}
+    for text in options.set or ():
+        name, value = _assignment(text)
+        if name in given or name in found:
+            raise UsageError(f"--set {text}: {name} has an option of its own, which was given too.")
+        found[name] = (value, f"--set {text}")
+    return found
+
+
+def refuse_unknown(kind: Any, name: str, given: str, names: list[str]) -> None:
+    """Raise UsageError for a parameter that an estimator does not have."""
     names = [known for known in names if known not in _OWN]
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
@@ -317,19 +330,25 @@ class FileNote:
 
 def write_model(model: Any, path: Path, note: FileNote) -> None:
     """Write a model and its note, all or nothing."""
-    estimator = last_step(model)
+    whole = last_step(model)
     local = {"verbose": 0, "n_jobs": None}  # choices of this terminal and machine are not kept
-    estimator.set_params(**{k: v for k, v in local.items() if k in estimator.get_params()})
-    note = replace(note, version=graphkm.__version__)
-    save_model(model, path, note={"command_line": asdict(note)})
+    whole.set_params(**{k: v for k, v in local.items() if k in whole.get_params()})
+    for inside in (getattr(whole, name, None) for name in ("estimator", "estimator_")):
+        if "n_jobs" in getattr(inside, "get_params", dict)():
+            inside.set_params(n_jobs=None)  # type: ignore[union-attr]
+    told = {"command_line": asdict(replace(note, version=graphkm.__version__))}
+    try:
+        save_model(model, path, note=told)
+    except ForeignModelError:
+        save_with_skops(model, path, told)
 
 
 def read_model(path: Path) -> tuple[Any, FileNote]:
     """Return a model and its note."""
-    model, found = load_with_note(path)
+    model, found = (load_with_skops if is_skops_file(path) else load_with_note)(path)
     if "command_line" not in found:
         return model, FileNote.of_model(model, str(found.get("version", "")))
-    known = {k: v for k, v in found["command_line"].items() if k in _fields(FileNote)}
+    known = {k: v for k, v in found["command_line"].items() if k in fields_of(FileNote)}
     return model, FileNote(**known)
 
 
@@ -338,7 +357,22 @@ def described_model(model: Any, note: FileNote) -> dict[str, str | None]:
     estimator = last_step(model)
     parameters = shown_parameters(estimator)
     settings = ", ".join(f"{k}={v}" for k, v in parameters.items() if k != "random_state")
-    return {
+    lines: dict[str, str | None] = {
         "method": type(estimator).__name__ + (f" with {settings}" if settings else ""),
         "scaling": note.scale,
     }
+    if not isinstance(estimator, CORRECTED):
+        return lines
+    from .corrected import correction_lines
+
+    return lines | correction_lines(estimator, note.method)
+
+
+def found_facts(model: Any) -> dict[str, Any]:
+    """Return what a fit found out about the graph, for programs; nothing for other models."""
+    estimator = last_step(model)
+    if not isinstance(estimator, CORRECTED):
+        return {}
+    from .corrected import correction_facts
+
+    return correction_facts(estimator)

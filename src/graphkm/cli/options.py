@@ -62,6 +62,16 @@ class Method(StrEnum):
     tsvm = "tsvm"
 
 
+class ModelKind(StrEnum):
+    """Models that are corrected over a graph."""
+
+    forest = "forest"
+    boosting = "boosting"
+    svm = "svm"
+    logistic = "logistic"
+    kernel = "kernel"
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -175,7 +185,10 @@ class LearningOptions:
     kernel: Annotated[
         str | None, _learning_option(help="rbf, linear, poly, laplacian or cosine.")
     ] = None
-    graph: Annotated[str | None, _learning_option(help="knn, epsilon, full or bipartite.")] = None
+    graph: Annotated[
+        str | None,
+        _learning_option(help="knn, epsilon, full or bipartite; with --model: knn or anchors."),
+    ] = None
     loss: Annotated[
         str | None,
         _learning_option(help="hinge, smooth_hinge, logistic; l1, epsilon_insensitive."),

@@ -74,15 +74,22 @@ def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
 
     from ..machines.classes import winning_class
     from ..online.chunks import cut_into_chunks
+    from .models import last_step
     from .output import progress_bar
     from .rows import label_text
 
+    # Without a field the estimator's own predict decides, which scores may not tell.
+    corrected = hasattr(last_step(model), "field_")
     words = [label_text(label) for label in getattr(model, "classes_", ())]
     with progress_bar("predicting", "rows") as bar:
         for X, *_ in cut_into_chunks(table.pieces, CHUNK):
             if words:
                 scores = np.asarray(model.decision_function(X)).reshape(X.shape[0], -1)
-                codes = winning_class(scores)
+                codes = (
+                    np.searchsorted(model.classes_, model.predict(X))
+                    if corrected
+                    else winning_class(scores)
+                )
                 rows = [[words[k], *row] for k, row in zip(codes, scores.tolist(), strict=True)]
             else:
                 rows = [[value] for value in model.predict(X).tolist()]

@@ -15,6 +15,7 @@ from .options import (
     FitOptions,
     Method,
     Model,
+    ModelKind,
     Scale,
     ScaleOption,
     Task,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "graphkm train few_labels.csv moons.gkm",
     "graphkm train labelled.csv model.gkm --unlabeled-data unlabelled.csv --label kind",
+    "graphkm train few_labels.csv forest.gkm --model forest",
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
 )
 
@@ -63,25 +65,44 @@ def train(
             help="The graph-based kernel machine, the Laplacian SVM, or the transductive SVM.",
         ),
     ] = Method.gkm,
+    kind: Annotated[
+        ModelKind | None,
+        typer.Option(
+            "--model",
+            help="Instead of --method: a random forest, boosted trees, an SVM, a logistic "
+            "regression or a kernel machine on the labels, corrected over the graph of all rows. "
+            "--set reaches its own parameters.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
     files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
     fit: FitOptions = FitOptions(),  # noqa: B008
 ) -> None:
     """Learn from a file in which some rows, or all, have a label."""
+    from .corrected import check_corrected, check_sparse, make_corrected
     from .models import check_options, fit_behind_scaler, graph_for, make_estimator, write_model
     from .output import check_output, say
     from .rows import hold_out, read_rows
 
     check_output(model, data, unlabeled_data)
     start = time.perf_counter()
-    check_options(method, task, fit)
+    if kind is None:
+        check_options(method, task, fit)
+    else:
+        check_corrected(kind, method, task, fit)
     rows = read_rows(data, files, task, unlabeled_data)
     read_in = time.perf_counter() - start
     rows, held_out = hold_out(rows, holdout, fit.seed)
-    graph = graph_for(fit, method, rows.X, int(rows.labeled.sum()))
-    estimator = make_estimator(method, rows.note.task, fit, **graph)
+    graph: dict[str, str] = {}
+    if kind is None:
+        graph = graph_for(fit, method, rows.X, int(rows.labeled.sum()))
+        estimator = make_estimator(method, rows.note.task, fit, **graph)
+    else:
+        estimator = make_corrected(kind, rows.note.task, fit)
+        check_sparse(kind, estimator, rows.X)
     fitted, chosen = fit_behind_scaler(estimator, scale, rows.X, rows.y)
-    note = replace(rows.note, scale=chosen, method=method.value)
+    note = replace(rows.note, scale=chosen, method=(kind or method).value)
     write_model(fitted, model, note)
     if graph and not as_json:
         say(
@@ -103,7 +124,7 @@ def _summary(
     as_json: bool,
 ) -> None:
     from .evaluate import judge, score_lines
-    from .models import described_model
+    from .models import described_model, found_facts
     from .output import say, show
 
     scores: dict[str, Any] = {}
@@ -121,6 +142,7 @@ def _summary(
         | measured
         | {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(path)},
         rows.facts()
+        | found_facts(fitted)
         | {"scale": note.scale, "method": note.method, "seconds": seconds, "model": path}
         | {"held_out": scores | {"rows": len(held_out.y)} if held_out is not None else None},
         as_json,

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from .. import graphs, kernels, losses, smoothness, solvers
+from .. import gkm, graphs, kernels, losses, smoothness, solvers
 from .._parts import Part
 from ..gkm import Plan
 from ..kernels import FunctionKernel, Kernel, Polynomial
@@ -56,7 +56,7 @@ def _parts_of(module: Any) -> dict[str, type]:
 
 # The dataclasses that a file can hold; each is made of plain values and of other such objects.
 OBJECTS: dict[str, type] = {"Guarantee": Guarantee, "Plan": Plan}
-for _module in (kernels, losses, smoothness, graphs, solvers):
+for _module in (kernels, losses, smoothness, graphs, solvers, gkm):
     OBJECTS |= _parts_of(_module)
 
 State = dict[str, Any]
@@ -139,8 +139,9 @@ class Encoder:
         kind = self._kinds.get(type(value).__name__)
         if kind is None or type(value) is not kind.cls:
             return None
-        # A search has an estimator among its parameters, which nobody has fitted.
-        fitted = hasattr(value, "steps") or hasattr(value, "n_features_in_")
+        # An estimator among the parameters of another is not fitted.
+        last = value.steps[-1][1] if hasattr(value, "steps") else value
+        fitted = hasattr(last, "n_features_in_")
         parts = {"parameters": value.get_params(deep=False)}
         if fitted:
             parts["state"] = kind.state(value)

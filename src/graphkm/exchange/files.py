@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .codec import Decoder, Encoder
 from .container import ModelFileError, read_container, write_container
-from .models import KINDS, MODELS, check_steps
+from .models import KINDS, MODELS, check_storable
 
 _DEFECTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -28,7 +28,9 @@ def save_model(
     ----------
     model : estimator
         A fitted estimator of this library, or a `sklearn.pipeline.Pipeline` of StandardScaler,
-        MinMaxScaler or MaxAbsScaler that ends with such an estimator.
+        MinMaxScaler or MaxAbsScaler that ends with such an estimator. A `GraphCorrectedClassifier`
+        or `GraphCorrectedRegressor` can be saved if its estimator can. Its file holds the
+        training rows.
     path : path
         The file; a ModelFileError says why it could not be written.
     note : dict, optional
@@ -48,14 +50,7 @@ def save_model(
     ['a', 'a', 'b', 'b']
     {'trained on': 'four rows'}
     """
-    if isinstance(model, Pipeline):
-        check_steps(model)
-    elif type(model) not in MODELS:
-        known = ", ".join(cls.__name__ for cls in MODELS)
-        raise ValueError(
-            f"A {type(model).__name__} cannot be saved: files hold {known}, and pipelines of a "
-            "scaler and one of them. joblib.dump keeps any estimator, for readers who trust you."
-        )
+    check_storable(model)
     check_is_fitted(model, msg="%(name)s is not fitted; call fit or partial_fit before saving it.")
     note = _checked_note(note)
     encoder = Encoder(KINDS)

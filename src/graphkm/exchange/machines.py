@@ -53,7 +53,7 @@ _THREADS = 2**12
 
 def machine_state(model: Any) -> State:
     """Return everything that a fitted model needs to predict."""
-    return _present(model, ATTRIBUTES) | {"f": model.expansion_.state()}
+    return present(model, ATTRIBUTES) | {"f": model.expansion_.state()}
 
 
 def n_functions(model: Any) -> int:
@@ -65,8 +65,8 @@ def n_functions(model: Any) -> int:
 def restore_machine(model: Any, state: State, count: Callable[[Any], int] = n_functions) -> None:
     """Give a new model the state from `machine_state`; raise ValueError if it is inconsistent."""
     f = state.pop("f")
-    _set_attributes(model, state)
-    _require(isinstance(f, dict) and set(f) == _F, "it has no function f")
+    set_attributes(model, state)
+    require(isinstance(f, dict) and set(f) == _F, "it has no function f")
     _check_expansion(model, count(model), **f)
     model.set_expansion(KernelExpansion.from_state(f, model.n_threads()))
 
@@ -74,7 +74,8 @@ def restore_machine(model: Any, state: State, count: Callable[[Any], int] = n_fu
 def gkm_state(model: Any) -> State:
     """Return the state of a GKM model, which may be that of a stream to be continued."""
     if not hasattr(model, "stream_"):
-        return machine_state(model)
+        field = {} if model.corrected_ is None else {"corrected": model.corrected_}
+        return machine_state(model) | field
     numbers, arrays = model.stream_.state()
     solver = {
         field.name: getattr(model.stream_.solver, field.name)
@@ -83,17 +84,26 @@ def gkm_state(model: Any) -> State:
     }
     solver["dtype"] = np.dtype(solver["dtype"])
     stream = {"solver": solver, "numbers": numbers, "arrays": arrays}
-    return _present(model, _OF_STREAMS) | {"stream": stream}
+    return present(model, _OF_STREAMS) | {"stream": stream}
 
 
 def restore_gkm(model: Any, state: State) -> None:
     """Give a new model the state from `gkm_state`; raise ValueError if it is inconsistent."""
     if "stream" not in state:
+        corrected = state.pop("corrected", None)
         restore_machine(model, state)
+        fits = corrected is None or (
+            is_classifier(model)
+            and type(corrected).__name__ == "GraphCorrectedClassifier"
+            and getattr(corrected, "n_features_in_", None) == model.n_features_in_
+            and np.array_equal(corrected.classes_, np.arange(len(model.classes_)))
+        )
+        require(fits, "its field belongs to another model")
+        model.corrected_ = corrected
         return
     stream = state.pop("stream")
     solver, numbers, arrays = (stream[name] for name in ("solver", "numbers", "arrays"))
-    _set_attributes(model, state)
+    set_attributes(model, state)
     _check_stream(model, solver, numbers, arrays)
     seed = np.random.SeedSequence(0)  # unused: `restore` sets the generators' states
     restored = StreamSolver(**solver, seed=seed, n_threads=model.n_threads()).start()
@@ -101,30 +111,32 @@ def restore_gkm(model: Any, state: State) -> None:
     model.set_stream(restored)
 
 
-def _present(model: Any, names: Any) -> State:
+def present(model: Any, names: Any) -> State:
+    """Return the attributes of these names that a model has."""
     return {name: vars(model)[name] for name in names if name in vars(model)}
 
 
-def _require(holds: Any, what: str) -> None:
+def require(holds: Any, what: str) -> None:
+    """Raise ValueError unless a condition holds."""
     if not holds:
         raise ValueError(what)
 
 
-def _set_attributes(model: Any, state: State) -> None:
+def set_attributes(model: Any, state: State) -> None:
     """Check and set the attributes besides f."""
     for name, value in state.items():
-        _require(name in ATTRIBUTES, f"{type(model).__name__} has no {name}")
+        require(name in ATTRIBUTES, f"{type(model).__name__} has no {name}")
         fits = isinstance(value, ATTRIBUTES[name]) and not isinstance(value, bool)
-        _require(fits, f"{name} is {str(value)[:40]}")
+        require(fits, f"{name} is {str(value)[:40]}")
         setattr(model, name, value)
     d = state["n_features_in_"]
-    _require(1 <= d < 2**48, f"n_features_in_ is {d}")
+    require(1 <= d < 2**48, f"n_features_in_ is {d}")
     names = state.get("feature_names_in_")
     named = names is None or (names.dtype == object and names.shape == (d,))
-    _require(named, "there are not as many names as features")
-    _require(np.isfinite(state.get("origin_", 0.0)), "the origin of its targets is not finite")
-    _require(0 < state.get("spread_", 1.0) < np.inf, "the spread of its targets is not above 0")
-    _require(model.n_threads() <= _THREADS, f"n_jobs is {model.n_jobs}")
+    require(named, "there are not as many names as features")
+    require(np.isfinite(state.get("origin_", 0.0)), "the origin of its targets is not finite")
+    require(0 < state.get("spread_", 1.0) < np.inf, "the spread of its targets is not above 0")
+    require(model.n_threads() <= _THREADS, f"n_jobs is {model.n_jobs}")
     if is_classifier(model):
         _check_classes(state["classes_"])
 
@@ -133,35 +145,35 @@ def _check_classes(classes: NDArray[Any]) -> None:
     ordered = classes.ndim == 1 and len(classes) > 1
     if ordered and classes.dtype.kind == "f":
         ordered = bool(np.isfinite(classes).all())
-    _require(ordered and (classes[1:] > classes[:-1]).all(), "its classes are not in order")
+    require(ordered and (classes[1:] > classes[:-1]).all(), "its classes are not in order")
 
 
-def _check_matrix(name: str, value: Any, shape: tuple[int, ...]) -> None:
-    """Raise unless this is a float64 array of this shape with finite values."""
-    _require(type(value) is np.ndarray and value.dtype == np.float64, f"{name} are not numbers")
-    _require(value.shape == shape, f"{name} have the shape {value.shape}, not {shape}")
-    _require(np.isfinite(value).all(), f"{name} are not all finite")
+def check_matrix(name: str, value: Any, shape: tuple[int, ...], dtype: type = np.float64) -> None:
+    """Raise unless this is an array of this shape and type with finite values."""
+    require(type(value) is np.ndarray and value.dtype == dtype, f"{name} are not numbers")
+    require(value.shape == shape, f"{name} have the shape {value.shape}, not {shape}")
+    require(np.isfinite(value).all(), f"{name} are not all finite")
 
 
-def _check_rows(name: str, rows: Any, n: int, d: int) -> None:
+def check_rows(name: str, rows: Any, n: int, d: int) -> None:
     """Raise unless these are n rows of d finite numbers."""
     array = type(rows) is np.ndarray
-    _require(array or issparse(rows), f"{name} are no rows")
-    _require(rows.dtype in (np.float32, np.float64), f"{name} are of {rows.dtype}")
-    _require(rows.shape == (n, d), f"{name} have the shape {rows.shape}, not {(n, d)}")
-    _require(np.isfinite(rows if array else rows.data).all(), f"{name} are not all finite")
+    require(array or issparse(rows), f"{name} are no rows")
+    require(rows.dtype in (np.float32, np.float64), f"{name} are of {rows.dtype}")
+    require(rows.shape == (n, d), f"{name} have the shape {rows.shape}, not {(n, d)}")
+    require(np.isfinite(rows if array else rows.data).all(), f"{name} are not all finite")
 
 
 def _check_kernel(kernel: Any) -> None:
     known = isinstance(kernel, Kernel)
-    _require(known and getattr(kernel, "gamma", 1.0) is not None, f"its kernel is {kernel}")
+    require(known and getattr(kernel, "gamma", 1.0) is not None, f"its kernel is {kernel}")
 
 
 def _check_shift(shift: Any, rows: Any) -> None:
     if shift is not None:
         fits = type(shift) is np.ndarray and shift.shape == rows.shape[1:]
-        _require(fits and shift.dtype.kind == "f" and not issparse(rows), "its shift does not fit")
-        _require(np.isfinite(shift).all(), "its shift is not finite")
+        require(fits and shift.dtype.kind == "f" and not issparse(rows), "its shift does not fit")
+        require(np.isfinite(shift).all(), "its shift is not finite")
 
 
 def _check_expansion(
@@ -179,49 +191,49 @@ def _check_expansion(
 ) -> None:
     """Raise unless centres, coefficients, classes and features fit together."""
     _check_kernel(kernel)
-    _require(type(offset) is float and np.isfinite(offset), f"its offset is {offset}")
-    _require(isinstance(dtype, np.dtype), "its precision is missing")
-    _require(type(rows) is np.ndarray and rows.dtype == np.int64, "its centres have no numbers")
+    require(type(offset) is float and np.isfinite(offset), f"its offset is {offset}")
+    require(isinstance(dtype, np.dtype), "its precision is missing")
+    require(type(rows) is np.ndarray and rows.dtype == np.int64, "its centres have no numbers")
     m, d = len(rows), model.n_features_in_
-    _check_matrix("its coefficients", coefficients, (m, n_outputs))
-    _check_matrix("its constants", constant, (n_outputs,))
+    check_matrix("its coefficients", coefficients, (m, n_outputs))
+    check_matrix("its constants", constant, (n_outputs,))
     if not kernel.has_rows:
-        _require(d <= _COLUMNS, f"a precomputed kernel of {d:,} columns")
-        _check_rows("its centres", X, d, 0)
-        _require(len(np.unique(rows)) == m, "a centre occurs twice")
-        _require(m == 0 or 0 <= rows.min() <= rows.max() < d, "a centre is not a column")
+        require(d <= _COLUMNS, f"a precomputed kernel of {d:,} columns")
+        check_rows("its centres", X, d, 0)
+        require(len(np.unique(rows)) == m, "a centre occurs twice")
+        require(m == 0 or 0 <= rows.min() <= rows.max() < d, "a centre is not a column")
     else:
-        _check_rows("its centres", X, m, d)
-        _require(np.array_equal(rows, np.arange(m)), "its centres are out of order")
+        check_rows("its centres", X, m, d)
+        require(np.array_equal(rows, np.arange(m)), "its centres are out of order")
     _check_shift(shift, X)
     support = model.support_
-    _require(support.shape == (m,) and support.dtype.kind == "i", "support_ does not fit")
+    require(support.shape == (m,) and support.dtype.kind == "i", "support_ does not fit")
 
 
 def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
     """Raise unless a stream's solver, counters, centres and kept rows fit together."""
     own, began = model.learning_parameters(), model.stream_parameters_
     fits = set(began) == set(own) and all(isinstance(text, str) for text in began.values())
-    _require(fits, "its stream began with other parameters")
+    require(fits, "its stream began with other parameters")
     resolve_kernel(model.kernel)  # raises ValueError unless it is one
     _check_solver(model, **solver)
     dtype, sparse, ids, kept = solver["dtype"], solver["sparse"], arrays["ids"], arrays["kept_ids"]
     for value in (ids, kept):
-        _require(value.ndim == 1 and value.dtype == np.int64, "its rows have no numbers")
+        require(value.ndim == 1 and value.dtype == np.int64, "its rows have no numbers")
     _check_counters(solver, numbers)
     d, outputs = solver["n_features"], solver["n_outputs"]
-    _check_matrix("its sums", arrays["sums"], (len(ids), 2 * outputs))
-    _check_matrix("its kept targets", arrays["kept_targets"], (len(kept), outputs))
-    _check_matrix("its kept weights", arrays["kept_weights"], (len(kept),))
+    check_matrix("its sums", arrays["sums"], (len(ids), 2 * outputs))
+    check_matrix("its kept targets", arrays["kept_targets"], (len(kept), outputs))
+    check_matrix("its kept weights", arrays["kept_weights"], (len(kept),))
     for name, n in (("rows", len(ids)), ("kept_rows", len(kept))):
-        _check_rows("its rows", arrays[name], n, d)
+        check_rows("its rows", arrays[name], n, d)
         right = issparse(arrays[name]) == sparse and arrays[name].dtype == dtype
-        _require(right, "its rows are of the wrong kind")
+        require(right, "its rows are of the wrong kind")
     _check_shift(model.stream_shift_, arrays["rows"])
     labels, others = numbers["filled"]
     known = np.repeat([False, True], [others, labels])
-    _require(np.array_equal(arrays["kept_labeled"], known), "its reservoirs are out of order")
-    _require(arrays["kept_labeled"].dtype == bool, "its reservoirs are out of order")
+    require(np.array_equal(arrays["kept_labeled"], known), "its reservoirs are out of order")
+    require(arrays["kept_labeled"].dtype == bool, "its reservoirs are out of order")
 
 
 def _check_solver(
@@ -244,14 +256,14 @@ def _check_solver(
 ) -> None:
     """Raise unless these are the fields of a StreamSolver for this model."""
     _check_kernel(kernel)
-    _require(bool(kernel.has_rows), "its kernel has no rows")
+    require(bool(kernel.has_rows), "its kernel has no rows")
     resolve_loss(loss, "classification" if is_classifier(model) else "regression")
     sizes = (model.n_features_in_, n_functions(model))
-    _require((n_features, n_outputs) == sizes and type(sparse) is bool, "its rows are others")
+    require((n_features, n_outputs) == sizes and type(sparse) is bool, "its rows are others")
     least = {"offset": 0, "p": 1, "C": 0, "C_graph": 0, "graph_gamma": 0}
-    _require(set(numbers) == set(least), "its solver has other settings")
+    require(set(numbers) == set(least), "its solver has other settings")
     for name, value in numbers.items():
-        _require(type(value) is float, f"its solver has {name}={value}")
+        require(type(value) is float, f"its solver has {name}={value}")
         check_number(name, value, least=least[name], strictly=name == "C")
     check_choice("step", step, ("explicit", "implicit"))
     if numbers["C_graph"] > 0:
@@ -263,7 +275,7 @@ def _check_solver(
         check_number("half_life", half_life, least=0, strictly=True)
     if budget is not None:
         check_count("budget", budget)
-    _require(isinstance(dtype, np.dtype), "its precision is missing")
+    require(isinstance(dtype, np.dtype), "its precision is missing")
 
 
 def _check_counters(solver: State, numbers: Any) -> None:
@@ -273,10 +285,10 @@ def _check_counters(solver: State, numbers: Any) -> None:
     both = (numbers["offered"], numbers["filled"])
     counts = [n_rows, n_labels, n_iter, t, plan["rows"], plan["labels"], plan["ahead"]]
     for value in (*counts, *both[0], *both[1]):
-        _require(type(value) is int and 0 <= value < 2**53, f"it has counted {value}")
+        require(type(value) is int and 0 <= value < 2**53, f"it has counted {value}")
     schedule = Schedule(solver["steps_per_row"], solver["half_life"])
     due = int(schedule.planned(np.array([plan["rows"]]))[0])
-    _require(
+    require(
         both[0] == [n_labels, n_rows - n_labels]
         and all(f <= min(n, solver["reservoir_size"]) for n, f in zip(*both, strict=True))
         and plan["rows"] <= n_rows
@@ -285,4 +297,4 @@ def _check_counters(solver: State, numbers: Any) -> None:
         "its rows, labels and steps do not add up",
     )
     harmonic = numbers["harmonic"]
-    _require(type(harmonic) is float and 0 <= harmonic < 64, f"its harmonic number is {harmonic}")
+    require(type(harmonic) is float and 0 <= harmonic < 64, f"its harmonic number is {harmonic}")

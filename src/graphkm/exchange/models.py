@@ -10,7 +10,14 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from ..gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from ..gkm import (
+    GKMClassifier,
+    GKMClassifierCV,
+    GKMRegressor,
+    GKMRegressorCV,
+    GraphCorrectedClassifier,
+    GraphCorrectedRegressor,
+)
 from ..machines import (
     KernelRidgeClassifierCV,
     KernelRidgeCV,
@@ -19,6 +26,7 @@ from ..machines import (
     TransductiveSVC,
 )
 from .codec import Kind, State
+from .fields import corrected_state, restore_corrected
 from .machines import gkm_state, machine_state, restore_gkm, restore_machine
 from .pairwise import PairwiseClassifier
 
@@ -47,6 +55,9 @@ def _restore_search(chosen: type, search: Any, state: State) -> None:
     search.searched()  # ValueError if it is no estimator
     if type(model) is not chosen or not hasattr(model, "expansion_"):
         raise ValueError(f"the model chosen is not a fitted {chosen.__name__}")
+    if getattr(model, "corrected_", None) is not None:
+        search.take_field(model)
+        return
     if any(state[name].shape != (len(candidates),) for name in ("losses", "scores")):
         raise ValueError("there are not as many scores as candidates")
     own = state["best_score"], state["unlabeled_gain"]
@@ -87,6 +98,39 @@ def _restore_scaler(scaler: Any, state: State) -> None:
         raise ValueError(f"a {kind} is not complete")
 
 
+class ForeignModelError(ValueError):
+    """A model of another library has no plain form, so that it cannot be saved safely."""
+
+
+def check_storable(model: Any) -> None:
+    """Raise unless the model is one of `MODELS`, or a pipeline of scalers and one of them."""
+    if isinstance(model, Pipeline):
+        check_steps(model)
+        model = model.steps[-1][1]
+    if type(model) not in MODELS:
+        known = ", ".join(cls.__name__ for cls in MODELS)
+        raise ForeignModelError(
+            f"A {type(model).__name__} cannot be saved: files hold {known}, and pipelines of a "
+            "scaler and one of them. joblib.dump keeps any estimator, for readers who trust you."
+        )
+    if isinstance(model, CORRECTED) and hasattr(model, "estimator_"):
+        _check_corrected(model)
+
+
+def _check_corrected(model: Any) -> None:
+    """Raise unless the estimator inside a corrected model can be saved."""
+    inside = model.estimator_
+    last = inside.steps[-1][1] if isinstance(inside, Pipeline) else inside
+    if type(last) not in MODELS:
+        raise ForeignModelError(
+            f"This {type(model).__name__} cannot be saved: the {type(last).__name__} inside has "
+            "no plain form in a model file, which holds no code. skops.io.dump or joblib.dump "
+            "keep it, for readers who trust you; with estimator=None or another model of this "
+            "library inside it can be saved."
+        )
+    check_storable(inside)
+
+
 def check_steps(pipeline: Pipeline) -> None:
     """Raise unless the steps are scalers and a model, without a cache."""
     *before, (_, last) = pipeline.steps
@@ -121,6 +165,7 @@ def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
         raise ValueError("the steps of a pipeline do not fit together")
 
 
+CORRECTED = (GraphCorrectedClassifier, GraphCorrectedRegressor)
 _MODELS = (
     Kind(GKMClassifier, gkm_state, restore_gkm),
     Kind(GKMRegressor, gkm_state, restore_gkm),
@@ -131,6 +176,7 @@ _MODELS = (
     Kind(TransductiveSVC, machine_state, restore_machine),
     Kind(KernelRidgeClassifierCV, machine_state, restore_machine),
     Kind(KernelRidgeCV, machine_state, restore_machine),
+    *(Kind(cls, corrected_state, restore_corrected) for cls in CORRECTED),
     Kind(PairwiseClassifier, _pairwise_state, _restore_pairwise),
 )
 MODELS: tuple[type, ...] = tuple(kind.cls for kind in _MODELS)

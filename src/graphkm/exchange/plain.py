@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,12 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
-from .models import MODELS, check_steps
+from ..machines import KernelRidgeClassifierCV
+from .models import CORRECTED, MODELS, check_steps
 from .pairwise import PairwiseClassifier
+
+
+_LANDMARKS = 1000  # of a model that stands for one with a field
 
 
 class PlainModel(NamedTuple):
@@ -35,9 +40,18 @@ def plain_model(model: Any, program: str) -> PlainModel:
         check_steps(model)
         scale, shift = _affine(model, program)
         model = model.steps[-1][1]
+    if isinstance(model, CORRECTED):
+        raise ValueError(
+            f"A {type(model).__name__} cannot be written for {program}: it adds a field over its "
+            f"training rows, and {program} has no form for that. Write its estimator_, which "
+            "leaves the field out, or fit a GKMClassifier or GKMRegressor (graphkm train without "
+            "--model)."
+        )
     if type(model) not in MODELS or isinstance(model, PairwiseClassifier):
         raise ValueError(f"A {type(model).__name__} cannot be written for {program}.")
     model = getattr(model, "best_estimator_", model)
+    if getattr(model, "corrected_", None) is not None and model.corrected_.field_ is not None:
+        model = _on_landmarks(model, program)
     kernel, centres = model.kernel_, model.support_vectors_
     if not isinstance(kernel, SquaredExponential | Linear | Polynomial):
         raise ValueError(
@@ -50,6 +64,26 @@ def plain_model(model: Any, program: str) -> PlainModel:
         coefficients = np.zeros((1, coefficients.shape[1]))
     classes = getattr(model, "classes_", None)
     return PlainModel(kernel, centres, coefficients, model.intercept_, classes, scale, shift)
+
+
+def _on_landmarks(model: Any, program: str) -> Any:
+    """Return a machine on landmarks that decides nearly as a classifier with a field does."""
+    rows, labels = model.corrected_.field_.nodes.points, model.transduction_
+    kernel, gamma = model.kernel_, getattr(model.kernel_, "gamma", None)
+    if gamma is not None:
+        kernel = kernel.with_params(gamma=None)
+    machine = KernelRidgeClassifierCV(
+        None if gamma is None else [gamma], kernel=kernel, n_landmarks=_LANDMARKS, random_state=0
+    ).fit(rows, labels)
+    other = float(np.mean(machine.predict(rows) != labels))
+    warnings.warn(
+        f"{program} has no form for a field. What is written has {_LANDMARKS:,} landmarks at most, "
+        f"fitted to the model's decisions; it decides otherwise on {other:.1%} of the training "
+        "rows.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return machine
 
 
 def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:

@@ -33,7 +33,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._parameters import check_count, check_number, count_threads
 from ..expansion import default_threads
-from ..graphs import NodesPart, resolve_nodes
+from ..graphs import NodesPart, RowNodes, resolve_nodes
 from ..machines.checks import GraphWarning, canonical_csr, check_range
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
@@ -89,6 +89,10 @@ class _Corrected(MetaEstimatorMixin, Composed):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def n_threads(self) -> int:
+        """Return the threads that `n_jobs` asks for."""
+        return count_threads(self.n_jobs, default_threads())
+
     def _resolvers(self) -> Mapping[str, Resolver]:
         return {"graph": resolve_nodes}
 
@@ -112,7 +116,7 @@ class _Corrected(MetaEstimatorMixin, Composed):
         strengths = self._strengths()
         part = resolve_nodes(self.graph)
         check_count("degree", self.degree)
-        threads = count_threads(self.n_jobs, default_threads())
+        threads = self.n_threads()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows = self._validate(X, reset=True)
         check_range(rows, np.dtype(np.float64))
@@ -361,6 +365,7 @@ class _Corrected(MetaEstimatorMixin, Composed):
         best: int,
     ) -> None:
         """Set what is known of all candidates; the one with the least `ranked` has rank 1."""
+        self.n_held_out_ = len(judged.rows)
         self.best_index_ = best
         self.best_score_ = float(scores[best])
         self.unlabeled_gain_ = float(scores[best] - scores[0])
@@ -383,6 +388,56 @@ class _Corrected(MetaEstimatorMixin, Composed):
             "rank_test_score": 1 + np.argsort(np.argsort(ranked, kind="stable"), kind="stable"),
         }
 
+    # ------------------------------------------------------------------ files
+
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what `fit` has set, for model files: numbers, arrays, the estimator, the field."""
+        check_is_fitted(self, "estimator_")
+        results: dict[str, Any] = self.cv_results_
+        rows = self._rows
+        if self.field_ is not None and isinstance(self.field_.nodes, RowNodes):
+            rows = None  # the nodes are the rows
+        elif hasattr(rows, "columns"):
+            rows = self._validate(rows, reset=False)
+        return {
+            "estimator": self.estimator_,
+            "estimator_weight": self.estimator_weight_,
+            "field": self.field_,
+            "how": self._held.how,
+            "heat": self._held.heat,
+            "prior": self._prior,
+            "stretch": self._stretch,
+            "rows": rows,
+            "labeled": self._given[0],
+            "known": self._given[1],
+            "candidates": [
+                (each["estimator_weight"], each["C"], each["eps"]) for each in results["params"]
+            ],
+            "criterion": results["criterion"],
+            "scores": results["mean_test_score"],
+            "ranks": results["rank_test_score"].astype(np.float64),
+            "best": self.best_index_,
+            "n_held_out": self.n_held_out_,
+        }
+
+    def set_fitted_state(self, state: Mapping[str, Any]) -> None:
+        """Set what `fitted_state` returned; the caller has checked it."""
+        candidates = [
+            Candidate(weight, Strength(C, eps) if C else None)
+            for weight, C, eps in state["candidates"]
+        ]
+        judged = np.arange(state["n_held_out"])
+        found = Judged(candidates, state["criterion"], state["best"], [], judged)
+        self._set_results(found, state["scores"], state["ranks"], state["best"])
+        self.estimator_, self.field_ = state["estimator"], state["field"]
+        self.estimator_weight_ = state["estimator_weight"]
+        self._held = HeldOut(self.estimator_, np.empty((0, 0)), state["how"], state["heat"])
+        self.held_out_by_ = state["how"]
+        self._prior, self._stretch = state["prior"], state["stretch"]
+        on_rows = self.field_ is not None and state["rows"] is None
+        self._rows = self.field_.nodes.points if on_rows else state["rows"]  # type: ignore[union-attr]
+        self._given = state["labeled"], state["known"]
+
     # ------------------------------------------------------------------ answers
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
@@ -400,7 +455,9 @@ class _Corrected(MetaEstimatorMixin, Composed):
     def transduction_(self) -> NDArray[Any]:
         """Labels or targets of the training rows; given ones are kept."""
         check_is_fitted(self, "estimator_")
-        answers = np.asarray(self.predict(self._rows))  # type: ignore[attr-defined]
+        with warnings.catch_warnings():  # rows from a model file have no names
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            answers = np.asarray(self.predict(self._rows))  # type: ignore[attr-defined]
         labeled, known = self._given
         answers[labeled] = known
         return answers
@@ -486,6 +543,8 @@ class GraphCorrectedClassifier(ClassifierMixin, _Corrected, BaseEstimator):
     held_out_by_ : {"leave-one-out", "out-of-bag", "out-of-fold", "prior"}
         Where the estimator's held-out predictions come from. "prior": labels are too few to hold
         any out, and equal shares take their place.
+    n_held_out_ : int
+        Held-out labels that decided; 0 if labels were too few.
     transduction_ : ndarray of shape (n_samples,)
         Labels of the training rows; given labels are kept.
     classes_, n_features_in_, feature_names_in_

@@ -88,7 +88,7 @@ class SearchMixin:
         problem = template.encode(X, y, sample_weight)
         template.check_affinity(affinity)
         if grid == Grid() and self.cv is None and template.plan(problem).solver.builds_graph:
-            return self._take(template.learn(problem, affinity=affinity))
+            return self.take_field(template.learn(problem, affinity=affinity))
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
         closed = ClosedForm(problem, classes=is_classifier(self), seed=int(template.random_state))
@@ -125,7 +125,7 @@ class SearchMixin:
         self.set_model(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
         return self
 
-    def _take(self, model: BaseGKM) -> Self:
+    def take_field(self, model: BaseGKM) -> Self:
         """Take over what a field has chosen by itself."""
         found = model.corrected_
         self.cv_results_, self.best_index_ = found.cv_results_, found.best_index_

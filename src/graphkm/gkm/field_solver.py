@@ -29,8 +29,8 @@ class FieldSolver(Solver):
     ----------
     nodes : KNN or None, default=None
         The graph; None takes that of the estimator.
-    gammas : tuple of float or None, default=None
-        Values of the kernel's gamma that are tried; None lets leave-one-out find one.
+    gamma : float or None, default=None
+        The kernel's gamma; None lets leave-one-out find one.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class FieldSolver(Solver):
     """
 
     nodes: KNN | None = None
-    gammas: tuple[float, ...] | None = None
+    gamma: float | None = None
     builds_graph: ClassVar[bool] = True
 
     def accepts(self, together: Combination) -> None:
@@ -99,11 +99,11 @@ class FieldState:
         weights = np.zeros(len(y))
         weights[objective.labeled] = objective.weights
         threads = resources.n_threads
-        kernel = objective.kernel
+        kernel, gamma = objective.kernel, self._solver.gamma
         if "gamma" in kernel.get_params():
             kernel = kernel.with_params(gamma=None)
         machine = KernelRidgeClassifierCV(
-            self._solver.gammas, kernel=kernel, random_state=seed, n_jobs=threads
+            None if gamma is None else [gamma], kernel=kernel, random_state=seed, n_jobs=threads
         )
         assert self._solver.nodes is not None
         self._model = GraphCorrectedClassifier(

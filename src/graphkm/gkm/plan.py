@@ -232,7 +232,7 @@ def _with_nodes(plan: Plan, estimator: Any, X: Any, sizes: Sizes) -> Plan:
     opened = getattr(resolve_kernel(estimator.kernel), "gamma", None) is None
     searched = opened and isinstance(estimator.gamma, str) and estimator.gamma == "spread"
     given = None if searched else getattr(plan.kernel, "gamma", None)
-    solver = replace(plan.solver, nodes=graph, gammas=None if given is None else (float(given),))
+    solver = replace(plan.solver, nodes=graph, gamma=given)
     return replace(plan, graph=graph, solver=solver)
 
 

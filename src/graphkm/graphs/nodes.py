@@ -241,6 +241,8 @@ def _moved(X: Any, anchors: Any, n_jobs: int | None) -> Any:
     share = sp.csr_array((1.0 / count[own], (own, np.arange(len(own)))), shape=(m, len(own)))
     stay = sp.diags_array((count == 0).astype(np.float64))
     moved = share @ X + stay @ anchors
-    return (
-        moved.astype(X.dtype) if isinstance(X, np.ndarray) else sp.csr_array(moved, dtype=X.dtype)
-    )
+    if isinstance(X, np.ndarray):
+        return moved.astype(X.dtype)
+    rows = sp.csr_array(moved, dtype=X.dtype)
+    rows.sum_duplicates()  # an index searches canonical rows
+    return rows

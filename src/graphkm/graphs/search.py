@@ -166,6 +166,25 @@ class NeighbourIndex:
             self._cells.probes = known.probes
         return self._cells
 
+    def state(self) -> dict[str, Any]:
+        """Return the rows and numbers that `from_state` makes the same search of."""
+        known = None if self._calibration is None else tuple(self._calibration)
+        return {
+            "rows": self.rows,
+            "method": self.method,
+            "approximate": self._approximate,
+            "calibration": known,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_jobs: int | None = None) -> NeighbourIndex:
+        """Return an index that finds what another found, whose `state` this is."""
+        known = state["calibration"]
+        index = cls(state["rows"], "exact", n_jobs)
+        index.method, index._approximate = state["method"], state["approximate"]
+        index._calibration = None if known is None else Calibration(*known)
+        return index
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and numbers; faiss's and scikit-learn's objects stay here."""
         calibration = None if self._calibration is None else tuple(self._calibration)

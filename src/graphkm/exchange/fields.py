@@ -1,0 +1,159 @@
+"""The state of a model that is corrected over a graph, and checks of a state from a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
+
+from ..graphs import AnchorNodes, NeighbourIndex, RowNodes, resolve_nodes
+from ..graphs.approximate import DIRECTIONS
+from ..solvers.field import Field, Strength
+from .codec import State
+from .machines import check_matrix, check_rows, n_functions, present, require, set_attributes
+
+_SEEN = ("n_features_in_", "feature_names_in_", "classes_")
+_NUMBERS = ("estimator_weight", "prior", "stretch")
+_HOW = ("leave-one-out", "out-of-bag", "out-of-fold", "prior")
+_STATE = {"estimator", "field", "how", "heat", "rows", "labeled", "known", *_NUMBERS}
+_STATE |= {"candidates", "criterion", "scores", "ranks", "best", "n_held_out"}
+
+
+def corrected_state(model: Any) -> State:
+    """Return everything that a corrected model needs to predict."""
+    state = model.fitted_state()
+    return present(model, _SEEN) | state | {"field": _field_state(state["field"])}
+
+
+def restore_corrected(model: Any, state: State) -> None:
+    """Give a new model the state from `corrected_state`; raise ValueError if it does not fit."""
+    set_attributes(model, {name: state.pop(name) for name in _SEEN if name in state})
+    require(set(state) == _STATE, "it is not complete")
+    resolve_nodes(model.graph)
+    _check_estimator(model, state["estimator"])
+    for name in _NUMBERS:
+        require(_is_number(state[name]), f"its {name} is {state[name]}")
+    require(state["how"] in _HOW, f"its held-out predictions are {state['how']}")
+    require(state["heat"] is None or _is_number(state["heat"]), f"its heat is {state['heat']}")
+    state["field"] = _restored_field(model, state["field"])
+    _check_given(model, state)
+    _check_results(state)
+    model.set_fitted_state(state)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float and bool(np.isfinite(value))
+
+
+def _check_estimator(model: Any, estimator: Any) -> None:
+    """Raise unless a fitted classifier or regressor fits the classes and features of the model."""
+    require(model.estimator is None or hasattr(model.estimator, "get_params"), "it has no model")
+    same = is_classifier if is_classifier(model) else is_regressor
+    last = estimator.steps[-1][1] if type(estimator) is Pipeline else estimator
+    require(same(last) and hasattr(last, "n_features_in_"), "its estimator is of another kind")
+    require(estimator.n_features_in_ == model.n_features_in_, "its estimator has other features")
+    if is_classifier(model):
+        known = np.isin(estimator.classes_, model.classes_)
+        require(known.all(), "its estimator knows other classes")
+
+
+# ------------------------------------------------------------------ the field
+
+
+def _field_state(field: Field | None) -> State | None:
+    if field is None:
+        return None
+    nodes = field.nodes
+    assert isinstance(nodes, RowNodes | AnchorNodes)
+    own: State = {}
+    if isinstance(nodes, RowNodes):
+        own = {"n_neighbors": nodes.n_neighbors, "sharpness": float(nodes.sharpness)}
+    return own | {
+        "reach": nodes.reach,
+        "index": nodes.index.state(),
+        "values": field.values,
+        "strength": tuple(field.strength),
+        "objective": field.objective,
+    }
+
+
+def _restored_field(model: Any, state: State | None) -> Field | None:
+    if state is None:
+        return None
+    index, reach = _restored_index(model, state["index"]), state["reach"]
+    m = index.rows.shape[0]
+    check_matrix("the reach of its nodes", reach, (m,))
+    require((reach > 0).all(), "a node has no reach")
+    shape = (m, n_functions(model))
+    check_matrix("the values of its field", state["values"], shape, np.float32)
+    strength = Strength(*state["strength"])
+    require(all(map(_is_number, strength)) and min(strength) > 0, f"its field has {strength}")
+    nodes: RowNodes | AnchorNodes = AnchorNodes(index, reach)
+    if "n_neighbors" in state:
+        k, sharpness = state["n_neighbors"], state["sharpness"]
+        require(type(k) is int and 0 < k <= m, f"its nodes have {k} neighbours")
+        require(_is_number(sharpness) and sharpness > 0, f"its sharpness is {sharpness}")
+        nodes = RowNodes(index, k, reach, sharpness)
+    require(_is_number(state["objective"]), f"its objective is {state['objective']}")
+    return Field(nodes, state["values"], strength, state["objective"])
+
+
+def _restored_index(model: Any, state: State) -> NeighbourIndex:
+    rows, known = state["rows"], state["calibration"]
+    n, d = rows.shape[0], model.n_features_in_
+    require(n > 0, "its field has no nodes")
+    check_rows("its nodes", rows, n, d)
+    dense = type(rows) is np.ndarray
+    approximate = type(state["approximate"]) is bool and (dense or not state["approximate"])
+    require(approximate, "its nodes cannot be searched")
+    require(state["method"] in ("auto", "exact", "approximate"), "its search has no such name")
+    if known is not None:
+        k, width, probes = known
+        require(all(type(number) is int for number in known), "its search has no numbers")
+        widths = (d, DIRECTIONS) if d > 2 * DIRECTIONS else (d,)
+        require(0 < k < n and width in widths and 0 <= probes <= n, "its search has other numbers")
+    return NeighbourIndex.from_state(state, model.n_threads())
+
+
+# ------------------------------------------------------------------ labels and results
+
+
+def _check_given(model: Any, state: State) -> None:
+    """Raise unless the labels given belong to training rows and classes."""
+    labeled, known, rows = state["labeled"], state["known"], state["rows"]
+    field = state["field"]
+    if rows is None:
+        require(field is not None and isinstance(field.nodes, RowNodes), "its rows are missing")
+        rows = field.nodes.points
+    else:
+        check_rows("its rows", rows, rows.shape[0], model.n_features_in_)
+    _check_positions(labeled, rows.shape[0])
+    require(type(known) is np.ndarray and known.shape == labeled.shape, "its labels do not fit")
+    if is_classifier(model):
+        require(np.isin(known, model.classes_).all(), "its labels are of other classes")
+    else:
+        check_matrix("its targets", known, labeled.shape)
+
+
+def _check_positions(labeled: NDArray[Any], n: int) -> None:
+    whole = labeled.ndim == 1 and labeled.dtype == np.int64 and len(labeled) > 0
+    require(whole and (np.diff(labeled) > 0).all(), "its labelled rows are out of order")
+    require(labeled[0] >= 0 and labeled[-1] < n, "a labelled row is none of its rows")
+
+
+def _check_results(state: State) -> None:
+    candidates, best, count = state["candidates"], state["best"], state["n_held_out"]
+    require(type(candidates) is list and len(candidates) > 0, "it has no candidates")
+    for each in candidates:
+        plain = type(each) is tuple and len(each) == 3 and all(type(v) is float for v in each)
+        require(plain, f"a candidate is {str(each)[:40]}")
+    for name in ("criterion", "scores", "ranks"):
+        values = state[name]
+        fits = type(values) is np.ndarray and values.dtype == np.float64
+        require(fits and values.shape == (len(candidates),), f"its {name} do not fit")
+    require(type(best) is int and 0 <= best < len(candidates), f"it has no candidate {best}")
+    fits = type(count) is int and 0 <= count <= len(state["known"])
+    require(fits, f"{count} of its labels were held out")

@@ -1,0 +1,85 @@
+"""Corrected models with an estimator of scikit-learn inside, as skops files.
+
+skops writes a zip file of JSON and arrays. Reading it makes objects of known types alone, and runs
+no code of the file. The types are a closed list: what the models of the command line consist of.
+scikit-learn does not check the numbers of its own trees and vectors, so a forged file can still
+give any prediction, or crash the process.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from scipy.sparse import csr_array, csr_matrix
+
+from ..gkm import held_out
+from ..graphs import KNN, AnchorNodes, Anchors, NeighbourIndex, RowNodes
+from ..solvers import field
+from .container import ModelFileError, write_parts
+from .models import CORRECTED
+
+_PARTS = (
+    *CORRECTED,
+    *(held_out.HeldOut, field.Field, field.Strength),
+    *(RowNodes, AnchorNodes, NeighbourIndex, KNN, Anchors),
+    *(csr_array, csr_matrix),
+)
+_TRUSTED = {f"{cls.__module__}.{cls.__qualname__}" for cls in _PARTS} | {
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+}
+
+
+def is_skops_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as skops files do; a pipe is left unread."""
+    if not Path(path).is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(4) == b"PK\x03\x04"
+
+
+def save_with_skops(model: Any, path: str | os.PathLike[str], note: dict[str, Any]) -> None:
+    """Write a model and its note, whole or not at all."""
+    content = _skops().dumps({"model": model, "note": note}, compression=zipfile.ZIP_DEFLATED)
+    write_parts(path, [content], keep_previous=True)
+
+
+def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Return the model and the note of a file; raise ModelFileError for any other content."""
+    skops, content = _skops(), Path(path).read_bytes()
+    try:
+        unknown = sorted(set(skops.get_untrusted_types(data=content)) - _TRUSTED)
+        found = {} if unknown else skops.loads(content, trusted=sorted(_TRUSTED))
+    except Exception as error:  # skops has no error of its own for files that it cannot read
+        raise ModelFileError(
+            f"{os.fspath(path)} is damaged, or no model of graphkm ({type(error).__name__}: "
+            f"{error}); train the model again."
+        ) from error
+    if unknown:
+        raise ModelFileError(
+            f"{os.fspath(path)} holds {', '.join(unknown[:3])}, which no model of graphkm train "
+            "consists of; it is not loaded."
+        )
+    model, note = _parts(found)
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if not (isinstance(last, CORRECTED) and hasattr(last, "estimator_") and type(note) is dict):
+        raise ModelFileError(f"{os.fspath(path)} is a skops file, but no model of graphkm train.")
+    return model, note
+
+
+def _parts(found: Any) -> tuple[Any, Any]:
+    return (found.get("model"), found.get("note")) if isinstance(found, dict) else (None, None)
+
+
+def _skops() -> Any:
+    try:
+        import skops.io as skops
+    except ImportError as error:
+        raise ImportError(
+            'Models of scikit-learn are kept in skops files: pip install "graphkm[cli]".'
+        ) from error
+    return skops
