@@ -16,7 +16,6 @@ from ..machines import KernelRidgeClassifierCV
 from .models import CORRECTED, MODELS, check_steps
 from .pairwise import PairwiseClassifier
 
-
 _LANDMARKS = 1000  # of a model that stands for one with a field
 
 
@@ -68,7 +67,8 @@ def plain_model(model: Any, program: str) -> PlainModel:
 
 def _on_landmarks(model: Any, program: str) -> Any:
     """Return a machine on landmarks that decides nearly as a classifier with a field does."""
-    rows, labels = model.corrected_.field_.nodes.points, model.transduction_
+    rows = model.corrected_.field_.nodes.points
+    labels = model.predict(rows)
     kernel, gamma = model.kernel_, getattr(model.kernel_, "gamma", None)
     if gamma is not None:
         kernel = kernel.with_params(gamma=None)
