@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from scipy.sparse import issparse
@@ -35,13 +34,6 @@ _BASES: dict[tuple[str, str], Any] = {
 }
 _GRAPHS: dict[str, Any] = {"knn": KNN, "anchors": Anchors}
 _OPTIONS = ("graph", "n_neighbors", "random_state", "n_jobs")  # that go with --model
-_WORDS = {
-    "forest": "the forest",
-    "boosting": "the boosted trees",
-    "svm": "the SVM",
-    "logistic": "the logistic regression",
-    "kernel": "the kernel machine",
-}
 
 
 def make_corrected(kind: ModelKind, task: str, options: FitOptions) -> Any:
@@ -120,55 +112,3 @@ def check_sparse(kind: ModelKind, model: Any, X: Any) -> None:
             f"--model {kind.value} takes no sparse rows, and LIBSVM files hold such; pass --model "
             "kernel, forest, svm or logistic, or write the rows as CSV."
         )
-
-
-# ------------------------------------------------------------------ what was found
-
-
-def correction_lines(model: Any, method: str) -> dict[str, str | None]:
-    """Return the lines of a summary that describe a correction."""
-    inside, field = model.estimator_, model.field_
-    used = "" if model.estimator_weight_ else ", but the field alone does better"
-    return {
-        "estimator": f"{type(inside).__name__}, judged {model.held_out_by_}{used}",
-        "field": None
-        if field is None
-        else f"C={field.strength.C:g}, eps={field.strength.eps:g}, on {len(field.values):,} nodes",
-        "graph": bought(model, method),
-    }
-
-
-def correction_facts(model: Any) -> dict[str, Any]:
-    """Return the same for programs."""
-    return {
-        "best_params": model.best_params_,
-        "best_score": model.best_score_,
-        "unlabeled_gain": model.unlabeled_gain_,
-        "labels_held_out": model.n_held_out_,
-    }
-
-
-def bought(model: Any, method: str) -> str:
-    """Return a sentence on what the graph bought on held-out labels."""
-    alone = _WORDS.get(method, f"the {type(model.estimator_).__name__}")
-    gain, n = model.unlabeled_gain_, f"{model.n_held_out_:,} held-out labels"
-    if math.isnan(gain):
-        return "What the graph bought is not known: there are too few labels to hold some out."
-    if model.field_ is None:
-        return f"The graph did not help on held-out labels; the model is {alone} alone."
-    name, before, after, size = _scores(model)
-    if gain <= 0:
-        return (
-            f"The graph made held-out predictions surer; their {name} went from {before} to "
-            f"{after} ({n})."
-        )
-    return f"The graph raised held-out {name} from {before} to {after} ({size}{n})."
-
-
-def _scores(model: Any) -> tuple[str, str, str, str]:
-    """Return the score's name, its value without and with the graph, and the points between."""
-    after, before = model.best_score_, model.best_score_ - model.unlabeled_gain_
-    if model.scoring is None and hasattr(model, "classes_"):
-        points = f"{100 * (after - before):.1f} points, "
-        return "accuracy", f"{100 * before:.1f} %", f"{100 * after:.1f} %", points
-    return str(model.scoring or "R^2"), f"{before:.4f}", f"{after:.4f}", ""

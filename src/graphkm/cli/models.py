@@ -26,6 +26,7 @@ from ..gkm.plan import check_parameters
 from ..graphs import KNN, Bipartite, Epsilon, Full
 from ..smoothness import IteratedLaplacian, Power
 from ..solvers import SGD, Newton, RowNewton
+from .bought import correction_facts, correction_lines
 from .options import PARAMETERS, FitOptions, LearningOptions, Method, Scale, Task, UsageError
 
 # -------------------------------------------------------------- estimators
@@ -363,8 +364,6 @@ def described_model(model: Any, note: FileNote) -> dict[str, str | None]:
     }
     if not isinstance(estimator, CORRECTED):
         return lines
-    from .corrected import correction_lines
-
     return lines | correction_lines(estimator, note.method)
 
 
@@ -373,6 +372,4 @@ def found_facts(model: Any) -> dict[str, Any]:
     estimator = last_step(model)
     if not isinstance(estimator, CORRECTED):
         return {}
-    from .corrected import correction_facts
-
     return correction_facts(estimator)
