@@ -1,21 +1,22 @@
 """Kernel machines smoothed over a graph.
 
-===========  ==================================================================
-plan         `Plan`: what one fit does, with every "auto" filled in
-base         `fit` of the classifier and the regressor
-streaming    `partial_fit` of both
-classifier   `GKMClassifier`
-regressor    `GKMRegressor`
-corrected    `GraphCorrectedClassifier`, `GraphCorrectedRegressor`: any model and a field
-held_out     what a model says of labelled rows without their labels
-correction   how strong the field is
-field_solver `FieldSolver`: the kernel machine and the field as a solver of `GKMClassifier`
-cv           `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
-candidates   the candidates of a search
-closed_form  candidates judged by leave-one-out in closed form
-fold_judge   candidates judged by fits on folds
-criterion    the formulas of both judges
-===========  ==================================================================
+==============  ====================================================================
+plan            `Plan`: what one fit does, with every "auto" filled in
+base            `fit` of the classifier and the regressor
+streaming       `partial_fit` of both
+classifier      `GKMClassifier`
+regressor       `GKMRegressor`
+corrected       `GraphCorrectedClassifier`, `GraphCorrectedRegressor`: any model and a field
+corrected_base  their fit, and the choice of the field
+held_out        what a model says of labelled rows without their labels
+correction      how strong the field is
+field_solver    `FieldSolver`: a kernel machine and a field as a solver of `GKMClassifier`
+cv              `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
+candidates      the candidates of a search
+closed_form     candidates judged by leave-one-out in closed form
+fold_judge      candidates judged by fits on folds
+criterion       the formulas of both judges
+==============  ====================================================================
 """
 
 from .classifier import GKMClassifier

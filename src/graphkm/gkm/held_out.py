@@ -13,7 +13,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -22,6 +21,12 @@ Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 class FoldError(Exception):
     """The estimator failed on a fold; its own error is the cause."""
+
+
+BAG = 1000
+"""Labels from which a forest's out-of-bag predictions are used. A tree sees two thirds of the
+labels, and a row's bag a third of the trees. With few labels that makes a forest look worse than it
+is, and the field better."""
 
 
 @dataclass
@@ -45,6 +50,17 @@ class HeldOut:
     values: NDArray[np.float64]
     how: str
     heat: float | None = None
+
+
+def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of an array, a sparse matrix or a frame.
+
+    Examples
+    --------
+    >>> take_rows(np.eye(3), np.array([2]))
+    array([[0., 0., 1.]])
+    """
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def check_classifier(estimator: Any) -> None:
@@ -77,7 +93,7 @@ def hold_out_classes(
     classes : ndarray
         All labels, sorted.
     """
-    model = _fitted(_with_bag(estimator), X, y, weights)
+    model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
     own = _own_shares(model, len(y))
     if own is not None:
         return own
@@ -89,7 +105,7 @@ def hold_out_classes(
     scores = np.full((len(y), len(classes)), np.nan)
     for train, test in folds:
         part = _fitted_to_fold(estimator, X, y, weights, train)
-        scores[test] = _aligned(part, _safe_indexing(X, test), classes)
+        scores[test] = _aligned(part, take_rows(X, test), classes)
     if sure:
         return HeldOut(model, scores, "out-of-fold")
     heat = _best_heat(scores, np.searchsorted(classes, y))
@@ -100,9 +116,11 @@ def hold_out_values(
     estimator: Any, X: Any, y: NDArray[np.float64], weights: Any, folds: Folds
 ) -> HeldOut:
     """Fit a regressor, and return it with held-out predictions; parameters as for classes."""
-    model = _fitted(_with_bag(estimator), X, y, weights)
+    model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
     for name, how in (("held_out_", "leave-one-out"), ("oob_prediction_", "out-of-bag")):
         values = getattr(model, name, None)
+        if how == "out-of-bag" and len(y) < BAG:
+            continue
         if values is not None and _is_complete(np.reshape(values, (len(y), -1)), how):
             return HeldOut(model, np.asarray(values, float).reshape(len(y), 1), how)
     model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
@@ -111,7 +129,7 @@ def hold_out_values(
     values = np.full((len(y), 1), np.nan)
     for train, test in folds:
         part = _fitted_to_fold(estimator, X, y, weights, train)
-        values[test, 0] = part.predict(_safe_indexing(X, test))
+        values[test, 0] = part.predict(take_rows(X, test))
     return HeldOut(model, values, "out-of-fold")
 
 
@@ -127,6 +145,8 @@ def _own_shares(model: Any, n: int) -> HeldOut | None:
     """Return held-out shares that a fitted classifier has itself: in closed form, or of its bag."""
     for name, how in (("held_out_", "leave-one-out"), ("oob_decision_function_", "out-of-bag")):
         shares = getattr(model, name, None)
+        if how == "out-of-bag" and n < BAG:
+            continue
         if shares is not None and len(shares) == n and _is_complete(shares, how):
             return HeldOut(model, np.asarray(shares, dtype=np.float64), how)
     return None
@@ -141,12 +161,12 @@ def _is_complete(values: NDArray[Any], how: str) -> bool:
     return bool((complete & values.any(axis=1) if how == "out-of-bag" else complete).all())
 
 
-def _with_bag(estimator: Any) -> Any:
+def _with_bag(estimator: Any, n: int) -> Any:
     """Return a copy that keeps the predictions of its bag, if it draws rows with replacement."""
     copy = clone(estimator)
     parameters = copy.get_params(deep=False)
     draws = parameters.get("bootstrap") is True and not parameters.get("warm_start")
-    if draws and parameters.get("oob_score") is False:
+    if draws and n >= BAG and parameters.get("oob_score") is False:
         copy.set_params(oob_score=True)
     return copy
 
@@ -192,7 +212,7 @@ def _weights_named(model: Any, weights: Any) -> dict[str, Any]:
 
 
 def _part(X: Any, y: NDArray[Any], weights: Any, rows: NDArray[np.int64]) -> tuple[Any, ...]:
-    return _safe_indexing(X, rows), y[rows], None if weights is None else weights[rows]
+    return take_rows(X, rows), y[rows], None if weights is None else weights[rows]
 
 
 def _aligned(model: Any, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:

@@ -1,0 +1,474 @@
+"""What the corrected classifier and regressor share: the fit, the choice of a field, the sum."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import MetaEstimatorMixin, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .._parameters import check_count, check_number, count_threads
+from ..expansion import default_threads
+from ..graphs import NodesPart, RowNodes, resolve_nodes
+from ..machines.checks import GraphWarning, canonical_csr, check_range
+from ..machines.params import Composed, Resolver
+from ..solvers.field import Field, FieldSystem, Strength
+from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged
+from .held_out import FoldError, Folds, HeldOut, take_rows
+
+_FOLDS = 5
+
+
+class Corrected(MetaEstimatorMixin, Composed):
+    """What the classifier and the regressor share."""
+
+    estimator_: Any
+    field_: Field | None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        graph: str | NodesPart = "knn",
+        Cs: Sequence[float] | None = None,
+        epsilons: Sequence[float] | None = None,
+        degree: int = 1,
+        cv: Any = None,
+        scoring: Any = None,
+        unlabeled: Any = -1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.graph = graph
+        self.Cs = Cs
+        self.epsilons = epsilons
+        self.degree = degree
+        self.cv = cv
+        self.scoring = scoring
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def n_threads(self) -> int:
+        """Return the threads that `n_jobs` asks for."""
+        return count_threads(self.n_jobs, default_threads())
+
+    def _resolvers(self) -> Mapping[str, Resolver]:
+        return {"graph": resolve_nodes}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the estimator to the labelled rows, and its errors as a field over all rows.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n_samples, n_features)
+            All rows. The graph needs numbers in every place.
+        y : array-like of shape (n_samples,)
+            Labels or targets; `unlabeled`, NaN, None or NA where unknown.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the labelled rows, for the estimator and the field. A row of weight 0 counts
+            as unlabelled.
+
+        Returns
+        -------
+        self
+        """
+        strengths = self._strengths()
+        part = resolve_nodes(self.graph)
+        check_count("degree", self.degree)
+        threads = self.n_threads()
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        rows = self._validate(X, reset=True)
+        check_range(rows, np.dtype(np.float64))
+        weights = _check_sample_weight(
+            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+        )
+        labeled, known = self._encode(y, rows, weights > 0)
+        weights = weights[labeled]
+        if rows.shape[0] < 2:
+            raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
+        given = None if sample_weight is None else weights
+        own = _as_given(X, rows)
+        folds = self._folds(take_rows(own, labeled), known, seed)
+        held = self._hold_out_with(take_rows(own, labeled), known, given, folds, seed)
+        graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
+        system = FieldSystem(graph, degree=int(self.degree), n_threads=threads)
+        targets, prior = self._targets(known, weights)
+        correction = Correction(
+            graph, system, labeled, weights, targets, self._columns(held.values), prior
+        )
+        candidate = self._choose(correction, folds, strengths, known, weights)
+        self.field_ = None if candidate.strength is None else correction.fit(candidate)
+        self.estimator_, self.estimator_weight_ = held.model, candidate.estimator_weight
+        self._held, self._prior = replace(held, values=held.values[:0]), prior
+        self.held_out_by_ = held.how
+        self._rows, self._given = own, (labeled, known)
+        return self
+
+    # ------------------------------------------------------------------ what subclasses know
+
+    @abstractmethod
+    def _encode(
+        self, y: Any, rows: Any, counts: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Return the labelled rows that count, and their labels, checked."""
+
+    @abstractmethod
+    def _hold_out(self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int) -> Any:
+        """Return the fitted estimator with its held-out predictions."""
+
+    @abstractmethod
+    def _targets(
+        self, known: NDArray[Any], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return labels as columns, and what they would be of a row of which nothing is known."""
+
+    @abstractmethod
+    def _columns(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return predictions as columns like those of the targets."""
+
+    @abstractmethod
+    def _base(self, X: Any) -> NDArray[np.float64]:
+        """Return the estimator's predictions as columns."""
+
+    @abstractmethod
+    def _loss(
+        self, known: NDArray[Any], targets: NDArray[np.float64]
+    ) -> Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]:
+        """Return the loss of every row from outputs and positions."""
+
+    @abstractmethod
+    def _answers(self, outputs: NDArray[np.float64], stretch: float) -> Any:
+        """Return a fixed estimator that gives these outputs, for scorers."""
+
+    @abstractmethod
+    def _splitter(self, known: NDArray[Any], n_splits: int, seed: int) -> Any:
+        """Return a splitter into this many folds, or None if labels are too few for it."""
+
+    def _stretch_to(self, outputs: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
+        """Return the factor of the outputs in probabilities."""
+        return 1.0
+
+    # ------------------------------------------------------------------ steps of the fit
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        """Return X as numbers: what the graph sees."""
+        rows = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan",
+        )
+        values = rows.data if issparse(rows) else rows
+        missing = np.isnan(values)
+        if missing.any():
+            holes = f"{int(missing.sum()):,} values of X are NaN"
+            if not issparse(rows):
+                columns = np.flatnonzero(missing.any(axis=0))
+                names = getattr(self, "feature_names_in_", np.arange(rows.shape[1]))[columns]
+                shown = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
+                holes += f", in {len(names)} of its columns ({shown})"
+            raise ValueError(
+                f"Input X contains NaN: {holes}. The graph measures distances between all rows; "
+                "impute missing values first, for example with sklearn.impute.SimpleImputer."
+            )
+        return canonical_csr(rows) if issparse(rows) else rows
+
+    def _strengths(self) -> list[Strength]:
+        Cs = CS if self.Cs is None else list(self.Cs)
+        epsilons = EPSILONS if self.epsilons is None else list(self.epsilons)
+        for name, values in (("Cs", Cs), ("epsilons", epsilons)):
+            if not len(values):
+                raise ValueError(f"{name} is empty; pass at least one value, or None.")
+            for value in values:
+                check_number(name, value, least=0, strictly=True)
+        epsilons = sorted(epsilons, reverse=True)
+        return [Strength(float(C), float(eps)) for C, eps in product(Cs, epsilons)]
+
+    def _folds(self, X: Any, known: NDArray[Any], seed: int) -> Folds:
+        """Return folds of the labelled rows; none if they are too few."""
+        if self.cv is None or isinstance(self.cv, Integral | str):
+            n_splits = _FOLDS if self.cv is None else check_count("cv", self.cv, least=2)
+            return self._fewer_folds(known, n_splits, seed)
+        splits = check_cv(self.cv).split(X, known)
+        folds = [(np.asarray(train), np.asarray(test)) for train, test in splits]
+        held = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(known))
+        if len(held) > len(known):
+            raise ValueError(
+                f"cv={self.cv!r} holds out row {len(held) - 1}, but its folds count the labelled "
+                f"rows only, and there are {len(known)}."
+            )
+        if (held == 0).any():
+            raise ValueError(
+                f"cv={self.cv!r} never holds out {int((held == 0).sum())} of the {len(known)} "
+                "labelled rows; pass a splitter whose test folds cover them all, or a number."
+            )
+        return folds
+
+    def _fewer_folds(self, known: NDArray[Any], most: int, seed: int) -> Folds:
+        """Return the most folds that the labels allow, up to a number; none if not even two."""
+        for n_splits in range(most, 1, -1):
+            splitter = self._splitter(known, n_splits, seed)
+            if splitter is not None:
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", message="The least populated class")
+                    return list(splitter.split(np.zeros(len(known)), known))
+        return []
+
+    def _hold_out_with(
+        self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int
+    ) -> HeldOut:
+        """Return held-out predictions; an estimator that fails on a fold gets fewer folds."""
+        while True:
+            try:
+                held: HeldOut = self._hold_out(X, known, weights, folds, seed)
+                return held
+            except FoldError as error:
+                fewer: Folds = []
+                if self.cv is None or isinstance(self.cv, Integral):
+                    fewer = self._fewer_folds(known, len(folds) - 1, seed)
+                if not fewer:
+                    raise ValueError(
+                        f"The estimator could not be fitted to {len(folds)} folds of the "
+                        f"{len(known)} labelled rows: {error.__cause__} Label more rows of every "
+                        "class, or pass an estimator that needs fewer."
+                    ) from error.__cause__
+                folds = fewer
+
+    def _choose(
+        self,
+        correction: Correction,
+        folds: Folds,
+        strengths: list[Strength],
+        known: NDArray[Any],
+        weights: NDArray[np.float64],
+    ) -> Candidate:
+        """Return the candidate that does best on held-out labels, and set the results."""
+        self._stretch = 1.0
+        if len(known) < FEWEST or not folds:
+            return self._unjudged(strengths, len(known))
+        targets, _ = self._targets(known, weights)
+        judged = correction.judge(
+            folds,
+            strengths,
+            self._loss(known, targets),
+            # The spread of a score needs the scores of several folds.
+            enough=ENOUGH if self.scoring is None else np.inf,
+            verbose=bool(self.verbose),
+        )
+        stretches = [
+            1.0 if candidate.strength is None else self._stretch_to(outputs, targets[judged.rows])
+            for candidate, outputs in zip(judged.candidates, judged.outputs, strict=True)
+        ]
+        scores = self._scores_of(judged, stretches, folds, known)
+        best = judged.best
+        if self.scoring is not None:
+            means, spread = scores.mean(axis=1), scores.std(axis=1, ddof=1) / len(scores[0]) ** 0.5
+            best = int(np.argmax(means))
+            best = best if means[best] - means[0] > spread[best] else 0
+        ranked = judged.losses if self.scoring is None else -means
+        self._set_results(judged, scores.mean(axis=1), ranked, best)
+        self._stretch = stretches[best]
+        return judged.candidates[best]
+
+    def _unjudged(self, strengths: list[Strength], n_labeled: int) -> Candidate:
+        only = len(strengths) == 1
+        strength = strengths[0] if only else USUAL
+        if not only:
+            warnings.warn(
+                f"{n_labeled} labelled rows are too few to judge a strength, which takes "
+                f"{FEWEST}, and two of some class. The field has a middle one, C={USUAL.C:g} and "
+                f"eps={USUAL.eps:g}; what "
+                "the unlabelled rows contribute is not known. Label more rows, or pass one C in "
+                "Cs and one eps in epsilons.",
+                GraphWarning,
+                stacklevel=4,
+            )
+        candidate = Candidate(1.0, strength)
+        none = np.full(1, np.nan)
+        judged = Judged([candidate], none, 0, [], np.empty(0, np.int64))
+        self._set_results(judged, none, none, 0)
+        return candidate
+
+    def _scores_of(
+        self, judged: Judged, stretches: list[float], folds: Folds, known: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Return the score of every candidate on every fold that was judged."""
+        from sklearn.metrics import get_scorer
+
+        usual = "accuracy" if is_classifier(self) else "r2"
+        scorer = self.scoring if callable(self.scoring) else get_scorer(self.scoring or usual)
+        parts = []
+        start = 0
+        for _, test in folds:
+            if start + len(test) > len(judged.rows):
+                break
+            parts.append(slice(start, start + len(test)))
+            start += len(test)
+        if self.scoring is None:  # one score of all held-out rows
+            parts = [slice(0, start)]
+        scores = []
+        for outputs, stretch in zip(judged.outputs, stretches, strict=True):
+            fixed = self._answers(outputs, stretch)
+            scores.append(
+                [scorer(fixed, np.arange(p.start, p.stop), known[judged.rows[p]]) for p in parts]
+            )
+        return np.array(scores, dtype=np.float64)
+
+    def _set_results(
+        self,
+        judged: Judged,
+        scores: NDArray[np.float64],
+        ranked: NDArray[np.float64],
+        best: int,
+    ) -> None:
+        """Set what is known of all candidates; the one with the least `ranked` has rank 1."""
+        self.n_held_out_ = len(judged.rows)
+        self.best_index_ = best
+        self.best_score_ = float(scores[best])
+        self.unlabeled_gain_ = float(scores[best] - scores[0])
+        params = [
+            {
+                "estimator_weight": candidate.estimator_weight,
+                "C": 0.0 if candidate.strength is None else candidate.strength.C,
+                "eps": np.nan if candidate.strength is None else candidate.strength.eps,
+            }
+            for candidate in judged.candidates
+        ]
+        self.best_params_ = params[best]
+        self.cv_results_ = {
+            f"param_{name}": np.ma.masked_invalid([each[name] for each in params])
+            for name in params[0]
+        } | {
+            "params": params,
+            "mean_test_score": scores,
+            "criterion": judged.losses,
+            "rank_test_score": 1 + np.argsort(np.argsort(ranked, kind="stable"), kind="stable"),
+        }
+
+    # ------------------------------------------------------------------ files
+
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what `fit` has set, for model files: numbers, arrays, the estimator, the field."""
+        check_is_fitted(self, "estimator_")
+        results: dict[str, Any] = self.cv_results_
+        rows = self._rows
+        if self.field_ is not None and isinstance(self.field_.nodes, RowNodes):
+            rows = None  # the nodes are the rows
+        elif hasattr(rows, "columns"):
+            rows = self._validate(rows, reset=False)
+        return {
+            "estimator": self.estimator_,
+            "estimator_weight": self.estimator_weight_,
+            "field": self.field_,
+            "how": self._held.how,
+            "heat": self._held.heat,
+            "prior": self._prior,
+            "stretch": self._stretch,
+            "rows": rows,
+            "labeled": self._given[0],
+            "known": self._given[1],
+            "candidates": [
+                (each["estimator_weight"], each["C"], each["eps"]) for each in results["params"]
+            ],
+            "criterion": results["criterion"],
+            "scores": results["mean_test_score"],
+            "ranks": results["rank_test_score"].astype(np.float64),
+            "best": self.best_index_,
+            "n_held_out": self.n_held_out_,
+        }
+
+    def set_fitted_state(self, state: Mapping[str, Any]) -> None:
+        """Set what `fitted_state` returned; the caller has checked it."""
+        candidates = [
+            Candidate(weight, Strength(C, eps) if C else None)
+            for weight, C, eps in state["candidates"]
+        ]
+        judged = np.arange(state["n_held_out"])
+        found = Judged(candidates, state["criterion"], state["best"], [], judged)
+        self._set_results(found, state["scores"], state["ranks"], state["best"])
+        self.estimator_, self.field_ = state["estimator"], state["field"]
+        self.estimator_weight_ = state["estimator_weight"]
+        self._held = HeldOut(self.estimator_, np.empty((0, 0)), state["how"], state["heat"])
+        self.held_out_by_ = state["how"]
+        self._prior, self._stretch = state["prior"], state["stretch"]
+        on_rows = self.field_ is not None and state["rows"] is None
+        self._rows = self.field_.nodes.points if on_rows else state["rows"]  # type: ignore[union-attr]
+        self._given = state["labeled"], state["known"]
+
+    # ------------------------------------------------------------------ answers
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Return F at every row of X, as columns."""
+        check_is_fitted(self, "estimator_")
+        rows = self._validate(X, reset=False)
+        given = _as_given(X, rows)
+        if self.estimator_weight_:
+            outputs = self.estimator_weight_ * self._base(given)
+        else:
+            outputs = np.full((rows.shape[0], 1), self._prior)
+        return outputs if self.field_ is None else outputs + self.field_(rows)
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Labels or targets of the training rows; given ones are kept."""
+        check_is_fitted(self, "estimator_")
+        with warnings.catch_warnings():  # rows from a model file have no names
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            answers = np.asarray(self.predict(self._rows))  # type: ignore[attr-defined]
+        labeled, known = self._given
+        answers[labeled] = known
+        return answers
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are fine if they are for the estimator."""
+        tags = super().__sklearn_tags__()
+        sparse = True if self.estimator is None else _takes_sparse(self.estimator)
+        tags.input_tags.sparse = sparse
+        tags.target_tags.required = True
+        return tags
+
+
+def _takes_sparse(estimator: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator).input_tags.sparse)
+
+
+def _as_given(X: Any, rows: Any) -> Any:
+    """Return what the estimator sees: a frame as it is, since its columns have names."""
+    return X if hasattr(X, "columns") else rows
+
+
+def require_labels(labeled: NDArray[np.int64], n: int, unlabeled: Any) -> None:
+    """Raise if no row is labelled."""
+    if len(labeled) == 0:
+        raise ValueError(
+            f"None of the {n} rows is labelled: y holds only missing values or the marker "
+            f"unlabeled={unlabeled!r}, or sample_weight is 0 wherever it holds others. Label "
+            "some rows of every class, or name the right marker."
+        )
+
+
+def weights_to_score(X: Any, labeled: NDArray[np.bool_], sample_weight: Any) -> NDArray[Any] | None:
+    """Return the weights of the labelled rows in a score; None gives all the same weight."""
+    check_consistent_length(X, labeled, sample_weight)
+    if not labeled.any():
+        raise ValueError("None of the rows to score is labelled; pass some with a label.")
+    return None if sample_weight is None else np.asarray(sample_weight)[labeled]
