@@ -101,8 +101,9 @@ class TestHeldOut:
         held = hold_out_values(Ridge(), X, y, None, folds)
         np.testing.assert_allclose(held.values[:, 0], cross_val_predict(Ridge(), X, y, cv=folds))
 
-    def test_a_forest_has_its_bag_if_every_row_was_left_out(self):
+    def test_a_forest_has_its_bag_if_every_row_was_left_out(self, monkeypatch):
         X, _, y = rings(60)
+        monkeypatch.setattr("graphkm.gkm.held_out.BAG", len(y))
         folds = list(StratifiedKFold(3).split(X, y))
         many, few = (RandomForestClassifier(n, random_state=0) for n in (60, 3))
         held = hold_out_classes(many, X, y, None, folds, np.unique(y))
@@ -114,8 +115,16 @@ class TestHeldOut:
         expected = cross_val_predict(few, X, y, cv=folds, method="predict_proba")
         np.testing.assert_allclose(held.values, expected)
 
-    def test_the_bag_of_a_regressor(self):
+    @pytest.mark.parametrize("oob_score", [False, True])
+    def test_few_labels_make_no_bag(self, oob_score):
+        X, _, y = rings(60)
+        forest = RandomForestClassifier(60, oob_score=oob_score, random_state=0)
+        folds = list(StratifiedKFold(3).split(X, y))
+        assert hold_out_classes(forest, X, y, None, folds, np.unique(y)).how == "out-of-fold"
+
+    def test_the_bag_of_a_regressor(self, monkeypatch):
         X, _, y = wave(60)
+        monkeypatch.setattr("graphkm.gkm.held_out.BAG", len(y))
         folds = list(KFold(3).split(X))
         how = [
             hold_out_values(RandomForestRegressor(n, random_state=0), X, y, None, folds).how
