@@ -5,8 +5,8 @@
 
 The sets are read from the folder GRAPHKM_DATA; one that is not there is skipped. Of every set 90 %
 of the rows are for training. Labels are a tenth of these, or a number that is drawn class by class.
-"hidden" is the accuracy on training rows whose labels were hidden, "test" that on the other tenth of
-the rows, which no fit has seen.
+"hidden" is the accuracy on training rows whose labels were hidden, "test" that on the other tenth
+of the rows, which no fit has seen.
 
 Every fit runs in a process of its own and adds one line to out/fields/results.jsonl at once; what
 is there already is not run again. CPU seconds are those of `fit` with everything in it: neighbours,
