@@ -791,7 +791,10 @@ def test_default_costs_learn_something_at_any_p(p, two, curve):
         ({"search": "near"}, "search must be one of 'auto', 'exact', 'approximate'"),
         ({"C": "big"}, "C must be 'auto' or a finite number > 0, got 'big'"),
         ({"C_graph": "big"}, "C_graph must be 'auto' or 'guaranteed' or a finite number >= 0"),
-        ({"weights": "wide"}, "weights must be 'auto' or 'local' or 'sharp' or 'kernel' or a finite"),
+        (
+            {"weights": "wide"},
+            "weights must be 'auto' or 'local' or 'sharp' or 'kernel' or a finite",
+        ),
         ({"degree": 2, "solver": "sgd"}, r"solver=SGD\(\) draws single edges"),
         ({"normalized": True, "solver": "sgd"}, r"solver=SGD\(\) draws single edges"),
         (

@@ -79,6 +79,10 @@ class Combination(Protocol):
         """The weight of the graph term; 0 leaves the graph out."""
 
     @property
+    def classes(self) -> bool:
+        """Whether targets are classes."""
+
+    @property
     def streaming(self) -> bool:
         """Whether rows come in chunks."""
 

@@ -78,14 +78,17 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         The form of the graph term. A number p is `graphkm.smoothness.Power` of p. "auto" is
         ``IteratedLaplacian(degree=2)`` for `Newton` and a graph that lists its edges, else
         ``Power(p=2)``.
-    solver : {"auto", "newton", "row_newton", "sgd"} or Solver, default="auto"
+    solver : {"auto", "newton", "row_newton", "field", "sgd"} or Solver, default="auto"
         `graphkm.solvers.Newton` finds the minimum over f in the span of landmarks, with a
         certified gap. `RowNewton` gives every row a score of its own, smooths those, and fits
-        the landmarks to them: it follows a graph of many more rows than landmarks. `SGD` draws
-        labels and edges one by one, and stores neither a kernel matrix nor a full graph. "auto"
-        takes a Newton solver if labels are few (at most half as many as landmarks, or 1,000
-        where all rows are landmarks) and the graph lists its edges (or there are at most 500
-        rows). It takes `SGD` otherwise, and for C_graph="guaranteed".
+        the landmarks to them: it follows a graph of many more rows than landmarks.
+        `graphkm.gkm.FieldSolver` fits a kernel machine to the labels and its held-out errors as a
+        field over all rows; it chooses gamma, C and C_graph itself. `SGD` draws labels and edges
+        one by one, and stores neither a kernel matrix nor a full graph. "auto" takes `FieldSolver`
+        beyond 2,500 rows or 1,000 labels, if graph is a `KNN` and C, C_graph, loss and smoothness
+        are as they come. Else it takes a Newton solver if labels are few (at most half as many as
+        landmarks, or 1,000 where all rows are landmarks) and the graph lists its edges (or there
+        are at most 500 rows), and `SGD` otherwise, and for C_graph="guaranteed".
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None
@@ -122,8 +125,12 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         from X as it is then, or, after `RowNewton`, from the rows' own scores.
     plan_ : Plan
         What every "auto" became, and why: print it.
+    corrected_ : GraphCorrectedClassifier or None
+        After `FieldSolver`: the kernel machine with its field, which predicts. Its classes are
+        numbers. Support vectors and coefficients are those of the kernel machine alone.
     objective_ : float
-        The model's objective (after `RowNewton`, that of the rows' scores), summed over
+        The model's objective (after `RowNewton`, that of the rows' scores; after `FieldSolver`,
+        that of the field, NaN if it has none), summed over
         one-vs-rest problems. After `SGD` it is an average over the run, whose expectation is an
         upper bound. NaN with a budget; not set by `partial_fit`.
     C_ : float

@@ -50,6 +50,11 @@ class FieldSolver(Solver):
     def accepts(self, together: Combination) -> None:
         """Raise ValueError for a stream, a graph without neighbours, or costs that are given."""
         super().accepts(together)
+        if not together.classes:
+            raise ValueError(
+                "solver='field' is for classes; pass solver=Newton(), or take "
+                "GraphCorrectedRegressor()."
+            )
         if together.streaming:
             raise ValueError("solver='field' needs all rows at once; pass solver=SGD().")
         if not isinstance(together.graph, KNN):

@@ -303,6 +303,11 @@ def _fill_smoothness(
 def _fill_costs(plan: Plan, C: float | str) -> Plan:
     """Return the plan with C and C_graph, and without a graph if none is used."""
     if plan.solver.builds_graph:
+        if not _is_auto(C):
+            raise ValueError(
+                f"solver='field' chooses its strength itself, and C={C}; leave C='auto', or pass "
+                "solver=RowNewton()."
+            )
         return replace(plan, C=float("nan"), C_graph=CHOSEN)
     sizes = Sizes(plan.n_rows, plan.n_labeled, plan.classes)
     p, graph, reasons = plan.smoothness.p, plan.graph, plan.reasons
