@@ -78,8 +78,8 @@ def _on_landmarks(model: Any, program: str) -> Any:
     other = float(np.mean(machine.predict(rows) != labels))
     warnings.warn(
         f"{program} has no form for a field. What is written has {_LANDMARKS:,} landmarks at most, "
-        f"fitted to the model's decisions; it decides otherwise on {100 * other:.1f} % of the training "
-        "rows.",
+        f"fitted to the model's decisions; it decides otherwise on {100 * other:.1f} % of "
+        "the training rows.",
         UserWarning,
         stacklevel=4,
     )
