@@ -29,14 +29,14 @@ ESTIMATORS = [
     GKMClassifier(C_graph=0.1, **SGD),
     GKMRegressor(C_graph=0.01, precision="double", **SGD),
     KernelRidgeClassifierCV(),
-    KernelRidgeClassifierCV([0.005], [0.1]),
     KernelRidgeCV(),
-    KernelRidgeCV([0.005], [0.1]),
     GraphCorrectedClassifier(),
-    GraphCorrectedClassifier(LogisticRegression(), unlabeled=None),
     GraphCorrectedRegressor(),
 ]
 OTHERS = [
+    KernelRidgeClassifierCV([0.005], [0.1]),
+    KernelRidgeCV([0.005], [0.1]),
+    GraphCorrectedClassifier(LogisticRegression(), unlabeled=None),
     GraphCorrectedClassifier(LogisticRegression(), graph="anchors"),
     GraphCorrectedRegressor(Ridge()),
     GraphCorrectedRegressor(graph="anchors"),
