@@ -4,8 +4,8 @@
     python benchmarks/fields.py --report           # tables of what is there
 
 The sets are read from the folder GRAPHKM_DATA; one that is not there is skipped. Of every set 90 %
-of the rows are for training. Labels are a tenth of these, or 50 or 200 of them, drawn at random; 100
-and 500 are drawn class by class.
+of the rows are for training. Labels are a tenth of these, or 50 or 200 of them, drawn at random;
+100 and 500 are drawn class by class.
 "hidden" is the accuracy on training rows whose labels were hidden, "test" that on the other tenth
 of the rows, which no fit has seen.
 
