@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_moons
 from sklearn.svm import SVC
 
 from graphkm import (
@@ -98,7 +98,8 @@ def test_files_keep_it_whole(digits, model, tmp_path):
     save_model(model, tmp_path / "model")
     for copy in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
-        assert copy.plan_ == model.plan_ or np.isnan(copy.plan_.C)
+        for name in ("kernel", "graph", "smoothness", "solver", "C_graph", "reasons"):
+            assert getattr(copy.plan_, name) == getattr(model.plan_, name)
     search = GKMClassifierCV(GKMClassifier(solver="field"), random_state=0).fit(X, y)
     assert search.best_params_ == search.best_estimator_.corrected_.best_params_
     save_model(search, tmp_path / "search")
@@ -133,5 +134,16 @@ def test_neither_quantities_nor_streams(digits):
     X, y, _ = digits
     with pytest.raises(ValueError, match="is for classes"):
         GKMRegressor(solver="field").fit(X, np.where(np.arange(len(X)) < 50, X[:, 20], np.nan))
-    with pytest.raises((ValueError, AttributeError)):
+    with pytest.raises(AttributeError, match="partial_fit"):
         GKMClassifier(solver="field").partial_fit(X[:150], y[:150])
+
+
+def test_a_stream_forgets_the_field_of_a_fit():
+    X, truth = make_moons(3000, noise=0.1, random_state=0)
+    y = np.where(np.arange(3000) < 100, truth, -1)
+    model, fresh = (GKMClassifier(random_state=0, gamma=0.5) for _ in range(2))
+    assert isinstance(model.fit(X, y).plan_.solver, FieldSolver)
+    for each in (model, fresh):
+        each.partial_fit(X[:200], 1 - truth[:200])
+    assert model.corrected_ is None
+    np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))

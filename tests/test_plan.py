@@ -195,6 +195,7 @@ SMOOTH = {"loss": "smooth_hinge"}
         # Every row is a landmark up to 2,500 rows.
         ({}, 2500, 50, Newton(n_landmarks=2500)),
         ({}, 2501, 50, FIELD),
+        ({}, 2501, 49, RowNewton(n_landmarks=1000)),
         (SMOOTH, 2501, 50, RowNewton(n_landmarks=1000)),
         # Labels: 1,000 where all rows are landmarks, half of the landmarks beyond.
         ({}, 2000, 1000, Newton(n_landmarks=2000)),

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 
 from .._parameters import check_choice, check_count, check_number
 from ..expansion import KernelExpansion
-from ..gkm import Plan
+from ..gkm import GraphCorrectedClassifier, Plan
 from ..kernels import Kernel, resolve_kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
@@ -94,7 +94,7 @@ def restore_gkm(model: Any, state: State) -> None:
         restore_machine(model, state)
         fits = corrected is None or (
             is_classifier(model)
-            and type(corrected).__name__ == "GraphCorrectedClassifier"
+            and type(corrected) is GraphCorrectedClassifier
             and getattr(corrected, "n_features_in_", None) == model.n_features_in_
             and np.array_equal(corrected.classes_, np.arange(len(model.classes_)))
         )

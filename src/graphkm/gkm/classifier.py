@@ -85,10 +85,11 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         `graphkm.gkm.FieldSolver` fits a kernel machine to the labels and its held-out errors as a
         field over all rows; it chooses gamma, C and C_graph itself. `SGD` draws labels and edges
         one by one, and stores neither a kernel matrix nor a full graph. "auto" takes `FieldSolver`
-        beyond 2,500 rows or 1,000 labels, if graph is a `KNN` and C, C_graph, loss and smoothness
-        are as they come. Else it takes a Newton solver if labels are few (at most half as many as
-        landmarks, or 1,000 where all rows are landmarks) and the graph lists its edges (or there
-        are at most 500 rows), and `SGD` otherwise, and for C_graph="guaranteed".
+        beyond 2,500 rows or 1,000 labels, if 50 labels or more can choose, graph is a `KNN`, and C,
+        C_graph, loss and smoothness are as they come. Else it takes a Newton solver if labels are
+        few (at most half as many as landmarks, or 1,000 where all rows are landmarks) and the
+        graph lists its edges (or there are at most 500 rows), and `SGD` otherwise, and for
+        C_graph="guaranteed".
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant.
     class_weight : dict, "balanced" or None, default=None

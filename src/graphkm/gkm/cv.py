@@ -260,8 +260,9 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     the data, one per gamma and graph. Candidates without a graph (C_graph = 0) always take part,
     so that the search can find that unlabelled rows do not help.
 
-    Beyond 2,500 rows or 1,000 labels, with nothing given to search or to fold, the search is that
-    of `FieldSolver`: gamma by leave-one-out, and the strength of a field on held-out labels.
+    Beyond 2,500 rows or 1,000 labels, with 50 labels or more and nothing given to search or to
+    fold, the search is that of `FieldSolver`: gamma by leave-one-out, and the strength of a field
+    on held-out labels.
 
     The criterion counts errors, averaged over rows and over classes. With five labels or more in
     every class, agreement breaks ties: fits on random halves of the labels should predict the

@@ -15,6 +15,7 @@ from ..solvers.row_newton import LARGEST
 from .field_solver import FieldSolver
 
 _FEW = 1000  # labels
+_TO_JUDGE = 50  # labels: with fewer the strength of a field is a guess, and a fixed one does better
 _FEW_FOR_THE_GRAPH = 100  # with more labels C_graph shrinks
 _MANY = 300  # with fewer rows C_graph shrinks: their Laplacian has no small eigenvalues
 _SMALL = 500  # up to this many rows every graph and every p is fast
@@ -212,7 +213,9 @@ def _suits_field(estimator: Any, graph: GraphPart, kernel: Kernel, sizes: Sizes)
     """Return whether a field is the solver for solver="auto".
 
     It is for classes, and chooses its costs itself, with squared losses. So it is taken where
-    nothing else was asked for, and where rows or labels are too many for Newton's method.
+    nothing else was asked for, where rows or labels are too many for Newton's method, and where
+    labels are enough to choose by: on two moons of 3,000 rows with 20 labels it had 95.8 %, and
+    `RowNewton` 98.6.
     """
     e = estimator
     asked = (e.C, e.C_graph, e.smoothness) != ("auto", "auto", "auto") or e.loss != "hinge"
@@ -221,7 +224,7 @@ def _suits_field(estimator: Any, graph: GraphPart, kernel: Kernel, sizes: Sizes)
         return False
     near = isinstance(graph, KNN) and graph.weights in ("auto", "local", "sharp")
     many = sizes.n_rows > int(Newton().planned(sizes).n_landmarks) or sizes.n_labeled > _FEW
-    return near and many
+    return near and many and sizes.n_labeled >= _TO_JUDGE
 
 
 def _with_nodes(plan: Plan, estimator: Any, X: Any, sizes: Sizes) -> Plan:

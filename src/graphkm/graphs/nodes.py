@@ -115,7 +115,7 @@ class RowNodes(Nodes):
 
 
 class AnchorNodes(Nodes):
-    """Nodes among the rows: nothing of the size of the data is kept.
+    """Nodes that are means of rows, fewer than there are rows.
 
     A row reaches its three nearest anchors with weights exp(-d^2 / d_4^2), where d_4 is the
     distance to the fourth. Two anchors are joined as often as rows reach both (Liu, He and Chang,

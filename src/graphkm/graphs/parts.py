@@ -269,7 +269,7 @@ class KNN(_Weighted, NodesPart):
 class Anchors(NodesPart):
     """Nodes of a field that are means of rows, fewer than there are rows.
 
-    They cost one pass over the rows for each move, and nothing of the size of the data is kept.
+    They cost one pass over the rows for each move, and the graph is one of anchors only.
 
     Parameters
     ----------
