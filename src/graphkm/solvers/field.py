@@ -95,8 +95,7 @@ class FieldSystem:
     def __init__(
         self, graph: NodeGraph, *, degree: int = 1, tol: float = TOLERANCE, n_threads: int = 1
     ) -> None:
-        # Neighbours are stored side by side, and products find them in the cache: on COVTYPE
-        # this makes them seven times as fast.
+        # Neighbours are stored side by side, so that products find them in the cache.
         self._order = reverse_cuthill_mckee(graph.similarity, symmetric_mode=True)
         self._similarity = SparseColumns(graph.similarity[self._order][:, self._order])
         self._degree, self._tol, self._n_threads = degree, tol, n_threads
