@@ -17,9 +17,9 @@ from .search import Method, nearest
 
 SHARPNESS = 6.0
 """Sharp weights are exp(-6 d^2 / (s_u s_v)): they follow thin structures. Fields alone with the
-factors 1, 4, 6 and 8 had 94.0, 95.3, 95.8 and 95.9 % on MNIST with 100 labels, 94.0, 94.8, 94.8 and
-94.6 % on IJCNN1, and 89.3, 90.1, 90.2 and 90.0 % on COVTYPE (`benchmarks/fields.py --part sharpness`,
-one seed)."""
+factors 1, 4, 6 and 8 had 94.0, 95.3, 95.8 and 95.9 % on MNIST with 100 labels, 94.0, 94.8, 94.8
+and 94.6 % on IJCNN1, and 89.3, 90.1, 90.2 and 90.0 % on COVTYPE (`benchmarks/fields.py --part
+sharpness`, one seed)."""
 
 POWERS = {"local": 1.0, "sharp": SHARPNESS}
 """Factors of d^2 / (s_u s_v) in weights that follow the distances around each row."""
