@@ -216,6 +216,7 @@ def of_state(name, value):
         damage_of("model/scores", lambda a: a[1:]),
         of_state("best", 99),
         of_state("prior", float("inf")),
+        of_state("scaling", 1.0),
         of_state("heat", "hot"),
         of_state("how", "by magic"),
         of_state("n_held_out", 10**6),
@@ -228,6 +229,23 @@ def test_what_does_not_fit_is_refused(parts, damage):
     write_container(path, header, arrays)
     with pytest.raises(ModelFileError, match="holds no model"):
         load_model(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        of_state("scaling", None),
+        damage_of("model/scaling/1", lambda a: a[1:]),
+        damage_of("model/scaling/1", lambda a: a + np.inf),
+    ],
+)
+def test_probabilities_that_do_not_fit_are_refused(tmp_path, damage):
+    save_model(GraphCorrectedClassifier(**STRONG).fit(X, few(TWO)), tmp_path / "a")
+    header, arrays = read_container(tmp_path / "a")
+    damage(header, arrays)
+    write_container(tmp_path / "a", header, arrays)
+    with pytest.raises(ModelFileError, match="holds no model"):
+        load_model(tmp_path / "a")
 
 
 def test_a_file_with_another_estimator_inside_is_refused(parts):

@@ -16,9 +16,9 @@ from .codec import State
 from .machines import check_matrix, check_rows, n_functions, present, require, set_attributes
 
 _SEEN = ("n_features_in_", "feature_names_in_", "classes_")
-_NUMBERS = ("estimator_weight", "prior", "stretch")
+_NUMBERS = ("estimator_weight", "prior")
 _HOW = ("leave-one-out", "out-of-bag", "out-of-fold", "prior")
-_STATE = {"estimator", "field", "how", "heat", "rows", "labeled", "known", *_NUMBERS}
+_STATE = {"estimator", "field", "how", "heat", "rows", "labeled", "known", "scaling", *_NUMBERS}
 _STATE |= {"candidates", "criterion", "scores", "ranks", "best", "n_held_out"}
 
 
@@ -39,6 +39,7 @@ def restore_corrected(model: Any, state: State) -> None:
     require(state["how"] in _HOW, f"its held-out predictions are {state['how']}")
     require(state["heat"] is None or _is_number(state["heat"]), f"its heat is {state['heat']}")
     state["field"] = _restored_field(model, state["field"])
+    _check_scaling(model, state["scaling"], state["field"])
     _check_given(model, state)
     _check_results(state)
     model.set_fitted_state(state)
@@ -58,6 +59,18 @@ def _check_estimator(model: Any, estimator: Any) -> None:
     if is_classifier(model):
         known = np.isin(estimator.classes_, model.classes_)
         require(known.all(), "its estimator knows other classes")
+
+
+def _check_scaling(model: Any, scaling: Any, field: Field | None) -> None:
+    """Raise unless a slope and offsets are those of a classifier, which a field cannot lack."""
+    if scaling is None:
+        require(field is None or not is_classifier(model), "its probabilities are not scaled")
+        return
+    require(is_classifier(model), "its targets have probabilities")
+    require(type(scaling) is tuple and len(scaling) == 2, "its probabilities have no slope")
+    slope, offsets = scaling
+    require(_is_number(slope) and slope > 0, f"the slope of its probabilities is {slope}")
+    check_matrix("the offsets of its probabilities", offsets, (len(model.classes_),))
 
 
 # ------------------------------------------------------------------ the field

@@ -15,7 +15,7 @@ from typing import Any
 
 from scipy.sparse import csr_array, csr_matrix
 
-from ..gkm import held_out
+from ..gkm import held_out, scaling
 from ..graphs import KNN, AnchorNodes, Anchors, NeighbourIndex, RowNodes
 from ..solvers import field
 from .container import ModelFileError, write_parts
@@ -23,7 +23,7 @@ from .models import CORRECTED
 
 _PARTS = (
     *CORRECTED,
-    *(held_out.HeldOut, field.Field, field.Strength),
+    *(held_out.HeldOut, scaling.Scaling, field.Field, field.Strength),
     *(RowNodes, AnchorNodes, NeighbourIndex, KNN, Anchors),
     *(csr_array, csr_matrix),
 )

@@ -24,8 +24,9 @@ from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse
 from ..machines.targets import known_targets
 from .corrected_base import Corrected, require_labels, weights_to_score
 from .held_out import Folds, check_classifier, class_shares, hold_out_classes, hold_out_values
+from .scaling import Scaling
 
-_SQUARES = 0.3  # weight of squared errors beside the errors themselves, where labels are few
+_SQUARES = 0.5  # weight of squared errors beside the errors themselves, where labels are few
 _FEW = 180  # labels; with more the errors say enough, and squares count for less
 
 
@@ -177,36 +178,46 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
 
         return loss
 
-    def _answers(self, outputs: NDArray[np.float64], stretch: float) -> Any:
-        return _FixedClassifier(self._shares(outputs), self.classes_, stretch)
+    def _answers(self, outputs: NDArray[np.float64], scaling: Scaling | None) -> Any:
+        return _FixedClassifier(self._shares(outputs), self.classes_, scaling)
 
-    def _stretch_to(self, outputs: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
-        return _stretch(self._shares(outputs), self._shares(targets))
+    def _scaling_to(
+        self,
+        outputs: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> Scaling:
+        return Scaling.fit(self._shares(outputs), self._shares(targets), weights)
+
+    def _usual_scaling(self) -> Scaling:
+        return Scaling.usual(len(self.classes_))
 
     def _class_scores(self, X: Any) -> NDArray[np.float64]:
-        return self._shares(self._outputs(X))
+        return _scores(self._shares(self._outputs(X)), self._scaling)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
         check_is_fitted(self, "estimator_")
-        if self.field_ is None:
+        if self._scaling is None:
             self._validate(X, reset=False)
             return np.asarray(self.estimator_.predict(X))
         return np.asarray(self.classes_[self._class_scores(X).argmax(axis=1)])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return F(x): of shape (n, n_classes); for two classes the difference, of shape (n,)."""
-        shares = self._class_scores(X)
-        return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+        """Return a score per class; for two classes their difference, of shape (n,).
+
+        With a field they are logarithms of the probabilities, up to a constant for each row.
+        Without one they are the estimator's class shares.
+        """
+        return _differences(self._class_scores(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return estimates of the classes' probabilities, from F(x).
 
-        F is stretched by the factor that fits the held-out labels best, clipped to [0, 1] and
-        normalised. Without a field they are the estimator's.
+        They are in proportion to exp(slope F_c(x) + offset_c); slope and offsets fit the held-out
+        labels best. Without a field they are the estimator's.
         """
-        shares = self._class_scores(X)
-        return _as_probabilities(_stretched(shares, self._stretch))
+        return _probabilities(self._shares(self._outputs(X)), self._scaling)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labelled rows of (X, y)."""
@@ -320,7 +331,7 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
     ) -> Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]:
         return lambda columns, rows: np.square(columns[:, 0] - known[rows])
 
-    def _answers(self, outputs: NDArray[np.float64], stretch: float) -> Any:
+    def _answers(self, outputs: NDArray[np.float64], scaling: Scaling | None) -> Any:
         return _FixedRegressor(outputs[:, 0])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -339,19 +350,18 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
 class _FixedClassifier(ClassifierMixin, BaseEstimator):
     """Gives known shares for positions, so that any scorer can judge them."""
 
-    def __init__(self, shares: Any, classes: Any, stretch: float) -> None:
-        self.shares, self.classes, self.stretch = shares, classes, stretch
+    def __init__(self, shares: Any, classes: Any, scaling: Scaling | None) -> None:
+        self.shares, self.classes, self.scaling = shares, classes, scaling
         self.classes_ = classes
 
     def predict(self, rows: Any) -> Any:
-        return self.classes_[self.shares[rows].argmax(axis=1)]
+        return self.classes_[_scores(self.shares[rows], self.scaling).argmax(axis=1)]
 
     def predict_proba(self, rows: Any) -> Any:
-        return _as_probabilities(_stretched(self.shares[rows], self.stretch))
+        return _probabilities(self.shares[rows], self.scaling)
 
     def decision_function(self, rows: Any) -> Any:
-        shares = self.shares[rows]
-        return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+        return _differences(_scores(self.shares[rows], self.scaling))
 
 
 class _FixedRegressor(RegressorMixin, BaseEstimator):
@@ -387,8 +397,19 @@ def _stretched(shares: NDArray[np.float64], factor: float) -> NDArray[np.float64
     return np.asarray(equal + factor * (shares - equal))
 
 
-def _as_probabilities(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return shares clipped to [0, 1] and normalised."""
+def _scores(shares: NDArray[np.float64], scaling: Scaling | None) -> NDArray[np.float64]:
+    return shares if scaling is None else scaling.logits(shares)
+
+
+def _differences(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores of the classes; of two classes the difference, in one column."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def _probabilities(shares: NDArray[np.float64], scaling: Scaling | None) -> NDArray[np.float64]:
+    """Return probabilities; without a scaling shares clipped to [0, 1] and normalised."""
+    if scaling is not None:
+        return scaling.probabilities(shares)
     clipped = np.clip(shares, 0.0, 1.0)
     total = clipped.sum(axis=1, keepdims=True)
     equal = np.full_like(clipped, 1.0 / clipped.shape[1])

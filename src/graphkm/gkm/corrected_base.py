@@ -26,6 +26,7 @@ from ..machines.params import Composed, Resolver
 from ..solvers.field import Field, FieldSystem, Strength
 from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged
 from .held_out import FoldError, Folds, HeldOut, take_rows
+from .scaling import Scaling
 
 _FOLDS = 5
 
@@ -111,11 +112,11 @@ class Corrected(MetaEstimatorMixin, Composed):
         correction = Correction(
             graph, system, labeled, weights, targets, self._columns(held.values), prior
         )
+        self.held_out_by_ = held.how
         candidate = self._choose(correction, folds, strengths, known, weights)
         self.field_ = None if candidate.strength is None else correction.fit(candidate)
         self.estimator_, self.estimator_weight_ = held.model, candidate.estimator_weight
         self._held, self._prior = replace(held, values=held.values[:0]), prior
-        self.held_out_by_ = held.how
         self._rows, self._given = own, (labeled, known)
         return self
 
@@ -152,16 +153,25 @@ class Corrected(MetaEstimatorMixin, Composed):
         """Return the loss of every row from outputs and positions."""
 
     @abstractmethod
-    def _answers(self, outputs: NDArray[np.float64], stretch: float) -> Any:
+    def _answers(self, outputs: NDArray[np.float64], scaling: Scaling | None) -> Any:
         """Return a fixed estimator that gives these outputs, for scorers."""
 
     @abstractmethod
     def _splitter(self, known: NDArray[Any], n_splits: int, seed: int) -> Any:
         """Return a splitter into this many folds, or None if labels are too few for it."""
 
-    def _stretch_to(self, outputs: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
-        """Return the factor of the outputs in probabilities."""
-        return 1.0
+    def _scaling_to(
+        self,
+        outputs: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> Scaling | None:
+        """Return how outputs become probabilities, fitted to held-out labels."""
+        return None
+
+    def _usual_scaling(self) -> Scaling | None:
+        """Return how outputs become probabilities where no label can be held out."""
+        return None
 
     # ------------------------------------------------------------------ steps of the fit
 
@@ -260,7 +270,6 @@ class Corrected(MetaEstimatorMixin, Composed):
         weights: NDArray[np.float64],
     ) -> Candidate:
         """Return the candidate that does best on held-out labels, and set the results."""
-        self._stretch = 1.0
         if len(known) < FEWEST or not folds:
             return self._unjudged(strengths, len(known))
         targets, _ = self._targets(known, weights)
@@ -272,20 +281,33 @@ class Corrected(MetaEstimatorMixin, Composed):
             enough=ENOUGH if self.scoring is None else np.inf,
             verbose=bool(self.verbose),
         )
-        stretches = [
-            1.0 if candidate.strength is None else self._stretch_to(outputs, targets[judged.rows])
-            for candidate, outputs in zip(judged.candidates, judged.outputs, strict=True)
-        ]
-        scores = self._scores_of(judged, stretches, folds, known)
-        best = judged.best
-        if self.scoring is not None:
+        each = range(len(judged.candidates))
+        if self.scoring is None:
+            scores = self._scores_of(judged, [None for _ in each], folds, known)
+            best, ranked = judged.best, judged.losses
+            self._scaling = self._scaling_of(judged, best, targets, weights)
+        else:
+            scalings = [self._scaling_of(judged, place, targets, weights) for place in each]
+            scores = self._scores_of(judged, scalings, folds, known)
             means, spread = scores.mean(axis=1), scores.std(axis=1, ddof=1) / len(scores[0]) ** 0.5
-            best = int(np.argmax(means))
+            best, ranked = int(np.argmax(means)), -means
             best = best if means[best] - means[0] > spread[best] else 0
-        ranked = judged.losses if self.scoring is None else -means
+            self._scaling = scalings[best]
         self._set_results(judged, scores.mean(axis=1), ranked, best)
-        self._stretch = stretches[best]
         return judged.candidates[best]
+
+    def _scaling_of(
+        self,
+        judged: Judged,
+        place: int,
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> Scaling | None:
+        """Return the scaling of a candidate; what another's model says alone stays as it is."""
+        if judged.candidates[place].strength is None and self.held_out_by_ != "leave-one-out":
+            return None
+        rows = judged.rows
+        return self._scaling_to(judged.outputs[place], targets[rows], weights[rows])
 
     def _unjudged(self, strengths: list[Strength], n_labeled: int) -> Candidate:
         only = len(strengths) == 1
@@ -293,21 +315,21 @@ class Corrected(MetaEstimatorMixin, Composed):
         if not only:
             warnings.warn(
                 f"{n_labeled} labelled rows are too few to judge a strength, which takes "
-                f"{FEWEST}, and two of some class. The field has a middle one, C={USUAL.C:g} and "
+                f"{FEWEST}, and two of some class. The field has the usual one, C={USUAL.C:g} and "
                 f"eps={USUAL.eps:g}; what "
                 "the unlabelled rows contribute is not known. Label more rows, or pass one C in "
                 "Cs and one eps in epsilons.",
                 GraphWarning,
                 stacklevel=4,
             )
-        candidate = Candidate(1.0, strength)
+        candidate, self._scaling = Candidate(1.0, strength), self._usual_scaling()
         none = np.full(1, np.nan)
         judged = Judged([candidate], none, 0, [], np.empty(0, np.int64))
         self._set_results(judged, none, none, 0)
         return candidate
 
     def _scores_of(
-        self, judged: Judged, stretches: list[float], folds: Folds, known: NDArray[Any]
+        self, judged: Judged, scalings: list[Scaling | None], folds: Folds, known: NDArray[Any]
     ) -> NDArray[np.float64]:
         """Return the score of every candidate on every fold that was judged."""
         from sklearn.metrics import get_scorer
@@ -324,8 +346,8 @@ class Corrected(MetaEstimatorMixin, Composed):
         if self.scoring is None:  # one score of all held-out rows
             parts = [slice(0, start)]
         scores = []
-        for outputs, stretch in zip(judged.outputs, stretches, strict=True):
-            fixed = self._answers(outputs, stretch)
+        for outputs, scaling in zip(judged.outputs, scalings, strict=True):
+            fixed = self._answers(outputs, scaling)
             scores.append(
                 [scorer(fixed, np.arange(p.start, p.stop), known[judged.rows[p]]) for p in parts]
             )
@@ -380,7 +402,7 @@ class Corrected(MetaEstimatorMixin, Composed):
             "how": self._held.how,
             "heat": self._held.heat,
             "prior": self._prior,
-            "stretch": self._stretch,
+            "scaling": self._scaling and (self._scaling.slope, self._scaling.offsets),
             "rows": rows,
             "labeled": self._given[0],
             "known": self._given[1],
@@ -407,7 +429,8 @@ class Corrected(MetaEstimatorMixin, Composed):
         self.estimator_weight_ = state["estimator_weight"]
         self._held = HeldOut(self.estimator_, np.empty((0, 0)), state["how"], state["heat"])
         self.held_out_by_ = state["how"]
-        self._prior, self._stretch = state["prior"], state["stretch"]
+        self._prior = state["prior"]
+        self._scaling = state["scaling"] and Scaling(*state["scaling"])
         on_rows = self.field_ is not None and state["rows"] is None
         self._rows = self.field_.nodes.points if on_rows else state["rows"]  # type: ignore[union-attr]
         self._given = state["labeled"], state["known"]

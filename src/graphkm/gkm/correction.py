@@ -19,19 +19,20 @@ Columns = NDArray[np.float64]
 CS = (0.3, 3.0)
 """Values of C that are tried."""
 
-EPSILONS = (0.5, 0.1, 0.01)
+EPSILONS = (0.5, 0.1, 0.03, 0.01)
 """Values of eps that are tried, from the weakest field to the one that carries farthest."""
 
 FEWEST = 8
 """Labels that are needed to judge a strength."""
 
-USUAL = Strength(C=0.3, eps=0.1)
+USUAL = Strength(C=30.0, eps=0.01)
 """The strength that is taken where none can be judged."""
 
-ENOUGH = 2500
+ENOUGH = 5000
 """Held-out labels after which more folds would not change the choice."""
 
-_SURE = {1.0: 1.0, 0.0: 2.0}  # standard errors by which a field must win: beside the model, alone
+_SURE_BESIDE, _SURE_ALONE = 1.25, 2.25  # standard errors by which a field must win
+_HARMLESS = 0.002  # of the loss
 
 
 class Candidate(NamedTuple):
@@ -140,7 +141,8 @@ class Correction:
         every = [np.concatenate(each) for each in outputs]
         lost = np.array([loss(each, rows) for each in every])
         weights = self._weights[rows]
-        return Judged(candidates, *_choose(candidates, lost, weights), every, rows)
+        means = np.average(lost, axis=1, weights=weights)
+        return Judged(candidates, means, _best(candidates, lost, weights), every, rows)
 
     def fit(self, candidate: Candidate) -> Field:
         """Return the field of a candidate, fitted to all labelled rows."""
@@ -174,19 +176,19 @@ class Correction:
                 yield base[test] + g[:, part * k : (part + 1) * k]
 
 
-def _choose(
+def _best(
     candidates: Sequence[Candidate], lost: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], int]:
-    """Return mean losses, and the best candidate.
+) -> int:
+    """Return which candidate to take: the first, the model alone, unless another surely wins.
 
-    It is the first, the model alone, unless another beats it by more than a standard error of
-    their difference, or two if the model is left out. With few labels the best of many is often so
-    by luck.
+    The best of many is often so by luck, so that it must win by some standard errors of the
+    difference. Beside the model a field does little harm: there it is enough if it surely loses
+    less than `_HARMLESS`, which counts where labels are many.
     """
-    means = np.average(lost, axis=1, weights=weights)
     gains = lost[0] - lost
     gain = np.average(gains, axis=1, weights=weights)
     spread = np.sqrt((weights**2 * (gains - gain[:, None]) ** 2).sum(axis=1)) / weights.sum()
-    sure = np.array([_SURE[candidate.estimator_weight] for candidate in candidates])
-    wins = gain > sure * spread
-    return means, int(np.argmin(np.where(wins, means, np.inf))) if wins.any() else 0
+    beside = np.array([candidate.estimator_weight > 0 for candidate in candidates])
+    needed = np.where(beside, _SURE_BESIDE * spread - _HARMLESS, _SURE_ALONE * spread)
+    wins = gain > np.maximum(0.0, needed)
+    return int(np.argmax(np.where(wins, gain, -np.inf))) if wins.any() else 0
