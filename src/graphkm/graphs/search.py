@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -196,6 +197,40 @@ class NeighbourIndex:
         calibration = state["_calibration"]
         known = None if calibration is None else Calibration(*calibration)
         self.__dict__.update(state, _calibration=known)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The nearest other rows of every row, and the index that found them.
+
+    Parameters
+    ----------
+    index : NeighbourIndex
+        The rows.
+    near : ndarray of int64 of shape (n, k)
+        Neighbours, nearest first.
+    d2 : ndarray of float64 of shape (n, k)
+        Their squared distances.
+
+    Examples
+    --------
+    >>> found = Neighbours.of(NeighbourIndex(np.array([[0.0], [1.0], [3.0]])), k=2)
+    >>> found.first(1).near.ravel()
+    array([1, 0, 1])
+    """
+
+    index: NeighbourIndex
+    near: Indices
+    d2: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, index: NeighbourIndex, k: int) -> Self:
+        """Return the k nearest rows of every row."""
+        return cls(index, *index.neighbours(k))
+
+    def first(self, k: int) -> Neighbours:
+        """Return the k nearest of them, or all if they are fewer."""
+        return Neighbours(self.index, self.near[:, :k], self.d2[:, :k])
 
 
 def nearest(
