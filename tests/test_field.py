@@ -61,7 +61,11 @@ def test_the_stated_objective_is_least(part, degree):
     graph, rows, weights, values = problem(part, columns=1)
     strength = Strength(2.0, 0.1)
     data = FieldData.of(graph, rows, weights, values)
-    g = FieldSystem(graph.similarity, degree=degree, tol=1e-6).solve(data, strength)[:, 0].astype(float)
+    g = (
+        FieldSystem(graph.similarity, degree=degree, tol=1e-6)
+        .solve(data, strength)[:, 0]
+        .astype(float)
+    )
     L = np.linalg.matrix_power(graph.laplacian.toarray().astype(float), degree)
     Z = graph.rows.toarray()[rows]
 

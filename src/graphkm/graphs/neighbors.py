@@ -92,7 +92,10 @@ def knn_graph(
 def neighbour_graph(
     neighbours: Neighbours, labeled: NDArray[np.bool_], gamma: float | str
 ) -> ListedGraph:
-    """Return the graph of neighbours that are known. New rows reach it by the same index.
+    """Return the graph of neighbours that are known.
+
+    New rows reach it by the same index. Their weights are "sharp" if those of the edges are, and
+    "local" otherwise.
 
     Examples
     --------
@@ -103,7 +106,8 @@ def neighbour_graph(
     near, d2 = neighbours.near, neighbours.d2
     u, v, d2_uv = _undirected(near, d2, labeled)
     weight = _weights(d2_uv, u, v, d2[:, -1], gamma)
-    return ListedGraph(len(near), u, v, weight, RowNodes.of(neighbours))
+    sharpness = POWERS["sharp" if gamma == "sharp" else "local"]
+    return ListedGraph(len(near), u, v, weight, RowNodes.of(neighbours, sharpness))
 
 
 def _undirected(

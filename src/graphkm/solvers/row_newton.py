@@ -20,6 +20,7 @@ import numpy as np
 from .._parts import Combination, Sizes
 from ..graphs import ListedGraph, NeighbourIndex, Neighbours, Nodes, RowNodes, default_neighbors
 from ..graphs.laplacian import similarity_matrix
+from ..graphs.neighbors import POWERS
 from ..objective import Objective
 from .base import Progress, Resources, Solution, State
 from .damped_newton import DampedNewton
@@ -175,4 +176,4 @@ class RowState:
         X = self._objective.X
         index = NeighbourIndex(X, n_jobs=self._resources.n_threads)
         k = min(default_neighbors(X.shape[0]), X.shape[0] - 1)
-        return RowNodes.of(Neighbours.of(index, k))
+        return RowNodes.of(Neighbours.of(index, k), sharpness=POWERS["local"])
