@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
+import graphkm._memory as memory
 from convex import minimum
 from flat import gkm_classifier
 from graphkm import KNN, Epsilon, GKMClassifier, GKMClassifierCV, GKMRegressor
@@ -79,6 +80,14 @@ def test_unsolved_systems_warn(monkeypatch, moons):
     X, y, _ = moons
     with pytest.warns(ConvergenceWarning, match="3 steps"):
         GKMClassifier(solver=RowNewton()).fit(X, y)
+
+
+def test_a_kernel_too_large_for_memory_is_refused(monkeypatch):
+    graph, _, rows = many_labels()
+    monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 4 * 80 * 70 - 1)
+    with pytest.raises(MemoryError, match=r"80 nodes and 70 labelled rows.*solver='field'"):
+        FieldKernel(FieldSystem(similarity_matrix(graph)), 1.0, rows)
 
 
 # ---------------------------------------------------------------- the solver

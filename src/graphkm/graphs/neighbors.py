@@ -52,7 +52,7 @@ def knn_graph(
     n_jobs : int, optional
         Parallel searches, as in scikit-learn.
     method : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched for: see `graphkm.graphs.search.nearest`.
+        How neighbours are searched for: see `NeighbourIndex`.
     verbose : bool, default=False
         Show the progress of the search.
 

@@ -233,49 +233,6 @@ class Neighbours:
         return Neighbours(self.index, self.near[:, :k], self.d2[:, :k])
 
 
-def nearest(
-    rows: Any,
-    k: int,
-    n_jobs: int | None = None,
-    method: Method = "auto",
-    *,
-    squared: bool = False,
-    verbose: bool = False,
-) -> tuple[Indices, NDArray[np.float64]]:
-    """Return the k nearest other rows of every row, nearest first, and their distances.
-
-    The parameters are those of `NeighbourIndex`, which serves more than one search.
-
-    Parameters
-    ----------
-    rows : ndarray of float32 or float64, or canonical CSR matrix, of shape (n, d)
-        The rows.
-    k : int
-        From 1 to n - 1.
-    n_jobs : int, optional
-        Threads, as in scikit-learn: None is 1, -1 is all cores.
-    method : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched for.
-    squared : bool, default=False
-        Return squared distances.
-    verbose : bool, default=False
-        Show a progress bar.
-
-    Returns
-    -------
-    indices : ndarray of int64 of shape (n, k)
-    distances : ndarray of float64 of shape (n, k)
-
-    Examples
-    --------
-    >>> indices, distances = nearest(np.array([[0.0], [1.0], [3.0]]), k=1)
-    >>> indices.ravel(), distances.ravel()
-    (array([1, 0, 1]), array([1., 1., 2.]))
-    """
-    near, d2 = NeighbourIndex(rows, method, n_jobs, verbose).neighbours(k)
-    return near, d2 if squared else np.sqrt(d2)
-
-
 def _is_approximate(rows: Any, method: Method) -> bool:
     """Return whether this method searches these rows approximately."""
     if method not in get_args(Method):

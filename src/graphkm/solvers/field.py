@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.exceptions import ConvergenceWarning
 
+from .._memory import require_memory
 from ..backends.columns import SparseColumns, columns_step, columns_turn
 from ..graphs.nodes import NodeGraph, Nodes
 
@@ -125,6 +126,11 @@ class FieldSystem:
         ndarray of float32 of shape (m, n_columns)
         """
         m, worst = len(self._order), 0.0
+        require_memory(
+            4 * m * len(nodes),
+            f"the kernel of a field between {m:,} nodes and {len(nodes):,} labelled rows",
+            "Pass solver='field', which takes one column per class.",
+        )
         place = np.argsort(self._order)
         found = np.empty((m, len(nodes)), np.float32)
         for start in range(0, len(nodes), _BLOCK):
