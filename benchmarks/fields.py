@@ -337,7 +337,7 @@ def sharpness() -> None:
         for factor in (1.0, 4.0, 6.0, 8.0):
             graph = RowNodes.graph(index, 10, factor)
             data = FieldData.of(graph, rows, np.ones(len(rows)), values)
-            g = FieldSystem(graph, n_threads=2).solve(data, Strength(C=3.0, eps=0.01))
+            g = FieldSystem(graph.similarity, n_threads=2).solve(data, Strength(C=3.0, eps=0.01))
             right = np.mean((g.argmax(axis=1) == truth)[~labeled])
             print(f"{name}, {labels} labels, sharpness {factor:g}: {100 * right:.2f} %", flush=True)
 

@@ -48,9 +48,9 @@ COLUMNS = ["set", "rows", "search", "settings", "recall", "CPU s", "wall s", "Mi
 
 
 def graphkm_approximate(X: np.ndarray, threads: int) -> np.ndarray:
-    from graphkm.graphs.search import nearest
+    from graphkm.graphs.search import NeighbourIndex
 
-    return nearest(X, K, threads, "approximate")[0]
+    return NeighbourIndex(X, "approximate", threads).neighbours(K)[0]
 
 
 def faiss_ivf(X: np.ndarray, threads: int, lists: float, probes: int) -> np.ndarray:

@@ -87,6 +87,7 @@ def good_models() -> list[bytes]:
         gkm_classifier(unlabeled="", **small).fit(sparse, words),
         GKMClassifier(kernel="precomputed", C_graph=0).fit(X @ X.T, two),
         gkm_regressor(solver="sgd", max_iter=20, **small).fit(X, real),
+        gkm_regressor(solver="row_newton", **small).fit(X, real),
         GKMClassifierCV(Cs=[1.0], C_graphs=[0.0, 1.0]).fit(X, two),
         GraphCorrectedClassifier(Cs=[3.0], epsilons=[0.1], random_state=0).fit(X[:14], two[:14]),
         GraphCorrectedClassifier(unlabeled="", random_state=0).fit(sparse, words),

@@ -49,7 +49,7 @@ def parts(**flat: Any) -> dict[str, Any]:
             if len(fits) != 1:
                 raise ValueError(f"{sorted(newton_or_sgd)} belong to a solver; name it")
             solver = fits[0]
-        kept = _SGD if solver == "sgd" else _NEWTON
+        kept = solvers[solver].__dataclass_fields__
         own["solver"] = solvers[solver](**{k: v for k, v in newton_or_sgd.items() if k in kept})
     return own
 

@@ -36,7 +36,7 @@ def dense(graph, rows, weights, values, strength, degree):
 def test_solution_is_the_dense_one(part, degree, strength):
     graph, rows, weights, values = problem(part)
     data = FieldData.of(graph, rows, weights, values)
-    found = FieldSystem(graph, degree=degree, tol=1e-6).solve(data, strength)
+    found = FieldSystem(graph.similarity, degree=degree, tol=1e-6).solve(data, strength)
     A, b = dense(graph, rows, weights, values, strength, degree)
     expected = np.linalg.solve(A, b)
     np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
@@ -49,7 +49,7 @@ def test_residual_is_below_the_tolerance(part, degree, tol):
     graph, rows, weights, values = problem(part)
     strength = Strength(3.0, 0.01)
     data = FieldData.of(graph, rows, weights, values)
-    found = FieldSystem(graph, degree=degree, tol=tol).solve(data, strength)
+    found = FieldSystem(graph.similarity, degree=degree, tol=tol).solve(data, strength)
     A, b = dense(graph, rows, weights, values, strength, degree)
     residual = np.linalg.norm(b - A @ found, axis=0) / np.linalg.norm(b, axis=0)
     assert (residual <= 1.1 * tol).all()
@@ -61,7 +61,11 @@ def test_the_stated_objective_is_least(part, degree):
     graph, rows, weights, values = problem(part, columns=1)
     strength = Strength(2.0, 0.1)
     data = FieldData.of(graph, rows, weights, values)
-    g = FieldSystem(graph, degree=degree, tol=1e-6).solve(data, strength)[:, 0].astype(float)
+    g = (
+        FieldSystem(graph.similarity, degree=degree, tol=1e-6)
+        .solve(data, strength)[:, 0]
+        .astype(float)
+    )
     L = np.linalg.matrix_power(graph.laplacian.toarray().astype(float), degree)
     Z = graph.rows.toarray()[rows]
 
@@ -83,7 +87,7 @@ def test_the_stated_objective_is_least(part, degree):
 def test_a_start_saves_steps_and_stays_as_it_is(part):
     graph, rows, weights, values = problem(part)
     data = FieldData.of(graph, rows, weights, values)
-    system = FieldSystem(graph, tol=1e-5)
+    system = FieldSystem(graph.similarity, tol=1e-5)
     cold = system.solve(data, Strength(3.0, 0.01))
     start = system.solve(data, Strength(3.0, 0.02))
     before = start.copy()
@@ -99,7 +103,7 @@ def test_threads_give_the_same_bits(part, degree):
     graph, rows, weights, values = problem(part, n=3000, labels=500)
     data = FieldData.of(graph, rows, weights, values)
     one, two = (
-        FieldSystem(graph, degree=degree, n_threads=n).solve(data, Strength(3.0, 0.01))
+        FieldSystem(graph.similarity, degree=degree, n_threads=n).solve(data, Strength(3.0, 0.01))
         for n in (1, 2)
     )
     np.testing.assert_array_equal(one, two)
@@ -112,7 +116,7 @@ def test_a_weight_of_two_is_a_second_copy_and_of_zero_none(part):
     weights[0], weights[1] = 2.0, 0.0
     twice = np.r_[rows[:1], rows[0], rows[2:]]
     copies = np.vstack([values[:1], values[:1], values[2:]])
-    system = FieldSystem(graph, tol=1e-6)
+    system = FieldSystem(graph.similarity, tol=1e-6)
     one = system.solve(FieldData.of(graph, rows, weights, values), Strength(1.0, 0.1))
     other = system.solve(
         FieldData.of(graph, twice, np.ones(len(twice)), copies), Strength(1.0, 0.1)
@@ -123,7 +127,7 @@ def test_a_weight_of_two_is_a_second_copy_and_of_zero_none(part):
 @pytest.mark.parametrize("unit", [1e-20, 1e-6, 1e6, 1e15])
 def test_columns_of_any_size_are_solved_as_well(unit):
     graph, rows, weights, values = problem(PARTS[0], columns=2)
-    system, strength = FieldSystem(graph, tol=1e-5), Strength(1.0, 0.1)
+    system, strength = FieldSystem(graph.similarity, tol=1e-5), Strength(1.0, 0.1)
     one = system.solve(FieldData.of(graph, rows, weights, values), strength)
     mixed = values * np.array([1.0, unit])
     other = system.solve(FieldData.of(graph, rows, weights, mixed), strength)
@@ -133,14 +137,14 @@ def test_columns_of_any_size_are_solved_as_well(unit):
 def test_nothing_to_fit_is_zero():
     graph, rows, weights, values = problem(PARTS[0])
     data = FieldData.of(graph, rows, weights, 0 * values)
-    assert not FieldSystem(graph).solve(data, Strength(1.0, 0.1)).any()
+    assert not FieldSystem(graph.similarity).solve(data, Strength(1.0, 0.1)).any()
 
 
 def test_a_system_that_is_too_hard_warns():
     graph, rows, weights, values = problem(PARTS[0])
     data = FieldData.of(graph, rows, weights, values)
     with pytest.warns(ConvergenceWarning, match="larger eps"):
-        FieldSystem(graph, degree=3, tol=1e-12).solve(data, Strength(3.0, 1e-9))
+        FieldSystem(graph.similarity, degree=3, tol=1e-12).solve(data, Strength(3.0, 1e-9))
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -148,7 +152,7 @@ def test_a_field_is_the_mean_of_its_nodes(part):
     graph, rows, weights, values = problem(part)
     data = FieldData.of(graph, rows, weights, values)
     strength = Strength(1.0, 0.1)
-    g = Field(graph.nodes, FieldSystem(graph).solve(data, strength), strength, 0.0)
+    g = Field(graph.nodes, FieldSystem(graph.similarity).solve(data, strength), strength, 0.0)
     new = np.random.default_rng(2).normal(size=(7, 3))
     np.testing.assert_allclose(g(new), graph.nodes.weights(new).toarray() @ g.values)
     # Far out, a factor of ten in distance is a hundredth of the field.

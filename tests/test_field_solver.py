@@ -61,7 +61,8 @@ def test_it_beats_ignoring_the_unlabelled_rows(digits, model):
 def test_what_it_shows(digits, model):
     X, _, _ = digits
     assert "chosen on held-out labels" in repr(model.plan_)
-    strength = model.corrected_.field_.strength
+    assert model.field_ is model.corrected_.field_
+    strength = model.field_.strength
     assert pytest.approx(strength.C / strength.eps) == model.C_
     assert model.objective_ == model.corrected_.field_.objective > 0
     assert model.support_vectors_.shape[1] == X.shape[1]
@@ -145,5 +146,5 @@ def test_a_stream_forgets_the_field_of_a_fit():
     assert isinstance(model.fit(X, y).plan_.solver, FieldSolver)
     for each in (model, fresh):
         each.partial_fit(X[:200], 1 - truth[:200])
-    assert model.corrected_ is None
+    assert model.corrected_ is None and model.field_ is None
     np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))

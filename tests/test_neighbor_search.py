@@ -18,9 +18,15 @@ from graphkm.graphs import approximate as approximate_module
 from graphkm.graphs import exact as exact_module
 from graphkm.graphs import search as search_module
 from graphkm.graphs.approximate import calibrate
-from graphkm.graphs.search import nearest
+from graphkm.graphs.search import NeighbourIndex
 
 pytestmark = pytest.mark.filterwarnings("error")
+
+
+def nearest(rows, k, n_jobs=None, method="auto", *, squared=False, verbose=False):
+    """Return the k nearest other rows of every row, and their distances."""
+    near, d2 = NeighbourIndex(rows, method, n_jobs, verbose).neighbours(k)
+    return near, d2 if squared else np.sqrt(d2)
 
 
 def brute_force(X, k):

@@ -9,6 +9,7 @@ from sklearn.datasets import make_moons
 from graphkm import (
     KNN,
     SGD,
+    Affinity,
     Bipartite,
     Epsilon,
     Full,
@@ -23,9 +24,8 @@ from graphkm import (
 )
 from graphkm._parts import Sizes
 from graphkm.gkm import FieldSolver
-from graphkm.gkm.plan import choose_solver
-from graphkm.kernels import SquaredExponential
-from graphkm.solvers.row_newton import LARGEST
+from graphkm.gkm.plan import LARGEST, choose_solver
+from graphkm.kernels import Linear, Precomputed, SquaredExponential
 
 
 def left_open(plan):
@@ -70,7 +70,7 @@ CASES = {
     | {"smoothness": Power(3, normalized=False)},
     "numbers": {"C": 3.0, "C_graph": 0.7, "gamma": 0.2},
     "no graph": {"C_graph": 0},
-    "rows without a graph": {"C_graph": 0, "solver": RowNewton(n_landmarks=40)},
+    "rows without a graph": {"C_graph": 0, "solver": RowNewton(tol=1e-5)},
 }
 
 
@@ -106,7 +106,9 @@ def test_the_plan_is_the_truth(kind, name, two, curve):
         solver=plan.solver,
         random_state=0,
     ).fit(X, y)
-    assert model.dual_coef_.any()
+    scores = "decision_function" if kind is GKMClassifier else "predict"
+    assert np.ptp(getattr(model, scores)(X)) > 0
+    np.testing.assert_array_equal(getattr(again, scores)(X), getattr(model, scores)(X))
     np.testing.assert_array_equal(again.dual_coef_, model.dual_coef_)
     np.testing.assert_array_equal(again.support_, model.support_)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
@@ -195,18 +197,18 @@ SMOOTH = {"loss": "smooth_hinge"}
         # Every row is a landmark up to 2,500 rows.
         ({}, 2500, 50, Newton(n_landmarks=2500)),
         ({}, 2501, 50, FIELD),
-        ({}, 2501, 49, RowNewton(n_landmarks=1000)),
-        (SMOOTH, 2501, 50, RowNewton(n_landmarks=1000)),
+        ({}, 2501, 49, RowNewton()),
+        (SMOOTH, 2501, 50, RowNewton()),
         # Labels: 1,000 where all rows are landmarks, half of the landmarks beyond.
         ({}, 2000, 1000, Newton(n_landmarks=2000)),
         ({}, 2000, 1001, FIELD),
         (SMOOTH, 2000, 1001, SGD(max_iter=4000)),
-        (SMOOTH, 2501, 500, RowNewton(n_landmarks=1000)),
+        (SMOOTH, 2501, 500, RowNewton()),
         (SMOOTH, 2501, 501, SGD(max_iter=5002)),
         # A field chooses its costs by squared losses: only where nothing else was asked for.
-        ({"C": 1.0}, 2501, 50, RowNewton(n_landmarks=1000)),
-        ({"fit_intercept": True}, 2501, 50, RowNewton(n_landmarks=1000)),
-        ({"graph": KNN(weights=0.5)}, 2501, 50, RowNewton(n_landmarks=1000)),
+        ({"C": 1.0}, 2501, 50, RowNewton()),
+        ({"fit_intercept": True}, 2501, 50, RowNewton()),
+        ({"graph": KNN(weights=0.5)}, 2501, 50, RowNewton()),
         ({"gamma": 0.5}, 2501, 50, FieldSolver(nodes=NEAR, gamma=0.5)),
         # Passes over all edges, or over all pairs of rows.
         ({"smoothness": 1}, 500, 50, Newton(n_landmarks=500)),
@@ -223,7 +225,7 @@ SMOOTH = {"loss": "smooth_hinge"}
         ({"C_graph": "guaranteed"}, 100, 50, SGD(max_iter=1000)),
         # Without a graph rows have no scores of their own.
         ({"C_graph": 0}, 2501, 50, Newton(n_landmarks=1000)),
-        ({"C_graph": 1e-9}, 2501, 50, RowNewton(n_landmarks=1000)),
+        ({"C_graph": 1e-9}, 2501, 50, RowNewton()),
         ({}, 900, 900, Newton(n_landmarks=900)),
         ({}, 1001, 1001, FIELD),
         (SMOOTH, 1001, 1001, SGD(max_iter=2002)),
@@ -232,6 +234,9 @@ SMOOTH = {"loss": "smooth_hinge"}
         ({"smoothness": IteratedLaplacian()}, 2000, 1001, Newton(n_landmarks=2000)),
         ({"smoothness": Power(1, normalized=True)}, 600, 50, Newton(n_landmarks=600)),
         ({"smoothness": Power(normalized=False)}, 2000, 1001, SGD(max_iter=4000)),
+        # The rows' own scores are smoothed by the normalised Laplacian only.
+        ({"smoothness": Power(normalized=False)}, 2501, 50, Newton(n_landmarks=1000)),
+        ({"smoothness": Power(normalized=True)}, 2501, 50, RowNewton()),
     ],
 )
 def test_both_sides_of_every_threshold(options, n, n_labeled, solver):
@@ -243,7 +248,7 @@ def test_both_sides_of_every_threshold(options, n, n_labeled, solver):
 @pytest.mark.parametrize(("n", "steps"), [(2000, 100_000), (600_000, 120_000)])
 def test_values_want_more_steps(n, steps):
     sizes = Sizes(n, 1001, classes=False)
-    solver, _ = choose_solver(KNN(), None, "auto", sizes)
+    solver, _ = choose_solver(Linear(), KNN(), None, "auto", sizes)
     assert solver.planned(sizes) == SGD(max_iter=steps)
 
 
@@ -253,10 +258,17 @@ def test_values_are_not_left_to_rows():
     assert plan.smoothness == IteratedLaplacian(2)
 
 
+def test_a_kernel_without_rows_has_no_nodes():
+    sizes = Sizes(2501, 50, classes=True)
+    assert choose_solver(Precomputed(), Affinity(), None, "auto", sizes)[0] == Newton()
+    assert choose_solver(Linear(), Affinity(), None, "auto", sizes)[0] == RowNewton()
+
+
 def test_rows_too_many_for_their_own_scores():
     n, n_labeled = LARGEST // 500, 500
     inside, beyond = (
-        choose_solver(KNN(), None, "auto", Sizes(rows, n_labeled, True))[0] for rows in (n, n + 1)
+        choose_solver(Linear(), KNN(), None, "auto", Sizes(rows, n_labeled, True))[0]
+        for rows in (n, n + 1)
     )
     assert (inside, beyond) == (RowNewton(), Newton())
 
@@ -275,8 +287,8 @@ def test_rows_too_many_for_their_own_scores():
         ({"smoothness": IteratedLaplacian()}, IteratedLaplacian(2), "local"),
         ({"smoothness": IteratedLaplacian(), "graph": "full"}, IteratedLaplacian(1), 0.5),
         (
-            {"smoothness": IteratedLaplacian(normalized=False), "solver": "row_newton"},
-            IteratedLaplacian(1, normalized=False),
+            {"smoothness": IteratedLaplacian(), "solver": "row_newton"},
+            IteratedLaplacian(1),
             "local",
         ),
         ({"graph": KNN(weights=3.0)}, IteratedLaplacian(2), 3.0),
@@ -329,6 +341,10 @@ def test_neighbours(n, k):
         ({"solver": RowNewton(), "graph": Full()}, ["RowNewton()", "Full(", "Newton()"]),
         ({"solver": RowNewton(), "graph": "bipartite"}, ["RowNewton()", "Bipartite("]),
         ({"solver": RowNewton(), "smoothness": 1}, ["RowNewton()", "p=1"]),
+        (
+            {"solver": RowNewton(), "smoothness": IteratedLaplacian(2, normalized=False)},
+            ["RowNewton()", "IteratedLaplacian(degree=2", "normalized=True", "Newton()"],
+        ),
         ({"kernel": "precomputed"}, ["kernel='precomputed'", "KNN(", "affinity=W", "C_graph=0"]),
         ({"kernel": "precomputed", "graph": Full()}, ["kernel='precomputed'", "Full("]),
         (
@@ -416,5 +432,5 @@ def test_a_graph_that_is_not_used_may_be_any(graph, two):
 def test_the_reason_is_true_with_many_labels():
     """An iterated Laplacian takes a Newton solver whatever the number of labels."""
     sizes = Sizes(2000, 1500, classes=True)
-    solver, why = choose_solver(KNN(), IteratedLaplacian(3), "auto", sizes)
+    solver, why = choose_solver(Linear(), KNN(), IteratedLaplacian(3), "auto", sizes)
     assert isinstance(solver, Newton) and "smoothness" in why and "few" not in why

@@ -675,7 +675,8 @@ def test_zero_alone_means_no_graph(moons):
 @pytest.mark.parametrize(
     "options",
     [
-        {"solver": "row_newton", "n_landmarks": 50},
+        {"solver": "row_newton"},
+        SMALL | {"solver": "newton", "n_landmarks": 50},
         pytest.param(SMALL | {"cv": 3}, marks=pytest.mark.slow),
     ],
 )

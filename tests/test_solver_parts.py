@@ -48,17 +48,21 @@ class Together:
 # ---------------------------------------------------------------- values
 
 
-@BATCH
+SHARED = [
+    ({"tol": 0}, "tol must be a finite number > 0, got 0"),
+    ({"max_iter": 0}, "max_iter must be a whole number >= 1, got 0"),
+    ({"max_iter": "auto"}, "max_iter must be a whole number >= 1, got 'auto'"),
+]
+OF_LANDMARKS = [
+    ({"n_landmarks": 0}, "n_landmarks must be 'auto' or a whole number >= 1, got 0"),
+    ({"n_landmarks": "all"}, "n_landmarks must be 'auto' or a whole number"),
+    ({"landmarks": "random"}, "landmarks must be one of 'uniform', 'kmeans..', 'greedy'"),
+]
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_landmarks": 0}, "n_landmarks must be 'auto' or a whole number >= 1, got 0"),
-        ({"n_landmarks": "all"}, "n_landmarks must be 'auto' or a whole number"),
-        ({"landmarks": "random"}, "landmarks must be one of 'uniform', 'kmeans..', 'greedy'"),
-        ({"tol": 0}, "tol must be a finite number > 0, got 0"),
-        ({"max_iter": 0}, "max_iter must be a whole number >= 1, got 0"),
-        ({"max_iter": "auto"}, "max_iter must be a whole number >= 1, got 'auto'"),
-    ],
+    ("cls", "options", "message"),
+    [(Newton, *case) for case in OF_LANDMARKS + SHARED] + [(RowNewton, *case) for case in SHARED],
 )
 def test_bad_values_of_newton(cls, options, message):
     with pytest.raises(ValueError, match=message):
@@ -98,15 +102,14 @@ def test_parts_are_frozen_and_addressable(part):
 # ---------------------------------------------------------------- "auto"
 
 
-@BATCH
-def test_landmarks_planned(cls):
+def test_landmarks_planned():
     for n, m in ((10, 10), (2500, 2500), (2501, 1000), (70_000, 1000)):
-        planned = cls(tol=0.5).planned(sizes(n))
-        assert planned == cls(m, tol=0.5)
+        planned = Newton(tol=0.5).planned(sizes(n))
+        assert planned == Newton(m, tol=0.5)
         assert planned.planned(sizes(n)) is planned
-    assert cls(10).planned(sizes(10)).n_landmarks == 10
+    assert Newton(10).planned(sizes(10)).n_landmarks == 10
     with pytest.raises(ValueError, match=r"n_landmarks=11 is more than the 10 rows.*'auto'"):
-        cls(11).planned(sizes(10))
+        Newton(11).planned(sizes(10))
 
 
 @pytest.mark.parametrize(
@@ -149,6 +152,21 @@ def test_row_newton_needs_p_2_and_listed_edges(others):
         Together(RowNewton(), **others).check()
     Together(Newton(), **others).check()
     Together(RowNewton(), graph=Drawn(listed=True), smoothness=IteratedLaplacian()).check()
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"smoothness": Power(normalized=False)}, "needs a normalised Laplacian.*normalized=True"),
+        ({"smoothness": IteratedLaplacian(2, normalized=False)}, "needs a normalised Laplacian"),
+        ({"kernel": Precomputed()}, "kernel='precomputed' has no rows"),
+    ],
+)
+def test_row_newton_needs_a_normalised_laplacian_and_rows(others, message):
+    with pytest.raises(ValueError, match=rf"RowNewton\(\) .*{message}.*solver=Newton\(\)"):
+        Together(RowNewton(), **others).check()
+    Together(RowNewton(), **others, C_graph=0).check()  # nothing is smoothed then
+    Together(Newton(), **others).check()
 
 
 @pytest.mark.parametrize(
@@ -195,7 +213,7 @@ def test_row_newton_without_edges_is_newton():
     case = make_case("hinge", 2.0, None, C=(0.5,), C_graph=(0.1,))
     one, two = run(Newton(), case), run(RowNewton(), case)
     np.testing.assert_array_equal(one.coefficients, two.coefficients)
-    assert two.row_scores is None
+    assert two.row_scores is None and two.field is None
 
 
 def test_without_a_guarantee_only_overflow_is_divergence():

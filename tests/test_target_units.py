@@ -29,7 +29,7 @@ MODELS = {
     "sgd": GKMRegressor(solver=SGD(max_iter=3000), random_state=0),
     "p1": GKMRegressor(random_state=0, smoothness=1),
     "tube": GKMRegressor(loss=EpsilonInsensitive(0.3), C=2.0, random_state=0),
-    "rows": GKMRegressor(random_state=0, solver=RowNewton(n_landmarks=100)),
+    "rows": GKMRegressor(random_state=0, solver=RowNewton()),
     "search": GKMRegressorCV(**SEARCH),
     "folds": GKMRegressorCV(**SEARCH, cv=3),
     "laplacian": LaplacianRegressor(),

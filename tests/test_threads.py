@@ -11,14 +11,14 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from threadpoolctl import ThreadpoolController
 
-from graphkm import Newton, RowNewton, _threads
+from graphkm import Newton, _threads
 from graphkm.gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.machines import LaplacianRegressor, LaplacianSVC
 
-N, LABELED = 120, 20
+N, LABELED, MANY = 120, 20, 60
 LIMIT = 50**3  # between the labelled rows' matrices and those of all rows
 
-ROWS = GKMClassifier(random_state=0, solver=RowNewton(n_landmarks=100))
+ROWS = GKMClassifier(loss="logistic", solver="row_newton")  # whose steps use every label
 FEW = {"C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 4)]}
 MODELS = {
     "newton": GKMClassifier(random_state=0, solver="newton"),
@@ -84,11 +84,11 @@ def watch(monkeypatch):
         yield watch
 
 
-def fit(model):
+def fit(name):
     X, truth = make_moons(N, noise=0.1, random_state=0)
     y = truth.astype(float)
-    y[LABELED:] = np.nan
-    clone(model).fit(X, y)
+    y[MANY if "rows" in name else LABELED :] = np.nan  # matrices of rows are between labels
+    clone(MODELS[name]).fit(X, y)
 
 
 def is_small(shape):
@@ -97,7 +97,7 @@ def is_small(shape):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_small_problems_are_factorised_on_one_thread(name, watch):
-    fit(MODELS[name])
+    fit(name)
     assert len(watch.calls) > 0
     assert [call for call in watch.calls if call[2] != 1] == []
     assert watch.threads() == 2  # what it was before
@@ -108,7 +108,7 @@ def test_large_matrices_are_factorised_on_all_threads_and_small_ones_on_one(
     name, watch, monkeypatch
 ):
     monkeypatch.setattr(_threads, "_SMALL", LIMIT)
-    fit(MODELS[name])
+    fit(name)
     factorised = [call for call in watch.calls if call[0] != "solve_triangular"]
     assert [call for call in factorised if call[2] != (1 if is_small(call[1]) else 2)] == []
     assert not all(is_small(shape) for _, shape, _ in factorised)
@@ -127,7 +127,7 @@ def test_every_user_of_linear_algebra_is_watched():
         "graphkm.solvers.graph_kernel",
         "graphkm.solvers.landmark_features",
         "graphkm.solvers.landmarks",
-        "graphkm.solvers.row_newton",
+        "graphkm.solvers.field_kernel",
         "graphkm.gkm.criterion",
         "graphkm.machines.laplacian_newton",
     }

@@ -105,7 +105,7 @@ def smooth(kind):
 
 @every_kind
 def test_rows_beyond_landmarks_with_a_loss(kind, smaller):
-    assert_no_jump(scores(kind, (500, 501), (50, 50), **smooth(kind)), n_landmarks)
+    assert_no_jump(scores(kind, (500, 501), (50, 50), **smooth(kind)), landmarks_or_field)
 
 
 @every_kind
@@ -114,8 +114,10 @@ def test_many_labels(kind, smaller):
 
 
 @every_kind
-def test_many_labels_beyond_landmarks(kind, smaller):
-    assert_no_jump(scores(kind, (600, 600), (100, 101), **smooth(kind)), method)
+def test_many_labels_beyond_landmarks(kind, smaller, monkeypatch):
+    # With a third of the labels: of a hundred, a single one changes the accuracy by 0.015.
+    monkeypatch.setattr(newton, "_SOME", 333)
+    assert_no_jump(scores(kind, (1000, 1000), (166, 167), **smooth(kind)), method)
 
 
 unlisted = pytest.mark.parametrize(

@@ -119,6 +119,11 @@ MUTANTS = [
         "test_laplacian.py test_objective.py test_newton.py",
         ("np.sqrt(degree), out=scale", "degree, out=scale"),
     ),
+    *_of(
+        "src/graphkm/graphs/laplacian.py",
+        "test_row_newton.py",
+        ("across, np.ones(len(alone))", "across, np.zeros(len(alone))"),
+    ),
     # ------------------------------------------------------------ solvers
     *_of(
         "src/graphkm/solvers/sgd.py",
@@ -150,6 +155,18 @@ MUTANTS = [
         "src/graphkm/solvers/graph_kernel.py",
         "test_newton.py",
         ("gram + (2 * factor) * form", "gram + factor * form"),
+    ),
+    *_of(
+        "src/graphkm/solvers/field.py",
+        "test_row_newton.py",
+        ("place = np.argsort(self._order)", "place = self._order"),
+        ("worst = max(worst, residual)", "worst = residual"),
+    ),
+    *_of(
+        "src/graphkm/solvers/row_newton.py",
+        "test_row_newton.py",
+        ("2.0 * float(objective.graph_factor[0])", "float(objective.graph_factor[0])"),
+        ("eps * float(J.sum())", "float(J.sum())"),
     ),
     *_of(
         "src/graphkm/solvers/smo.py",
@@ -208,6 +225,7 @@ MUTANTS = [
         ("n_labeled > (_FEW if n == m else m // 2)", "n_labeled >= (_FEW if n == m else m // 2)"),
         ("(squares and graph.listed) and n > _SMALL", "(squares and graph.listed) and n >= _SMALL"),
         ("n * n_labeled <= LARGEST", "n <= LARGEST"),
+        ("smoothness.normalized is not False", "True"),
         ("_FEW_FOR_THE_GRAPH / n_labeled) ** 3", "_FEW_FOR_THE_GRAPH / n_labeled) ** 2"),
         ("unused = not streaming and", "unused = streaming and"),
     ),

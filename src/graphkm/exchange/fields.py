@@ -25,7 +25,7 @@ _STATE |= {"candidates", "criterion", "scores", "ranks", "best", "n_held_out"}
 def corrected_state(model: Any) -> State:
     """Return everything that a corrected model needs to predict."""
     state = model.fitted_state()
-    return present(model, _SEEN) | state | {"field": _field_state(state["field"])}
+    return present(model, _SEEN) | state | {"field": field_state(state["field"])}
 
 
 def restore_corrected(model: Any, state: State) -> None:
@@ -38,7 +38,7 @@ def restore_corrected(model: Any, state: State) -> None:
         require(_is_number(state[name]), f"its {name} is {state[name]}")
     require(state["how"] in _HOW, f"its held-out predictions are {state['how']}")
     require(state["heat"] is None or _is_number(state["heat"]), f"its heat is {state['heat']}")
-    state["field"] = _restored_field(model, state["field"])
+    state["field"] = restored_field(model, state["field"])
     _check_scaling(model, state["scaling"], state["field"])
     _check_given(model, state)
     _check_results(state)
@@ -76,7 +76,8 @@ def _check_scaling(model: Any, scaling: Any, field: Field | None) -> None:
 # ------------------------------------------------------------------ the field
 
 
-def _field_state(field: Field | None) -> State | None:
+def field_state(field: Field | None) -> State | None:
+    """Return everything that a field needs to predict; None without one."""
     if field is None:
         return None
     nodes = field.nodes
@@ -93,7 +94,8 @@ def _field_state(field: Field | None) -> State | None:
     }
 
 
-def _restored_field(model: Any, state: State | None) -> Field | None:
+def restored_field(model: Any, state: State | None) -> Field | None:
+    """Return the field from `field_state`; raise ValueError if it does not fit the model."""
     if state is None:
         return None
     index, reach = _restored_index(model, state["index"]), state["reach"]

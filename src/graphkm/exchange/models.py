@@ -27,7 +27,8 @@ from ..machines import (
 )
 from .codec import Kind, State
 from .fields import corrected_state, restore_corrected
-from .machines import gkm_state, machine_state, restore_gkm, restore_machine
+from .gkm import gkm_state, restore_gkm
+from .machines import machine_state, restore_machine
 from .pairwise import PairwiseClassifier
 
 SCALERS: dict[type, tuple[str, ...]] = {

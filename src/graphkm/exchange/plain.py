@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
-from ..machines import KernelRidgeClassifierCV
+from ..machines import KernelRidgeClassifierCV, KernelRidgeCV
 from .models import CORRECTED, MODELS, check_steps
 from .pairwise import PairwiseClassifier
 
@@ -49,7 +50,7 @@ def plain_model(model: Any, program: str) -> PlainModel:
     if type(model) not in MODELS or isinstance(model, PairwiseClassifier):
         raise ValueError(f"A {type(model).__name__} cannot be written for {program}.")
     model = getattr(model, "best_estimator_", model)
-    if getattr(model, "corrected_", None) is not None and model.corrected_.field_ is not None:
+    if getattr(model, "field_", None) is not None:
         model = _on_landmarks(model, program)
     kernel, centres = model.kernel_, model.support_vectors_
     if not isinstance(kernel, SquaredExponential | Linear | Polynomial):
@@ -66,20 +67,23 @@ def plain_model(model: Any, program: str) -> PlainModel:
 
 
 def _on_landmarks(model: Any, program: str) -> Any:
-    """Return a machine on landmarks that decides nearly as a classifier with a field does."""
-    rows = model.corrected_.field_.nodes.points
-    labels = model.predict(rows)
+    """Return a machine on landmarks that predicts nearly what a model with a field does."""
+    rows, classes = model.field_.nodes.points, is_classifier(model)
+    predicted = model.predict(rows)
     kernel, gamma = model.kernel_, getattr(model.kernel_, "gamma", None)
     if gamma is not None:
         kernel = kernel.with_params(gamma=None)
-    machine = KernelRidgeClassifierCV(
+    kind = KernelRidgeClassifierCV if classes else KernelRidgeCV
+    machine = kind(
         None if gamma is None else [gamma], kernel=kernel, n_landmarks=_LANDMARKS, random_state=0
-    ).fit(rows, labels)
-    other = float(np.mean(machine.predict(rows) != labels))
+    ).fit(rows, predicted)
+    agreement = float(machine.score(rows, predicted))
+    lost = f"decides otherwise on {100 * (1 - agreement):.1f} % of the training rows"
+    if not classes:
+        lost = f"has an R^2 of {agreement:.3f} with them on the training rows"
     warnings.warn(
         f"{program} has no form for a field. What is written has {_LANDMARKS:,} landmarks at most, "
-        f"fitted to the model's decisions; it decides otherwise on {100 * other:.1f} % of "
-        "the training rows.",
+        f"fitted to the model's {'decisions' if classes else 'predictions'}; it {lost}.",
         UserWarning,
         stacklevel=4,
     )

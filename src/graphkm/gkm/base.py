@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from .._parts import Part, Sizes
 from .._threads import blas_threads_for
-from ..graphs import KNN, Affinity, Graph, GraphPart, resolve_graph
+from ..graphs import KNN, Affinity, Graph, GraphPart, Neighbours, resolve_graph
 from ..kernels import Kernel, resolve_kernel
 from ..losses import Loss, resolve_loss
 from ..machines.checks import (
@@ -29,14 +29,11 @@ from ..machines.params import Composed, Resolver
 from ..objective import Objective
 from ..smoothness import IteratedLaplacian, Power, Smoothness, SmoothnessPart
 from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Solver, solve
+from ..solvers.field import Field
 from ..theory import Guarantee, largest_C_graph
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
 
 _GUARANTEED = 0.99  # of the limit; at p = 2 the limit itself is not allowed
-
-
-Neighbours = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""The nearest rows of every row, nearest first, and their squared distances."""
 
 
 class Problem(NamedTuple):
@@ -131,7 +128,7 @@ class BaseGKM(Composed, KernelMachine):
             relative=plan.relative,
             guarantee=guarantee,
         )
-        with blas_threads_for(X.shape[0], getattr(plan.solver, "n_landmarks", 0)):
+        with blas_threads_for(*plan.solver.matrix_shape(objective.sizes)):
             solution = solve(plan.solver, objective, self.resources(), callback=self.callback)
         self._set_attributes(plan, objective, solution, dtype)
         return solution
@@ -162,7 +159,7 @@ class BaseGKM(Composed, KernelMachine):
         graph: Graph
         if neighbours is not None:
             assert isinstance(plan.graph, KNN)
-            graph = plan.graph.of_neighbours(*neighbours, labeled)
+            graph = plan.graph.of_neighbours(neighbours, labeled)
         else:
             graph = plan.graph.build(
                 X, labeled, affinity=affinity, n_jobs=self.n_threads(), verbose=bool(self.verbose)
@@ -219,21 +216,20 @@ class BaseGKM(Composed, KernelMachine):
         )
         self.support_, self._training_rows = solution.rows, objective.X
         self._row_scores = solution.row_scores
-        self.corrected_ = solution.corrected
+        self.set_field(solution.field, solution.corrected)
 
     # ------------------------------------------------------------------ scores
 
     corrected_: Any = None
+    field_: Field | None = None
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        if self.corrected_ is None:
-            return super()._scores(X)
-        scores = np.asarray(self.corrected_.decision_function(self._validate_rows(X, reset=False)))
-        return scores[:, None] if scores.ndim == 1 else scores
+    def set_field(self, field: Field | None, corrected: Any = None) -> None:
+        """Set what is added to f, and the model that predicts instead if there is one."""
+        self.field_, self.corrected_ = field, corrected
 
-    def _training_scores(self) -> NDArray[np.float64]:
-        return (
-            super()._training_scores()
-            if self.corrected_ is None
-            else self._scores(self._kept_rows())
-        )
+    def _scores_at(self, rows: Any) -> NDArray[np.float64]:
+        if self.corrected_ is not None:
+            scores = np.asarray(self.corrected_.decision_function(rows))
+            return scores[:, None] if scores.ndim == 1 else scores
+        scores = super()._scores_at(rows)
+        return scores if self.field_ is None else scores + self.field_(rows)

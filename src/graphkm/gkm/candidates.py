@@ -14,17 +14,26 @@ from numpy.typing import NDArray
 
 from .._threads import blas_threads_for
 from ..expansion import KernelExpansion
-from ..graphs import KNN, NEIGHBORS, Bipartite, Graph, default_neighbors, resolve_graph
-from ..graphs.laplacian import laplacian_matrix
-from ..graphs.search import nearest
+from ..graphs import (
+    KNN,
+    NEIGHBORS,
+    Bipartite,
+    Graph,
+    ListedGraph,
+    NeighbourIndex,
+    Neighbours,
+    default_neighbors,
+    resolve_graph,
+)
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..objective import Objective
 from ..smoothness import IteratedLaplacian, Smoothness
 from ..solvers import Newton, RowNewton
+from ..solvers.field_kernel import FieldKernel
 from ..solvers.graph_kernel import GraphKernel, graph_form
 from ..solvers.landmark_features import LandmarkFeatures
-from ..solvers.row_newton import RowKernel
-from .base import BaseGKM, Neighbours, Problem
+from ..solvers.row_newton import row_system
+from .base import BaseGKM, Problem
 from .plan import Plan, bandwidth
 
 _LAST = 4  # steps down the list of candidates without a graph
@@ -193,14 +202,9 @@ class Candidates:
         if not isinstance(self._graph_part, KNN) or not self.has_graphs:
             return None
         template, method = self._template, self._graph_part.search
-        return nearest(
-            self._problem.X,
-            max(k for k, _ in self._graphs()),
-            template.n_threads(),
-            method,  # type: ignore[arg-type]  # checked
-            squared=True,
-            verbose=bool(template.verbose),
-        )
+        threads, verbose = template.n_threads(), bool(template.verbose)
+        index = NeighbourIndex(self._problem.X, method, threads, verbose)  # type: ignore[arg-type]
+        return Neighbours.of(index, max(k for k, _ in self._graphs()))
 
     # ------------------------------------------------------------------ with features
 
@@ -234,10 +238,11 @@ class Candidates:
         """Yield families whose graph smooths the rows' own scores."""
         for step, (k, degree) in enumerate(self._graphs()):
             graph = self._graph(k, objective.kernel)
-            matrix = laplacian_matrix(graph, normalized=objective.normalized)
+            assert isinstance(graph, ListedGraph)
+            system = row_system(graph, degree, self._template.n_threads())
             for steps, C_graph, factor in self._factors(replace(objective, graph=graph), step):
                 with self._few_threads():
-                    kernel = RowKernel(matrix, degree, 2.0 * factor, self._labeled)
+                    kernel = FieldKernel(system, 2.0 * factor, self._labeled)
                 parameters = self._named(k, degree, C_graph, gamma)
                 at = partial(self._reached_by_few, kernel, lambda: self._others)
                 yield Family(parameters, self._grid.Cs(kernel.scale), steps, kernel.phi, at)
@@ -301,7 +306,7 @@ class Candidates:
         nobody = np.zeros(X.shape[0], dtype=bool)
         part = part.weighted(bandwidth(kernel, X), local=True)
         if isinstance(part, KNN) and self.neighbours is not None:
-            return part.with_params(n_neighbors=k).of_neighbours(*self.neighbours, nobody)
+            return part.with_params(n_neighbors=k).of_neighbours(self.neighbours, nobody)
         return part.build(
             X,
             self._problem.labeled if isinstance(part, Bipartite) else nobody,

@@ -80,8 +80,9 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         ``Power(p=2)``.
     solver : {"auto", "newton", "row_newton", "field", "sgd"} or Solver, default="auto"
         `graphkm.solvers.Newton` finds the minimum over f in the span of landmarks, with a
-        certified gap. `RowNewton` gives every row a score of its own, smooths those, and fits
-        the landmarks to them: it follows a graph of many more rows than landmarks.
+        certified gap. `RowNewton` gives every row a score of its own, which depends on labels
+        and graph only. It follows a graph of many more rows than landmarks, and scores new rows
+        by their nearest training rows.
         `graphkm.gkm.FieldSolver` fits a kernel machine to the labels and its held-out errors as a
         field over all rows; it chooses gamma, C and C_graph itself. `SGD` draws labels and edges
         one by one, and stores neither a kernel matrix nor a full graph. "auto" takes `FieldSolver`
@@ -91,7 +92,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         graph lists its edges (or there are at most 500 rows), and `SGD` otherwise, and for
         C_graph="guaranteed".
     fit_intercept : bool, default=False
-        Add 1 to the kernel, which gives f a (regularised) constant.
+        Add 1 to the kernel, which gives f a (regularised) constant. `RowNewton` has no use for
+        it: its scores do not depend on the kernel.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class, as in `sklearn.svm.SVC`.
     unlabeled : default=-1
@@ -117,6 +119,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         The labels.
     support_, support_vectors_ : ndarray
         Rows of X (of the stream, after `partial_fit`) with a coefficient, and their features.
+        After `RowNewton` there are none.
     dual_coef_ : ndarray of shape (1 or n_classes, n_support)
         Coefficients: one row for two classes, one per class for more.
     intercept_ : ndarray of shape (1 or n_classes,)
@@ -126,6 +129,9 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         from X as it is then, or, after `RowNewton`, from the rows' own scores.
     plan_ : Plan
         What every "auto" became, and why: print it.
+    field_ : Field or None
+        What is added to f: the rows' scores after `RowNewton`, and the field of ``corrected_``
+        after `FieldSolver`. None without a field.
     corrected_ : GraphCorrectedClassifier or None
         After `FieldSolver`: the kernel machine with its field, which predicts. Its classes are
         numbers. Support vectors and coefficients are those of the kernel machine alone.
@@ -298,7 +304,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         """Return for how many labelled rows of positive weight f predicts another class."""
         labeled = problem.labeled
         scores = self._row_scores
-        scores = self.expansion_.scores(problem.X[labeled]) if scores is None else scores[labeled]
+        scores = self._scores_at(problem.X[labeled]) if scores is None else scores[labeled]
         wrong = winning_class(scores) != problem.known
         return int(np.count_nonzero(wrong & (problem.weights > 0)))
 

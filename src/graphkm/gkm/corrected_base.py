@@ -107,7 +107,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         folds = self._folds(take_rows(own, labeled), known, seed)
         held = self._hold_out_with(take_rows(own, labeled), known, given, folds, seed)
         graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
-        system = FieldSystem(graph, degree=int(self.degree), n_threads=threads)
+        system = FieldSystem(graph.similarity, degree=int(self.degree), n_threads=threads)
         targets, prior = self._targets(known, weights)
         correction = Correction(
             graph, system, labeled, weights, targets, self._columns(held.values), prior

@@ -16,6 +16,7 @@ from .._parameters import check_count, check_number
 from .._progress import progress_bar
 from .._threads import blas_threads_for
 from ..graphs import resolve_graph
+from ..kernels import resolve_kernel
 from ..smoothness import IteratedLaplacian
 from ..solvers import Newton, RowNewton
 from .base import BaseGKM, Problem
@@ -24,7 +25,7 @@ from .classifier import GKMClassifier
 from .closed_form import ClosedForm
 from .criterion import Judgement
 from .fold_judge import FoldJudge
-from .plan import Plan, choose_exact
+from .plan import Plan, choose_exact, resolve_smoothness
 from .regressor import GKMRegressor
 
 
@@ -106,9 +107,9 @@ class SearchMixin:
                 lambda: candidates.neighbours,
             )
         found: list[tuple[dict[str, Any], Judgement]] = []
-        n_landmarks = getattr(plan.solver, "n_landmarks", 0)
+        shape = plan.solver.matrix_shape(problem.sizes(classes=is_classifier(self)))
         bar = progress_bar(self.verbose, unit="candidate", desc="search")
-        with blas_threads_for(len(problem.labeled), n_landmarks), bar:
+        with blas_threads_for(*shape), bar:
             for family in candidates:
                 found += zip(family.candidates(), judge.judge(family), strict=True)
                 bar.update(len(family.Cs))
@@ -188,8 +189,9 @@ class SearchMixin:
         smoothness = template.smoothness
         squares = smoothness == "auto" or getattr(smoothness, "p", smoothness) == 2
         if template.solver == "auto" and squares:
-            graph = resolve_graph(template.graph)
-            solver, _ = choose_exact(graph, None, template.C_graph, sizes)
+            kernel, graph = resolve_kernel(template.kernel), resolve_graph(template.graph)
+            wanted = None if smoothness == "auto" else resolve_smoothness(smoothness)
+            solver, _ = choose_exact(kernel, graph, wanted, template.C_graph, sizes)
             template.set_params(solver=solver)
         plan = template.plan(problem)
         if smoothness == "auto" and isinstance(plan.solver, Newton | RowNewton):

@@ -133,5 +133,6 @@ class FieldState:
             objective=np.array([np.nan if model.field_ is None else model.field_.objective]),
             C=np.array([np.nan if strength is None else strength[0] / strength[1]]),
             kernel=machine.kernel_,
+            field=model.field_,
             corrected=model,
         )

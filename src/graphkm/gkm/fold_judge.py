@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 
+from ..graphs import Neighbours
 from ..machines.checks import GraphWarning
 from ..machines.labels import as_label_array
-from .base import BaseGKM, Neighbours, Problem
+from .base import BaseGKM, Problem
 from .candidates import Family
 from .criterion import Judgement
 

@@ -11,7 +11,6 @@ from ..graphs import KNN, GraphPart, resolve_graph
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
 from ..solvers import SGD, Newton, RowNewton, Solver
-from ..solvers.row_newton import LARGEST
 from .field_solver import FieldSolver
 
 _FEW = 1000  # labels
@@ -19,6 +18,9 @@ _TO_JUDGE = 50  # labels: with fewer the strength of a field is a guess, and a f
 _FEW_FOR_THE_GRAPH = 100  # with more labels C_graph shrinks
 _MANY = 300  # with fewer rows C_graph shrinks: their Laplacian has no small eigenvalues
 _SMALL = 500  # up to this many rows every graph and every p is fast
+
+LARGEST = 2**28
+"""Rows times labelled rows at most where "auto" takes `RowNewton`: its kernel has 1 GiB then."""
 
 CHOSEN = "chosen on held-out labels"
 """C and C_graph of a plan whose solver chooses them during the fit."""
@@ -110,7 +112,7 @@ def resolve_solver(solver: str | Solver) -> Solver:
     return part
 
 
-def resolve_smoothness(smoothness: float | SmoothnessPart) -> SmoothnessPart:
+def resolve_smoothness(smoothness: Any) -> SmoothnessPart:
     """Return the part itself; a number is the exponent of a `Power`.
 
     Examples
@@ -180,7 +182,7 @@ def make_plan(
     elif _suits_field(e, graph, kernel, sizes):
         solver, why = FieldSolver(), f"{sizes.n_rows:,} rows or {sizes.n_labeled:,} labels are many"
     else:
-        solver, why = choose_solver(graph, wanted, e.C_graph, sizes)
+        solver, why = choose_solver(kernel, graph, wanted, e.C_graph, sizes)
     solver = solver.planned(sizes)
     smoothness = _fill_smoothness(wanted, graph, solver)
     plan = Plan(
@@ -247,7 +249,11 @@ def bandwidth(kernel: Kernel, X: Any) -> float:
 
 
 def choose_solver(
-    graph: GraphPart, smoothness: SmoothnessPart | None, C_graph: float | str, sizes: Sizes
+    kernel: Kernel,
+    graph: GraphPart,
+    smoothness: SmoothnessPart | None,
+    C_graph: float | str,
+    sizes: Sizes,
 ) -> tuple[Solver, str]:
     """Return the solver for solver="auto", and why.
 
@@ -259,7 +265,7 @@ def choose_solver(
     if C_graph == "guaranteed":
         return SGD(), "the guarantee is about stochastic steps"
     if smoothness is not None and (smoothness.degree != 1 or smoothness.normalized is True):
-        solver, why = choose_exact(graph, smoothness, C_graph, sizes)
+        solver, why = choose_exact(kernel, graph, smoothness, C_graph, sizes)
         return solver, f"only Newton's method can use this smoothness, and {why}"
     squares = smoothness is None or smoothness.p == 2
     m = int(Newton().planned(sizes).n_landmarks)
@@ -267,12 +273,16 @@ def choose_solver(
         return SGD(), f"{n_labeled:,} labels are many"
     if not (squares and graph.listed) and n > _SMALL:
         return SGD(), f"{n:,} rows are many for a graph without a list of edges, or a p but 2"
-    solver, why = choose_exact(graph, smoothness, C_graph, sizes)
+    solver, why = choose_exact(kernel, graph, smoothness, C_graph, sizes)
     return solver, f"labels are few, and {why}"
 
 
 def choose_exact(
-    graph: GraphPart, smoothness: SmoothnessPart | None, C_graph: float | str, sizes: Sizes
+    kernel: Kernel,
+    graph: GraphPart,
+    smoothness: SmoothnessPart | None,
+    C_graph: float | str,
+    sizes: Sizes,
 ) -> tuple[Solver, str]:
     """Return the Newton solver that suits the data, and why.
 
@@ -281,7 +291,8 @@ def choose_exact(
     """
     n, n_labeled, classes = sizes
     m = int(Newton().planned(sizes).n_landmarks)
-    possible = graph.listed and (smoothness is None or smoothness.p == 2)
+    normal = smoothness is None or (smoothness.p == 2 and smoothness.normalized is not False)
+    possible = normal and graph.listed and kernel.has_rows
     smooths = C_graph != 0 and n_labeled < n
     if possible and smooths and classes and n > m and n * n_labeled <= LARGEST:
         return RowNewton(), f"{n:,} rows are too many to be landmarks all"
@@ -330,7 +341,7 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
         why = "C_graph is 0" if C_graph == 0 else "every row is labelled"
         reasons += f"graph: {why}\n"
         if rows:  # without a graph nothing would connect the rows' scores
-            solver = Newton(**solver.get_params())
+            solver = Newton(**solver.get_params()).planned(sizes)
     return replace(
         plan,
         graph=graph,

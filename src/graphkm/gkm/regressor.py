@@ -56,6 +56,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     ----------
     support_, support_vectors_, dual_coef_, intercept_, kernel_
         As in `GKMClassifier`.
+    field_ : Field or None
+        The rows' scores after `RowNewton`, in units of the targets' spread.
     objective_, C_, guarantee_
         As in `GKMClassifier`, of the problem whose targets are ``(y - origin_) / spread_``.
     origin_, spread_ : float

@@ -225,7 +225,7 @@ class StreamingGKM(BaseGKM):
         )
         self.support_ = W.ids[used]
         self._training_rows = None
-        self.corrected_ = None  # a field of an earlier fit is no part of the stream
+        self.set_field(None)  # a field of an earlier fit is no part of the stream
         self.guarantee_ = None
         self.n_iter_ = stream.n_iter
 

@@ -6,7 +6,7 @@ implicit               edges by formula, weights computed when looked at
 full, bipartite        the two implicit graphs
 listed                 `ListedGraph`: edges stored, connected components
 neighbors              `knn_graph`, `epsilon_graph`
-search                 `NeighbourIndex`, `nearest`: the k nearest rows of every row, or of new ones
+search                 `NeighbourIndex`, `Neighbours`: the nearest rows of every row, or of new ones
 exact, approximate     the searches among dense rows: scikit-learn's, and cells by faiss
 sparse                 the search among sparse rows
 candidates             what a search proposes, judged by distances in float64
@@ -38,7 +38,7 @@ from .parts import (
     resolve_graph,
     resolve_nodes,
 )
-from .search import NeighbourIndex
+from .search import NeighbourIndex, Neighbours
 
 __all__ = [
     "KNN",
@@ -57,6 +57,7 @@ __all__ = [
     "GraphPart",
     "ListedGraph",
     "NeighbourIndex",
+    "Neighbours",
     "NodeGraph",
     "Nodes",
     "NodesPart",

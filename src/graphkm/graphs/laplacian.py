@@ -77,6 +77,24 @@ def laplacian_matrix(graph: Graph, *, normalized: bool = False) -> Any:
     return matrix
 
 
+def similarity_matrix(graph: ListedGraph) -> Any:
+    """Return S = I - L, with L the normalised Laplacian, as a CSR array of float32.
+
+    A vertex without edges has L = 0, and so S = 1 at its own place.
+
+    Examples
+    --------
+    >>> similarity_matrix(ListedGraph(3, [0], [1], [0.25])).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    scale = vertex_scales(graph, normalized=True)
+    u, v, weight = graph.edges()
+    across, alone = weight * scale[u] * scale[v], np.flatnonzero(scale == 0)
+    place = (np.concatenate([u, v, alone]), np.concatenate([v, u, alone]))
+    values = np.concatenate([across, across, np.ones(len(alone))]).astype(np.float32)
+    return sp.coo_array((values, place), shape=(len(scale), len(scale))).tocsr()
+
+
 def edge_laplacian(edges: Edges, scale: NDArray[np.float64]) -> Any:
     """Return the sum over edges of weight b b', where b is s_u at u, -s_v at v and 0 elsewhere.
 

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ._checks import check_labeled
 from .base import Edges, EdgeSampler, Graph, generators
+from .nodes import Nodes
 
 
 class ListedGraph(Graph):
@@ -24,6 +25,8 @@ class ListedGraph(Graph):
         Ends of the edges; every undirected edge once, no loops.
     weight : array-like of float of shape (n_edges,)
         Weights, finite and not negative.
+    nodes : Nodes, optional
+        The way from new rows to the vertices, if the search for edges has found one.
 
     Examples
     --------
@@ -39,8 +42,16 @@ class ListedGraph(Graph):
     (1, 1)
     """
 
-    def __init__(self, n_vertices: int, u: ArrayLike, v: ArrayLike, weight: ArrayLike) -> None:
+    def __init__(
+        self,
+        n_vertices: int,
+        u: ArrayLike,
+        v: ArrayLike,
+        weight: ArrayLike,
+        nodes: Nodes | None = None,
+    ) -> None:
         self._n_vertices = int(n_vertices)
+        self.nodes = nodes
         self._edges = Edges(
             np.asarray(u, dtype=np.int64),
             np.asarray(v, dtype=np.int64),

@@ -13,13 +13,8 @@ from .distances import gaussian_weights, squared_distances
 from .exact import mean_if_far, neighbours
 from .full import FullGraph
 from .listed import ListedGraph
-from .search import Method, nearest
-
-SHARPNESS = 6.0
-"""Sharp weights are exp(-6 d^2 / (s_u s_v)): they follow thin structures. Fields alone with the
-factors 1, 4, 6 and 8 had 94.0, 95.3, 95.8 and 95.9 % on MNIST with 100 labels, 94.0, 94.8, 94.8
-and 94.6 % on IJCNN1, and 89.3, 90.1, 90.2 and 90.0 % on COVTYPE (`benchmarks/fields.py --part
-sharpness`, one seed)."""
+from .nodes import SHARPNESS, RowNodes
+from .search import Method, NeighbourIndex, Neighbours
 
 POWERS = {"local": 1.0, "sharp": SHARPNESS}
 """Factors of d^2 / (s_u s_v) in weights that follow the distances around each row."""
@@ -57,7 +52,7 @@ def knn_graph(
     n_jobs : int, optional
         Parallel searches, as in scikit-learn.
     method : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched for: see `graphkm.graphs.search.nearest`.
+        How neighbours are searched for: see `NeighbourIndex`.
     verbose : bool, default=False
         Show the progress of the search.
 
@@ -90,26 +85,29 @@ def knn_graph(
         f"a graph of {n:,} rows with {k} neighbours each",
         "Pass a smaller n_neighbors, or use the graph 'full', which stores nothing.",
     )
-    near, d2 = nearest(rows, k, n_jobs, method, squared=True, verbose=verbose)
-    return neighbour_graph(near, d2, mask, gamma)
+    index = NeighbourIndex(rows, method, n_jobs, verbose)
+    return neighbour_graph(Neighbours.of(index, k), mask, gamma)
 
 
 def neighbour_graph(
-    near: NDArray[np.int64],
-    d2: NDArray[np.float64],
-    labeled: NDArray[np.bool_],
-    gamma: float | str,
+    neighbours: Neighbours, labeled: NDArray[np.bool_], gamma: float | str
 ) -> ListedGraph:
-    """Return the graph of neighbours that are known: `near` and `d2` as `nearest` gives them.
+    """Return the graph of neighbours that are known.
+
+    New rows reach it by the same index. Their weights are "sharp" if those of the edges are, and
+    "local" otherwise.
 
     Examples
     --------
-    >>> near, d2 = np.array([[1], [0], [1]]), np.array([[1.0], [1.0], [4.0]])
-    >>> neighbour_graph(near, d2, np.zeros(3, bool), gamma=0.0).edges().v
+    >>> known = Neighbours.of(NeighbourIndex(np.array([[0.0], [1.0], [3.0]])), k=1)
+    >>> neighbour_graph(known, np.zeros(3, bool), gamma=0.0).edges().v
     array([1, 2])
     """
+    near, d2 = neighbours.near, neighbours.d2
     u, v, d2_uv = _undirected(near, d2, labeled)
-    return ListedGraph(len(near), u, v, _weights(d2_uv, u, v, d2[:, -1], gamma))
+    weight = _weights(d2_uv, u, v, d2[:, -1], gamma)
+    sharpness = POWERS["sharp" if gamma == "sharp" else "local"]
+    return ListedGraph(len(near), u, v, weight, RowNodes.of(neighbours, sharpness))
 
 
 def _undirected(

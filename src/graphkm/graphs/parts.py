@@ -17,9 +17,9 @@ from .affinity import affinity_graph
 from .base import Graph
 from .bipartite import BipartiteGraph
 from .full import FullGraph
-from .neighbors import SHARPNESS, epsilon_graph, knn_graph, neighbour_graph
-from .nodes import AnchorNodes, NodeGraph, RowNodes
-from .search import NeighbourIndex, choose_search
+from .neighbors import epsilon_graph, knn_graph, neighbour_graph
+from .nodes import SHARPNESS, AnchorNodes, NodeGraph, RowNodes
+from .search import NeighbourIndex, Neighbours, choose_search
 
 
 class GraphPart(Part, ABC):
@@ -256,13 +256,10 @@ class KNN(_Weighted, NodesPart):
         index = NeighbourIndex(X, self.search, n_jobs, verbose)  # type: ignore[arg-type]
         return RowNodes.graph(index, min(k, n - 1), sharpness)
 
-    def of_neighbours(
-        self, near: NDArray[np.int64], d2: NDArray[np.float64], labeled: NDArray[np.bool_]
-    ) -> Graph:
+    def of_neighbours(self, neighbours: Neighbours, labeled: NDArray[np.bool_]) -> Graph:
         """Return the graph from neighbours that are known, perhaps more than k for each row."""
         assert not isinstance(self.n_neighbors, str)
-        k = self.n_neighbors
-        return neighbour_graph(near[:, :k], d2[:, :k], labeled, self.weights)
+        return neighbour_graph(neighbours.first(self.n_neighbors), labeled, self.weights)
 
 
 @dataclass(frozen=True)

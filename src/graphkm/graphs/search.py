@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -198,47 +199,38 @@ class NeighbourIndex:
         self.__dict__.update(state, _calibration=known)
 
 
-def nearest(
-    rows: Any,
-    k: int,
-    n_jobs: int | None = None,
-    method: Method = "auto",
-    *,
-    squared: bool = False,
-    verbose: bool = False,
-) -> tuple[Indices, NDArray[np.float64]]:
-    """Return the k nearest other rows of every row, nearest first, and their distances.
-
-    The parameters are those of `NeighbourIndex`, which serves more than one search.
+@dataclass(frozen=True)
+class Neighbours:
+    """The nearest other rows of every row, and the index that found them.
 
     Parameters
     ----------
-    rows : ndarray of float32 or float64, or canonical CSR matrix, of shape (n, d)
+    index : NeighbourIndex
         The rows.
-    k : int
-        From 1 to n - 1.
-    n_jobs : int, optional
-        Threads, as in scikit-learn: None is 1, -1 is all cores.
-    method : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched for.
-    squared : bool, default=False
-        Return squared distances.
-    verbose : bool, default=False
-        Show a progress bar.
-
-    Returns
-    -------
-    indices : ndarray of int64 of shape (n, k)
-    distances : ndarray of float64 of shape (n, k)
+    near : ndarray of int64 of shape (n, k)
+        Neighbours, nearest first.
+    d2 : ndarray of float64 of shape (n, k)
+        Their squared distances.
 
     Examples
     --------
-    >>> indices, distances = nearest(np.array([[0.0], [1.0], [3.0]]), k=1)
-    >>> indices.ravel(), distances.ravel()
-    (array([1, 0, 1]), array([1., 1., 2.]))
+    >>> found = Neighbours.of(NeighbourIndex(np.array([[0.0], [1.0], [3.0]])), k=2)
+    >>> found.first(1).near.ravel()
+    array([1, 0, 1])
     """
-    near, d2 = NeighbourIndex(rows, method, n_jobs, verbose).neighbours(k)
-    return near, d2 if squared else np.sqrt(d2)
+
+    index: NeighbourIndex
+    near: Indices
+    d2: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, index: NeighbourIndex, k: int) -> Self:
+        """Return the k nearest rows of every row."""
+        return cls(index, *index.neighbours(k))
+
+    def first(self, k: int) -> Neighbours:
+        """Return the k nearest of them, or all if they are fewer."""
+        return Neighbours(self.index, self.near[:, :k], self.d2[:, :k])
 
 
 def _is_approximate(rows: Any, method: Method) -> bool:

@@ -152,8 +152,9 @@ def warn_of_unlabeled_components(graph: Graph, labeled: Any) -> None:
     if n_parts:
         warnings.warn(
             f"{n_parts} of the graph's connected components, with {n_rows} of {len(labeled)} "
-            "rows, hold no labelled point: there the graph carries no label and the kernel alone "
-            "decides. More neighbours (or a larger radius) connect them.",
+            "rows, hold no labelled point: there the graph carries no label, and the kernel alone "
+            "decides (with RowNewton nothing does, and scores are 0). More neighbours (or a larger "
+            "radius) connect them.",
             GraphWarning,
             stacklevel=4,
         )

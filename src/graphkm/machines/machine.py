@@ -119,15 +119,18 @@ class KernelMachine(BaseEstimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = self._validate_rows(X, reset=False)
+        return self._scores_at(self._validate_rows(X, reset=False))
+
+    def _scores_at(self, rows: Any) -> NDArray[np.float64]:
+        """Return the scores of rows that are checked."""
         if self.kernel_.native_code is not None:
-            check_range(X, self.expansion_.dtype)
-        return self.expansion_.scores(X)
+            check_range(rows, self.expansion_.dtype)
+        return self.expansion_.scores(rows)
 
     def _training_scores(self) -> NDArray[np.float64]:
-        """Return f at the training rows, or the rows' own scores if there are any."""
-        X = self._kept_rows()
-        return self.expansion_.scores(X) if self._row_scores is None else self._row_scores.copy()
+        """Return the scores of the training rows."""
+        rows = self._kept_rows()
+        return self._scores_at(rows) if self._row_scores is None else self._row_scores.copy()
 
     def _weights_to_score(
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any

@@ -11,7 +11,9 @@ schedule           how many steps a stream takes
 centres            centres with the two sums of the stochastic step
 budget             at most so many of them: the others are projected
 newton             `Newton`: J to its minimum over the span of landmarks
-row_newton         `RowNewton`: the rows' own scores smoothed, landmarks fitted to them
+row_newton         `RowNewton`: a field fitted to the labels with any loss
+field_kernel       the kernel of a field at labelled rows
+field              fields, and their linear systems
 damped_newton      Newton's method with line search, smoothing and a certified gap
 terms              what it minimises: losses, and for a p other than 2 the edges
 graph_kernel       for p = 2, the kernel that has the graph inside

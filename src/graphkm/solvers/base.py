@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._parts import Combination, Part, Sizes
 from .._progress import progress_bar
 from ..objective import Objective
+from .field import Field
 
 
 class DivergenceError(ArithmeticError):
@@ -55,7 +56,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Solution:
-    """The minimiser found: rows of X and their coefficients.
+    """The minimiser found: rows of X and their coefficients, and a field where there is one.
 
     Parameters
     ----------
@@ -72,7 +73,9 @@ class Solution:
     C : ndarray of shape (n_outputs,), optional
         The C it was found for, if the solver chose it.
     row_scores : ndarray of shape (n, n_outputs), optional
-        Scores of the rows themselves, if the solver has better ones than f.
+        Scores of the training rows, if the solver knows them.
+    field : Field, optional
+        What is added to f: a field over the training rows.
     kernel : Kernel, optional
         The kernel, if the solver chose its gamma.
     corrected : estimator, optional
@@ -88,6 +91,7 @@ class Solution:
     gap: NDArray[np.float64] | None = None
     C: NDArray[np.float64] | None = None
     row_scores: NDArray[np.float64] | None = None
+    field: Field | None = None
     kernel: Any = None
     corrected: Any = None
     complete: bool = True
@@ -145,6 +149,10 @@ class Solver(Part, ABC):
             ``n_rows``, ``n_labeled``, and ``classes``: whether targets are classes.
         """
         return self
+
+    def matrix_shape(self, sizes: Sizes) -> tuple[int, int]:
+        """Return the rows and columns of the largest matrix that BLAS works on."""
+        return 0, 0
 
     def accepts(self, together: Combination) -> None:
         """Raise ValueError if the solver cannot work with the other parts.

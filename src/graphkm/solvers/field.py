@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.exceptions import ConvergenceWarning
 
+from .._memory import require_memory
 from ..backends.columns import SparseColumns, columns_step, columns_turn
 from ..graphs.nodes import NodeGraph, Nodes
 
@@ -29,6 +30,7 @@ TOLERANCE = 1e-3
 """Conjugate gradients stop when every residual is at most this share of its right-hand side."""
 
 _MOST = 1000  # steps
+_BLOCK = 64  # columns of the inverse that are solved side by side
 
 
 class Strength(NamedTuple):
@@ -71,8 +73,8 @@ class FieldSystem:
 
     Parameters
     ----------
-    graph : NodeGraph
-        Nodes with their Laplacian.
+    similarity : csr_array of shape (m, m)
+        S of the nodes' graph. The Laplacian is L = I - S.
     degree : int, default=1
         q, the power of the Laplacian.
     tol : float, default=TOLERANCE
@@ -87,28 +89,65 @@ class FieldSystem:
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
     >>> graph = RowNodes.graph(NeighbourIndex(X), n_neighbors=1)
     >>> data = FieldData.of(graph, np.array([0, 5]), np.ones(2), np.array([[-1.0], [1.0]]))
-    >>> g = FieldSystem(graph).solve(data, Strength(C=1.0, eps=0.01))
+    >>> g = FieldSystem(graph.similarity).solve(data, Strength(C=1.0, eps=0.01))
     >>> np.sign(g).ravel().tolist()
     [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]
     """
 
     def __init__(
-        self, graph: NodeGraph, *, degree: int = 1, tol: float = TOLERANCE, n_threads: int = 1
+        self, similarity: Any, *, degree: int = 1, tol: float = TOLERANCE, n_threads: int = 1
     ) -> None:
         # Neighbours are stored side by side, so that products find them in the cache.
-        self._order = reverse_cuthill_mckee(graph.similarity, symmetric_mode=True)
-        self._similarity = SparseColumns(graph.similarity[self._order][:, self._order])
+        self._order = reverse_cuthill_mckee(similarity, symmetric_mode=True)
+        self._similarity = SparseColumns(similarity[self._order][:, self._order])
         self._degree, self._tol, self._n_threads = degree, tol, n_threads
 
     def solve(self, data: FieldData, strength: Strength, start: Columns | None = None) -> Columns:
         """Return the values of g at the nodes; a start that is close saves steps."""
         found = np.empty(data.right.shape, np.float32)
         near = None if start is None else start[self._order]
-        found[self._order] = self._solve(data.ordered(self._order), strength, near)
+        solved, residual = self._solve(data.ordered(self._order), strength, near)
+        found[self._order] = solved
+        self._warn_of(residual)
         return found
 
-    def _solve(self, data: FieldData, strength: Strength, start: Columns | None) -> Columns:
-        """Return the values in the order of the system."""
+    def inverse(self, nodes: NDArray[np.int64], eps: float) -> Columns:
+        """Return the columns of T^(-1) = (eps + L^q)^(-1) at some nodes.
+
+        Parameters
+        ----------
+        nodes : ndarray of int of shape (n_columns,)
+            Numbers of nodes.
+        eps : float
+            How strongly g is pulled to 0.
+
+        Returns
+        -------
+        ndarray of float32 of shape (m, n_columns)
+        """
+        m, worst = len(self._order), 0.0
+        require_memory(
+            4 * m * len(nodes),
+            f"the kernel of a field between {m:,} nodes and {len(nodes):,} labelled rows",
+            "Pass solver='field', which takes one column per class.",
+        )
+        place = np.argsort(self._order)
+        found = np.empty((m, len(nodes)), np.float32)
+        for start in range(0, len(nodes), _BLOCK):
+            own = place[nodes[start : start + _BLOCK]]
+            units = np.zeros((m, len(own)))
+            units[own, np.arange(len(own))] = 1.0
+            data = FieldData(np.zeros(m), None, units)
+            solved, residual = self._solve(data, Strength(1.0, eps))
+            found[self._order, start : start + _BLOCK] = solved
+            worst = max(worst, residual)
+        self._warn_of(worst)
+        return found
+
+    def _solve(
+        self, data: FieldData, strength: Strength, start: Columns | None = None
+    ) -> tuple[Columns, float]:
+        """Return the values in the order of the system, and the largest residual."""
         matrix = _Matrix(self._similarity, self._degree, data, strength, self._n_threads)
         right = np.ascontiguousarray(strength.C * data.right, dtype=np.float32)
         solution = np.zeros_like(right) if start is None else start
@@ -122,7 +161,7 @@ class FieldSystem:
         for _ in range(_MOST):
             going = squares > wanted
             if not going.any():
-                return solution
+                break
             steep = matrix.product(direction, image)
             # Solved columns stay as they are: beyond their precision they would diverge.
             length = _ratio(size, steep, going)
@@ -138,14 +177,17 @@ class FieldSystem:
             ratio = _ratio(new, size, going)
             columns_turn(direction, residual, matrix.inverse, ratio, n_threads=self._n_threads)
             size = new
-        self._warn(float(np.sqrt((squares[going] / wanted[going]).max())) * self._tol)
-        return solution
+        left = np.divide(squares, wanted, out=np.zeros_like(wanted), where=squares > wanted)
+        return solution, self._tol * float(np.sqrt(left.max(initial=0.0)))
 
-    def _warn(self, residual: float) -> None:
+    def _warn_of(self, residual: float) -> None:
+        """Warn of a residual above the tolerance."""
+        if residual <= self._tol:
+            return
         warnings.warn(
             f"The field's linear system ended after {_MOST:,} steps of conjugate gradients with a "
             f"relative residual of {residual:.2g}, where {self._tol:g} was wanted: the field is "
-            "inexact. Pass a larger eps or a smaller degree.",
+            "inexact. Pass a larger eps (a smaller C_graph) or a smaller degree.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -33,35 +33,18 @@ _SOME = 1000  # landmarks beyond
 _PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are dropped
 
 
-@dataclass(frozen=True)
-class LandmarkSolver(Solver):
-    """What `Newton` and `RowNewton` share: their parameters, and the choice of landmarks."""
+class NewtonMethod(Solver):
+    """What `Newton` and `RowNewton` share."""
 
-    n_landmarks: int | str = "auto"
-    landmarks: str = "uniform"
-    tol: float = 1e-6
-    max_iter: int = 500
+    tol: float
+    max_iter: int
 
     exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
-        check_count("n_landmarks", self.n_landmarks, words=("auto",))
-        check_choice("landmarks", self.landmarks, RULES)
         check_number("tol", self.tol, least=0, strictly=True)
         check_count("max_iter", self.max_iter)
-
-    def planned(self, sizes: Sizes) -> Self:
-        """Return the solver with its number of landmarks; an error if there are fewer rows."""
-        n = sizes.n_rows
-        if self.n_landmarks == "auto":
-            return replace(self, n_landmarks=n if n <= _ALL else _SOME)
-        if int(self.n_landmarks) > n:
-            raise ValueError(
-                f"n_landmarks={self.n_landmarks} is more than the {n} rows there are; pass at "
-                f"most {n}, which is the exact problem, or 'auto'."
-            )
-        return self
 
     def accepts(self, together: Combination) -> None:
         """Raise ValueError for a stream."""
@@ -71,22 +54,9 @@ class LandmarkSolver(Solver):
                 "'auto'."
             )
 
-    def features(self, objective: Objective, resources: Resources) -> LandmarkFeatures:
-        """Return the features on the landmarks, whose number must be known."""
-        random = np.random.default_rng(resources.seed)
-        m, n_threads = int(self.n_landmarks), resources.n_threads
-        require_memory(
-            8 * 6 * m * m,
-            f"solver={type(self).__name__}() with {m:,} landmarks",
-            "Pass a smaller n_landmarks, or solver=SGD().",
-        )
-        rows = choose_landmarks(objective, m, self.landmarks, random, n_threads)
-        tolerance = _PIVOT[np.dtype(resources.dtype).char]
-        return LandmarkFeatures(objective, rows, tolerance, n_threads)
-
 
 @dataclass(frozen=True)
-class Newton(LandmarkSolver):
+class Newton(NewtonMethod):
     """Find the minimum of J over the span of landmarks, by Newton's method.
 
     J is certified to lie within tol * J of its minimum. The solver suits few labels: it stores a
@@ -113,6 +83,46 @@ class Newton(LandmarkSolver):
     Newton(n_landmarks=500, landmarks='uniform', tol=1e-08, max_iter=500)
     """
 
+    n_landmarks: int | str = "auto"
+    landmarks: str = "uniform"
+    tol: float = 1e-6
+    max_iter: int = 500
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        check_count("n_landmarks", self.n_landmarks, words=("auto",))
+        check_choice("landmarks", self.landmarks, RULES)
+        super().__post_init__()
+
+    def planned(self, sizes: Sizes) -> Self:
+        """Return the solver with its number of landmarks; an error if there are fewer rows."""
+        n = sizes.n_rows
+        if self.n_landmarks == "auto":
+            return replace(self, n_landmarks=n if n <= _ALL else _SOME)
+        if int(self.n_landmarks) > n:
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks} is more than the {n} rows there are; pass at "
+                f"most {n}, which is the exact problem, or 'auto'."
+            )
+        return self
+
+    def matrix_shape(self, sizes: Sizes) -> tuple[int, int]:
+        """Return the rows and the landmarks, whose number must be known."""
+        return sizes.n_rows, int(self.n_landmarks)
+
+    def features(self, objective: Objective, resources: Resources) -> LandmarkFeatures:
+        """Return the features on the landmarks, whose number must be known."""
+        random = np.random.default_rng(resources.seed)
+        m, n_threads = int(self.n_landmarks), resources.n_threads
+        require_memory(
+            8 * 6 * m * m,
+            f"solver=Newton() with {m:,} landmarks",
+            "Pass a smaller n_landmarks, or solver=SGD().",
+        )
+        rows = choose_landmarks(objective, m, self.landmarks, random, n_threads)
+        tolerance = _PIVOT[np.dtype(resources.dtype).char]
+        return LandmarkFeatures(objective, rows, tolerance, n_threads)
+
     def start(self, objective: Objective, resources: Resources) -> State:
         """Return the state before the first step: landmarks chosen, features ready."""
         return NewtonState(self, objective, resources)
@@ -121,7 +131,7 @@ class Newton(LandmarkSolver):
 class NewtonState:
     """One output after another, each by `DampedNewton`."""
 
-    def __init__(self, solver: LandmarkSolver, objective: Objective, resources: Resources) -> None:
+    def __init__(self, solver: Newton, objective: Objective, resources: Resources) -> None:
         self._solver = solver
         self._objective = objective
         self._features = solver.features(objective, resources)
