@@ -184,7 +184,7 @@ def literal_choice(X, y, folds, held, Cs, epsilons, weights=None):
     T = np.eye(K)[y[labeled]]
     s = np.ones(len(labeled)) if weights is None else weights[labeled]
     L = KNN().nodes(X).laplacian.toarray().astype(float)
-    candidates, lost = [(1.0, 0.0, None)], []
+    candidates, lost, wrong = [(1.0, 0.0, None)], [], []
     candidates += [
         (share, C, eps)
         for C in Cs
@@ -206,6 +206,7 @@ def literal_choice(X, y, folds, held, Cs, epsilons, weights=None):
         away, wanted = outputs - 1 / K, T - 1 / K
         factor = max(0.0, (away * wanted).sum() / (away**2).sum())
         squares = ((factor * away - wanted) ** 2).sum(axis=1)
+        wrong.append(s @ (outputs.argmax(axis=1) != y[labeled]))
         lost.append((outputs.argmax(axis=1) != y[labeled]) + 0.5 * squares)
     lost = np.array(lost)
     means = np.average(lost, axis=1, weights=s)
@@ -215,7 +216,8 @@ def literal_choice(X, y, folds, held, Cs, epsilons, weights=None):
         mean = np.average(gain, weights=s)
         error = np.sqrt((s**2 * (gain - mean) ** 2).sum()) / s.sum()
         needed = max(0.0, 1.25 * error - 0.002) if share else 2.25 * error
-        if mean > needed and (best == 0 or means[i] < means[best]):
+        sure = mean > needed and wrong[i] <= wrong[0]
+        if sure and (best == 0 or means[i] < means[best]):
             best = i
     return means, best
 
@@ -272,7 +274,7 @@ class TestChoice:
 
     @pytest.mark.parametrize("labels", [50, 200])
     def test_noise_is_safe(self, labels):
-        lost = []
+        lost, wrong = [], []
         for seed in range(10):
             rng = np.random.default_rng(seed)
             X = rng.normal(size=(600, 8))

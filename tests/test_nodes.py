@@ -7,9 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from graphkm.graphs import KNN
+from graphkm.graphs.distinct import distinct_rows
 from graphkm.graphs.nodes import ANCHORS_PER_ROW, AnchorNodes, RowNodes, faded
 from graphkm.graphs.parts import Anchors, resolve_nodes
 from graphkm.graphs.search import NeighbourIndex
+from graphkm.solvers.field import FieldData, FieldSystem, Strength
 
 
 def some_rows(n=60, d=3, seed=0):
@@ -103,13 +105,40 @@ def test_a_training_row_is_its_own_node():
     np.testing.assert_array_equal(graph.nodes.weights(X).toarray(), np.eye(len(X)))
 
 
-def test_copies_of_a_row_share_its_weight():
+@pytest.mark.parametrize("sparse", [False, True])
+def test_copies_of_a_row_share_its_node(sparse):
     X = np.vstack([some_rows(20), some_rows(20)[:3]])
-    z = KNN(n_neighbors=4).nodes(X).nodes.weights(X[:3]).toarray()
-    expected = np.zeros((3, 23))
-    for i in range(3):
-        expected[i, [i, 20 + i]] = 0.5
-    np.testing.assert_allclose(z, expected)
+    graph = KNN(n_neighbors=4).nodes(sp.csr_array(X) if sparse else X)
+    alone = KNN(n_neighbors=4).nodes(sp.csr_array(X[:20]) if sparse else X[:20])
+    assert (graph.similarity != alone.similarity).nnz == 0
+    place = np.r_[np.arange(20), np.arange(3)]
+    np.testing.assert_array_equal(graph.rows.toarray(), np.eye(20)[place])
+    np.testing.assert_array_equal(graph.nodes.weights(X).toarray(), np.eye(20)[place])
+
+
+def test_a_label_does_not_speak_for_thousands_of_copies():
+    """Copies of one row, most of them labelled 0: a single 1 among them is outvoted."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([np.zeros((2000, 3)), rng.normal(size=(500, 3))])
+    graph = KNN().nodes(X)
+    rows = np.arange(40)
+    values = np.where(rows == 0, 1.0, 0.0)[:, None]
+    data = FieldData.of(graph, rows, np.ones(40), values)
+    g = graph.rows @ FieldSystem(graph.similarity).solve(data, Strength(C=3.0, eps=0.01))
+    np.testing.assert_allclose(g[:2000, 0], g[0, 0])
+    assert 0 < g[0, 0] < 0.05
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distinct_rows_are_those_of_numpy(make, dtype):
+    rng = np.random.default_rng(0)
+    for levels, n, d in [(2, 500, 4), (3, 300, 6), (50, 200, 3), (2, 1, 2), (1, 9, 0)]:
+        X = rng.integers(levels, size=(n, d)).astype(dtype) / 7
+        first, place = distinct_rows(make(X))
+        _, expected = np.unique(X, axis=0, return_index=True)
+        np.testing.assert_array_equal(first, np.sort(expected))
+        np.testing.assert_array_equal(X[first[place]], X)
 
 
 @pytest.mark.parametrize("part", [KNN(), Anchors()])

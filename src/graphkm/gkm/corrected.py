@@ -7,7 +7,7 @@ is one at all, is decided on held-out labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from ..machines.targets import known_targets
 from .corrected_base import Corrected, require_labels, weights_to_score
+from .correction import Loss, Losses
 from .held_out import Folds, check_classifier, class_shares, hold_out_classes, hold_out_values
 from .scaling import Scaling
 
@@ -162,19 +163,17 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
             return None
         return StratifiedKFold(n_splits, shuffle=True, random_state=seed)
 
-    def _loss(
-        self, known: NDArray[Any], targets: NDArray[np.float64]
-    ) -> Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]:
+    def _loss(self, known: NDArray[Any], targets: NDArray[np.float64]) -> Loss:
         wanted = self._shares(targets)
         codes = wanted.argmax(axis=1)
         share = _SQUARES * min(1.0, (_FEW / len(known)) ** 0.5)
 
-        def loss(columns: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        def loss(columns: NDArray[np.float64], rows: NDArray[np.int64]) -> Losses:
             shares = self._shares(columns)
             wrong = shares.argmax(axis=1) != codes[rows]
             stretched = _stretched(shares, _stretch(shares, wanted[rows]))
             squares = np.square(stretched - wanted[rows]).sum(axis=1)
-            return np.asarray(wrong + share * squares)
+            return np.asarray(wrong + share * squares), wrong.astype(np.float64)
 
         return loss
 
@@ -326,10 +325,14 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
             return None
         return KFold(n_splits, shuffle=True, random_state=seed)
 
-    def _loss(
-        self, known: NDArray[Any], targets: NDArray[np.float64]
-    ) -> Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]:
-        return lambda columns, rows: np.square(columns[:, 0] - known[rows])
+    def _loss(self, known: NDArray[Any], targets: NDArray[np.float64]) -> Loss:
+        scale = float(np.var(known)) or 1.0
+
+        def loss(columns: NDArray[np.float64], rows: NDArray[np.int64]) -> Losses:
+            squares = np.square(columns[:, 0] - known[rows]) / scale
+            return squares, squares
+
+        return loss
 
     def _answers(self, outputs: NDArray[np.float64], scaling: Scaling | None) -> Any:
         return _FixedRegressor(outputs[:, 0])

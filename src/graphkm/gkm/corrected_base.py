@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from numbers import Integral
@@ -20,11 +20,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._parameters import check_count, check_number, count_threads
 from ..expansion import default_threads
-from ..graphs import NodesPart, RowNodes, resolve_nodes
+from ..graphs import Nodes, NodesPart, RowNodes, resolve_nodes
 from ..machines.checks import GraphWarning, canonical_csr, check_range
 from ..machines.params import Composed, Resolver
 from ..solvers.field import Field, FieldSystem, Strength
-from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged
+from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged, Loss
 from .held_out import FoldError, Folds, HeldOut, take_rows
 from .scaling import Scaling
 
@@ -147,10 +147,8 @@ class Corrected(MetaEstimatorMixin, Composed):
         """Return the estimator's predictions as columns."""
 
     @abstractmethod
-    def _loss(
-        self, known: NDArray[Any], targets: NDArray[np.float64]
-    ) -> Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]:
-        """Return the loss of every row from outputs and positions."""
+    def _loss(self, known: NDArray[Any], targets: NDArray[np.float64]) -> Loss:
+        """Return a function from outputs and positions to the loss and the error of each."""
 
     @abstractmethod
     def _answers(self, outputs: NDArray[np.float64], scaling: Scaling | None) -> Any:
@@ -391,8 +389,8 @@ class Corrected(MetaEstimatorMixin, Composed):
         check_is_fitted(self, "estimator_")
         results: dict[str, Any] = self.cv_results_
         rows = self._rows
-        if self.field_ is not None and isinstance(self.field_.nodes, RowNodes):
-            rows = None  # the nodes are the rows
+        if self.field_ is not None and self._nodes_are_rows(self.field_.nodes):
+            rows = None
         elif hasattr(rows, "columns"):
             rows = self._validate(rows, reset=False)
         return {
@@ -415,6 +413,9 @@ class Corrected(MetaEstimatorMixin, Composed):
             "best": self.best_index_,
             "n_held_out": self.n_held_out_,
         }
+
+    def _nodes_are_rows(self, nodes: Nodes) -> bool:
+        return isinstance(nodes, RowNodes) and nodes.points.shape[0] == self._rows.shape[0]
 
     def set_fitted_state(self, state: Mapping[str, Any]) -> None:
         """Set what `fitted_state` returned; the caller has checked it."""

@@ -16,6 +16,12 @@ from .held_out import Folds
 
 Columns = NDArray[np.float64]
 
+Losses = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""The loss and the error of every label."""
+
+Loss = Callable[[Columns, NDArray[np.int64]], Losses]
+"""Takes outputs, and the positions of their labels."""
+
 CS = (0.3, 3.0)
 """Values of C that are tried."""
 
@@ -106,7 +112,7 @@ class Correction:
         self,
         folds: Folds,
         strengths: Sequence[Strength],
-        loss: Callable[[Columns, NDArray[np.int64]], NDArray[np.float64]],
+        loss: Loss,
         enough: float = ENOUGH,
         verbose: bool = False,
     ) -> Judged:
@@ -119,7 +125,7 @@ class Correction:
         strengths : list of Strength
             From weak to strong: each starts from the field before it.
         loss : callable
-            Takes outputs and positions, and returns the loss of each.
+            What is judged.
         enough : float, default=ENOUGH
             Held-out labels after which further folds are left out.
         verbose : bool, default=False
@@ -139,10 +145,10 @@ class Correction:
                     bar.update(place % 2)
         rows = np.concatenate([test for _, test in used])
         every = [np.concatenate(each) for each in outputs]
-        lost = np.array([loss(each, rows) for each in every])
+        lost, wrong = map(np.array, zip(*(loss(each, rows) for each in every), strict=True))
         weights = self._weights[rows]
         means = np.average(lost, axis=1, weights=weights)
-        return Judged(candidates, means, _best(candidates, lost, weights), every, rows)
+        return Judged(candidates, means, _best(candidates, lost, wrong, weights), every, rows)
 
     def fit(self, candidate: Candidate) -> Field:
         """Return the field of a candidate, fitted to all labelled rows."""
@@ -177,18 +183,18 @@ class Correction:
 
 
 def _best(
-    candidates: Sequence[Candidate], lost: NDArray[np.float64], weights: NDArray[np.float64]
+    candidates: Sequence[Candidate], lost: Columns, wrong: Columns, weights: NDArray[np.float64]
 ) -> int:
     """Return which candidate to take: the first, the model alone, unless another surely wins.
 
-    The best of many is often so by luck, so that it must win by some standard errors of the
-    difference. Beside the model a field does little harm: there it is enough if it surely loses
-    less than `_HARMLESS`, which counts where labels are many.
+    A winner has no more errors, and less loss. The best of many is often so by luck, so that its loss
+    is less by some standard errors of the difference. Beside the model a field does little harm:
+    there it is enough if it surely loses less than `_HARMLESS`, which counts where labels are many.
     """
     gains = lost[0] - lost
     gain = np.average(gains, axis=1, weights=weights)
     spread = np.sqrt((weights**2 * (gains - gain[:, None]) ** 2).sum(axis=1)) / weights.sum()
     beside = np.array([candidate.estimator_weight > 0 for candidate in candidates])
     needed = np.where(beside, _SURE_BESIDE * spread - _HARMLESS, _SURE_ALONE * spread)
-    wins = gain > np.maximum(0.0, needed)
+    wins = (gain > np.maximum(0.0, needed)) & ((wrong[0] - wrong) @ weights >= 0)
     return int(np.argmax(np.where(wins, gain, -np.inf))) if wins.any() else 0

@@ -56,6 +56,9 @@ class NodeGraph(NamedTuple):
 class RowNodes(Nodes):
     """Every training row is a node; a new row reaches its k nearest training rows.
 
+    Rows that are equal are given once: thousands of copies would have only one another for
+    neighbours.
+
     Edges and weights of new rows are exp(-b d^2 / (s_u s_v)), where s is the distance to the k-th
     neighbour and b the sharpness. A row that equals a training row reaches that row alone.
 
@@ -106,6 +109,8 @@ class RowNodes(Nodes):
         array([[0., 1., 0., 0.],
                [0., 0., 0., 1.]])
         """
+        if index.rows.shape[0] == 1:  # copies of one row
+            return NodeGraph(cls(index, 1, np.ones(1), sharpness), _no_edges(), _identity(1))
         neighbours = Neighbours.of(index, n_neighbors)
         nodes, near = cls.of(neighbours, sharpness), neighbours.near
         n, k = near.shape
@@ -239,6 +244,10 @@ def _normalized(weights: Any) -> Any:
     own = np.repeat(scale, np.diff(matrix.indptr))
     matrix.data = (matrix.data * own * scale[matrix.indices]).astype(np.float32)
     return matrix
+
+
+def _no_edges() -> Any:
+    return sp.csr_array((1, 1), dtype=np.float32)
 
 
 def _identity(n: int) -> Any:

@@ -16,6 +16,7 @@ from ._checks import NEIGHBORS, default_neighbors
 from .affinity import affinity_graph
 from .base import Graph
 from .bipartite import BipartiteGraph
+from .distinct import distinct_rows
 from .full import FullGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
 from .nodes import SHARPNESS, AnchorNodes, NodeGraph, RowNodes
@@ -244,17 +245,20 @@ class KNN(_Weighted, NodesPart):
     def nodes(
         self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
     ) -> NodeGraph:
-        """Return every row as a node."""
+        """Return every row as a node; copies of a row share one."""
         sharpness = {"auto": SHARPNESS, "sharp": SHARPNESS, "local": 1.0}.get(self.weights)  # type: ignore[arg-type]
         if sharpness is None:
             raise ValueError(
                 f"weights={self.weights!r} has one bandwidth for all rows, and the nodes of a "
                 "field take theirs from the distances around each; pass 'sharp' or 'local'."
             )
-        n = X.shape[0]
-        k = default_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors)
-        index = NeighbourIndex(X, self.search, n_jobs, verbose)  # type: ignore[arg-type]
-        return RowNodes.graph(index, min(k, n - 1), sharpness)
+        first, place = distinct_rows(X)
+        m = len(first)
+        points = X if m == X.shape[0] else X[first]
+        k = default_neighbors(m) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        index = NeighbourIndex(points, self.search, n_jobs, verbose)  # type: ignore[arg-type]
+        graph = RowNodes.graph(index, min(k, m - 1), sharpness)
+        return graph._replace(rows=graph.rows[place])
 
     def of_neighbours(self, neighbours: Neighbours, labeled: NDArray[np.bool_]) -> Graph:
         """Return the graph from neighbours that are known, perhaps more than k for each row."""
