@@ -274,7 +274,7 @@ class TestChoice:
 
     @pytest.mark.parametrize("labels", [50, 200])
     def test_noise_is_safe(self, labels):
-        lost, wrong = [], []
+        lost = []
         for seed in range(10):
             rng = np.random.default_rng(seed)
             X = rng.normal(size=(600, 8))

@@ -40,8 +40,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     both decides, for rows seen and new.
 
     The strength of the field is chosen on held-out labels. Without a field the classifier stays
-    as it is, and a field must beat that by more than one standard error. A field without the
-    classifier is tried as well, which is best where labels are few and neighbours alike.
+    as it is, and a field must beat that surely: by more than 1.25 standard errors. A field without
+    the classifier is tried as well, which is best where labels are few and neighbours alike; it
+    must win by more than 2.25.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         Weights of the labels against the smoothness of the field; 0.3 and 3 by default.
     epsilons : list of float, optional
         How strongly the field is pulled to 0; small values carry labels far along the graph. 0.5,
-        0.1 and 0.01 by default.
+        0.1, 0.03 and 0.01 by default.
     degree : int, default=1
         The power of the graph's Laplacian.
     cv : int, splitter or list of (train, test), optional

@@ -187,9 +187,10 @@ def _best(
 ) -> int:
     """Return which candidate to take: the first, the model alone, unless another surely wins.
 
-    A winner has no more errors, and less loss. The best of many is often so by luck, so that its loss
+    A winner has no more errors, and less loss. The best of many is often so by luck. So its loss
     is less by some standard errors of the difference. Beside the model a field does little harm:
-    there it is enough if it surely loses less than `_HARMLESS`, which counts where labels are many.
+    there it is enough if it surely loses less than `_HARMLESS`, which counts where labels are
+    many.
     """
     gains = lost[0] - lost
     gain = np.average(gains, axis=1, weights=weights)
