@@ -542,9 +542,9 @@ class TestBadInput:
 
     def test_an_estimator_that_fails_on_folds(self):
         X, y, _ = rings()
-        assert corrected(Picky(48), cv=5).fit(X, y).held_out_by_ == "out-of-fold"
+        assert corrected(Picky(54)).fit(X, y).held_out_by_ == "out-of-fold"
         with pytest.raises(ValueError, match=r"2 folds .* 30 rows are too few"):
-            corrected(Picky(50)).fit(X, y)
+            corrected(Picky(55)).fit(X, y)
         with pytest.raises(ValueError, match="59 rows are too few") as caught:
             corrected(Picky(60)).fit(X[:100], np.where(np.arange(100) < 59, y[:100], -1))
         assert "folds" not in str(caught.value)

@@ -60,8 +60,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     degree : int, default=1
         The power of the graph's Laplacian.
     cv : int, splitter or list of (train, test), optional
-        Folds of the labelled rows, 5 by default (fewer where a class has fewer rows). Held-out
-        labels are hidden; their rows stay in the graph.
+        Folds of the labelled rows; by default 10 with up to 200 labels, and 5 with more (fewer
+        where a class has fewer rows). Held-out labels are hidden; their rows stay in the graph.
     scoring : str or callable, optional
         What is best, as in `sklearn.model_selection.GridSearchCV`. By default the errors and,
         with a small weight, the squared errors of the held-out labels.

@@ -28,7 +28,8 @@ from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correcti
 from .held_out import FoldError, Folds, HeldOut, take_rows
 from .scaling import Scaling
 
-_FOLDS = 5
+_FEW = 200  # labels; with more, half as many folds do
+_FOLDS = 10
 
 
 class Corrected(MetaEstimatorMixin, Composed):
@@ -212,7 +213,8 @@ class Corrected(MetaEstimatorMixin, Composed):
     def _folds(self, X: Any, known: NDArray[Any], seed: int) -> Folds:
         """Return folds of the labelled rows; none if they are too few."""
         if self.cv is None or isinstance(self.cv, Integral | str):
-            n_splits = _FOLDS if self.cv is None else check_count("cv", self.cv, least=2)
+            usual = _FOLDS if len(known) <= _FEW else _FOLDS // 2
+            n_splits = usual if self.cv is None else check_count("cv", self.cv, least=2)
             return self._fewer_folds(known, n_splits, seed)
         splits = check_cv(self.cv).split(X, known)
         folds = [(np.asarray(train), np.asarray(test)) for train, test in splits]
