@@ -13,7 +13,7 @@ Shares = NDArray[np.float64]
 
 _PRIOR = 10.0  # one over the variance of the offsets, before labels are seen
 _USUAL = 5.0  # the slope where no label can be held out
-_SURE = 1.5  # standard errors
+_SURE = 1.25  # standard errors
 _FURTHER = 1.5
 _LEAST = 0.01  # of a slope in units of the shares: 0 would say the same of every row
 
@@ -45,7 +45,7 @@ class Scaling:
 
         One more label, of all classes alike, keeps the slope finite; a prior keeps the offsets
         small where labels are few. Offsets move decisions. So they are 0 unless they surely reduce
-        the errors, by more than 1.5 standard errors of the difference, and half as much again does
+        the errors, by more than 1.25 standard errors of the difference; and half as much again does
         no harm: many rows may lie just behind the border.
 
         Parameters

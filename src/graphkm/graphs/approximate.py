@@ -157,13 +157,15 @@ def calibrate(
 def _enough_probes(
     cells: Cells, rows: NDArray[Any], sample: Queries, true: NDArray[np.float64]
 ) -> bool:
-    """Set how many cells to probe: 1, 2, 4, ...; False if a quarter of all is too few."""
-    cells.probes = 1
-    while cells.probes <= max(1, cells.n_cells // 4):
+    """Set how many cells to probe: 1, 2, 3, 4, 6, 8, ...; False if a quarter of all is too few."""
+    most = max(1, cells.n_cells // 4)
+    for probes in sorted({*(2**i for i in range(32)), *(3 * 2**i for i in range(31))}):
+        if probes > most:
+            return False
+        cells.probes = probes
         found = nearest_of(cells, rows, sample, true.shape[1], None)[1]
         if recall(found, true) >= RECALL:
             return True
-        cells.probes *= 2
     return False
 
 
