@@ -340,25 +340,33 @@ def run(parts: list[str], chosen: dict[str, list[str]], seeds: int, file: Path) 
                 print(json.dumps(row), flush=True)
 
 
-def growth(file: Path) -> None:
-    """Print CPU seconds for 50,000 to 400,000 rows of 20 columns, and the exponent."""
-    seconds, sizes = [], [50_000, 100_000, 200_000, 500_000]
-    for n in sizes:
+def drawn_rows(kind: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return n rows of 20 columns: a curved sheet of four dimensions, or overlapping blobs of 20."""
+    if kind == "blobs":
         X, y = make_blobs(n, 20, centers=50, cluster_std=6.0, random_state=0)
-        cell = {"set": "growth", "n": "500", "seed": 0, "method": "own"}
-        row = run_cell(cell, X.astype(np.float32), y % 5)
-        print(n, json.dumps(row), flush=True)
-        seconds.append(row["cpu"])
-    slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
-    print(f"exponent {slope:.3f}")
-    with file.open("a") as out:
-        out.write(
-            json.dumps(
-                {"set": "growth", "n": "all", "seed": 0, "method": "own"}
-                | {"exponent": slope, "cpu": seconds}
-            )
-            + "\n"
-        )
+        return X.astype(np.float32), y % 5
+    rng = np.random.default_rng(0)
+    place = rng.random((n, 4))
+    X = np.sin(place @ rng.normal(size=(4, 20)) * 4 + rng.random(20) * 6)
+    X += 0.02 * rng.normal(size=X.shape)
+    return X.astype(np.float32), (place[:, :2] * 3).astype(int) @ [1, 3] % 5
+
+
+def growth(file: Path) -> None:
+    """Print CPU seconds for 50,000 to 500,000 rows of 20 columns, and the exponent."""
+    sizes = [50_000, 100_000, 200_000, 500_000]
+    for kind in ("sheet", "blobs"):
+        seconds = []
+        for n in sizes:
+            cell = {"set": "growth", "n": "500", "seed": 0, "method": "own"}
+            row = run_cell(cell, *drawn_rows(kind, n))
+            print(kind, n, json.dumps(row), flush=True)
+            seconds.append(row["cpu"])
+        slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+        print(f"{kind}: exponent {slope:.3f}")
+        cell = {"set": "growth", "n": "all", "seed": 0, "method": "own"}
+        with file.open("a") as out:
+            out.write(json.dumps(cell | {"kind": kind, "exponent": slope, "cpu": seconds}) + "\n")
 
 
 def sharpness() -> None:
