@@ -341,7 +341,7 @@ def run(parts: list[str], chosen: dict[str, list[str]], seeds: int, file: Path) 
 
 
 def drawn_rows(kind: str, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return n rows of 20 columns: a curved sheet of four dimensions, or overlapping blobs of 20."""
+    """Return n rows of 20 columns: a curved sheet of four dimensions, or blobs that overlap."""
     if kind == "blobs":
         X, y = make_blobs(n, 20, centers=50, cluster_std=6.0, random_state=0)
         return X.astype(np.float32), y % 5
