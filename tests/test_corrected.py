@@ -32,8 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from graphkm import GraphCorrectedClassifier, GraphCorrectedRegressor
 from graphkm.gkm.held_out import class_shares, hold_out_classes, hold_out_values
-from graphkm.graphs import KNN
-from graphkm.graphs.parts import Anchors
+from graphkm.graphs import KNN, Anchors
 from graphkm.machines.checks import GraphWarning
 from graphkm.model_selection import LabeledStratifiedKFold
 

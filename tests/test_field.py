@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from graphkm.graphs import KNN
-from graphkm.graphs.parts import Anchors
+from graphkm.graphs import KNN, Anchors
 from graphkm.solvers.field import Field, FieldData, FieldSystem, Strength
 
 PARTS = [KNN(n_neighbors=5), Anchors(n_anchors=30)]

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from graphkm.graphs import KNN
+from graphkm.graphs import KNN, Anchors, resolve_nodes
 from graphkm.graphs.distinct import distinct_rows
 from graphkm.graphs.nodes import ANCHORS_PER_ROW, AnchorNodes, RowNodes, faded
-from graphkm.graphs.parts import Anchors, resolve_nodes
 from graphkm.graphs.search import NeighbourIndex
 from graphkm.solvers.field import FieldData, FieldSystem, Strength
 

@@ -12,7 +12,8 @@ sparse                 the search among sparse rows
 candidates             what a search proposes, judged by distances in float64
 affinity               `affinity_graph`, from the user's matrix
 nodes                  `RowNodes`, `AnchorNodes`: where fields live, and the way to them
-parts                  `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`, `Anchors`: what
+distinct               which rows are copies of others
+parts, node_parts      `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`; `Anchors`: what
                        estimators take
 distances              squared distances and Gaussian weights of pairs of rows
 =====================  ==========================================================
@@ -25,16 +26,15 @@ from .bipartite import BipartiteGraph
 from .full import FullGraph
 from .listed import ListedGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
+from .node_parts import Anchors, NodesPart
 from .nodes import AnchorNodes, NodeGraph, Nodes, RowNodes
 from .parts import (
     KNN,
     Affinity,
-    Anchors,
     Bipartite,
     Epsilon,
     Full,
     GraphPart,
-    NodesPart,
     resolve_graph,
     resolve_nodes,
 )

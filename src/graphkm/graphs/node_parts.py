@@ -1,0 +1,73 @@
+"""Parts that make the nodes of a field; `KNN` is another."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from .._parameters import check_count
+from .._parts import Part
+from .nodes import AnchorNodes, NodeGraph
+
+_ANCHORS = 20_000  # where "auto" stops: on MNIST they classify as well as nodes at all rows
+
+
+class NodesPart(Part, ABC):
+    """What makes nodes of rows, on which a field can live."""
+
+    @abstractmethod
+    def nodes(
+        self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
+    ) -> NodeGraph:
+        """Return the nodes of the rows of X, and the graph that joins them.
+
+        Parameters
+        ----------
+        X : ndarray of float32 or float64, or CSR matrix, of shape (n_samples, n_features)
+            The rows, two at least.
+        seed : int, default=0
+            Decides all draws.
+        n_jobs : int, optional
+            Parallel searches.
+        verbose : bool, default=False
+            Show the progress of the search.
+        """
+
+
+@dataclass(frozen=True)
+class Anchors(NodesPart):
+    """Nodes of a field that are means of rows, fewer than there are rows.
+
+    They cost one pass over the rows for each move, and the graph is one of anchors only.
+
+    Parameters
+    ----------
+    n_anchors : int or "auto", default="auto"
+        Nodes, at most as many as there are rows. "auto" is a third of the rows, 20,000 at most.
+    passes : int, default=2
+        How often anchors move to the means of the rows nearest to them. They start as rows that
+        are drawn at random.
+
+    Examples
+    --------
+    >>> nodes = Anchors(n_anchors=3).nodes(np.arange(9.0)[:, None]).nodes
+    >>> nodes.points.shape
+    (3, 1)
+    """
+
+    n_anchors: int | str = "auto"
+    passes: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse values out of range."""
+        check_count("n_anchors", self.n_anchors, words=("auto",))
+        check_count("passes", self.passes, least=0)
+
+    def nodes(
+        self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
+    ) -> NodeGraph:
+        """Return the anchors of these rows."""
+        n, m = X.shape[0], self.n_anchors
+        m = min(_ANCHORS, max(1, n // 3)) if m == "auto" else min(int(m), n)
+        return AnchorNodes.graph(X, m, passes=self.passes, seed=seed, n_jobs=n_jobs)
