@@ -217,6 +217,7 @@ def test_what_cannot_be_saved_says_what_to_do(tmp_path, model, message):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.filterwarnings("ignore:Persisting input arguments took")  # on a busy machine
 def test_a_cache_of_this_machine_is_not_saved(tmp_path):
     model = make_pipeline(StandardScaler(), GKMClassifier(), memory=str(tmp_path / "cache"))
     with pytest.raises(ValueError, match=r"set_params\(memory=None\)"):

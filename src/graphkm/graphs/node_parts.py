@@ -51,6 +51,7 @@ class Anchors(NodesPart):
 
     Examples
     --------
+    >>> import numpy as np
     >>> nodes = Anchors(n_anchors=3).nodes(np.arange(9.0)[:, None]).nodes
     >>> nodes.points.shape
     (3, 1)
