@@ -113,9 +113,23 @@ def test_many_labels(kind, smaller):
     assert_no_jump(scores(kind, (450, 450), (200, 201)), method)
 
 
+FLAT = "classes, flat"
+KNOWN = "rows' own scores are 4 points below stochastic steps on new rows without clusters"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(k, marks=pytest.mark.xfail(strict=True, reason=KNOWN) if k == FLAT else ())
+        for k in KINDS
+    ],
+)
+def test_many_labels_beyond_landmarks(kind, smaller):
+    assert_no_jump(scores(kind, (600, 600), (100, 101), **smooth(kind)), method)
+
+
 @every_kind
-def test_many_labels_beyond_landmarks(kind, smaller, monkeypatch):
-    # With a third of the labels: of a hundred, a single one changes the accuracy by 0.015.
+def test_more_labels_beyond_landmarks(kind, smaller, monkeypatch):
     monkeypatch.setattr(newton, "_SOME", 333)
     assert_no_jump(scores(kind, (1000, 1000), (166, 167), **smooth(kind)), method)
 

@@ -40,9 +40,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     both decides, for rows seen and new.
 
     The strength of the field is chosen on held-out labels. Without a field the classifier stays
-    as it is, and a field must beat that surely: by more than 1.25 standard errors. A field without
-    the classifier is tried as well, which is best where labels are few and neighbours alike; it
-    must win by more than 2.25.
+    as it is; the library's own gets probabilities that fit the held-out labels. A field must beat
+    that surely: by more than 1.25 standard errors. A field without the classifier is tried as
+    well, which is best where labels are few and neighbours alike; it must win by more than 2.25.
 
     Parameters
     ----------
@@ -206,8 +206,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return a score per class; for two classes their difference, of shape (n,).
 
-        With a field they are logarithms of the probabilities, up to a constant for each row.
-        Without one they are the estimator's class shares.
+        They are logarithms of the probabilities, up to a constant for each row. Without a field
+        they are the estimator's class shares, unless it is the library's own.
         """
         return _differences(self._class_scores(X))
 
@@ -215,7 +215,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         """Return estimates of the classes' probabilities, from F(x).
 
         They are in proportion to exp(slope F_c(x) + offset_c); slope and offsets fit the held-out
-        labels best. Without a field they are the estimator's.
+        labels best. Without a field they are the estimator's, unless it is the library's own.
         """
         return _probabilities(self._shares(self._outputs(X)), self._scaling)
 
