@@ -107,7 +107,7 @@ def test_scores_minimise_j_of_the_kernel_that_knows_rows_only(loss, degree, kind
     case.problem.K, case.problem.offset = np.eye(60), 0.0
     best, g = minimum(case.problem)
     solution = smooth_rows(case.objective)
-    np.testing.assert_allclose(solution.row_scores[:, 0], g, atol=2e-3)
+    np.testing.assert_allclose(solution.field.values[:, 0], g, atol=2e-3)
     assert solution.objective[0] == pytest.approx(best, rel=1e-3)
     assert 0 <= solution.gap[0] <= 1e-8 * best
 
@@ -120,7 +120,7 @@ def test_relative_costs():
     solution = smooth_rows(replace(case.objective, relative=True))
     assert solution.C[0] == pytest.approx(5.0 / inverse[rows, rows].mean(), rel=1e-3)
     plain = smooth_rows(replace(case.objective, C=solution.C))
-    np.testing.assert_allclose(plain.row_scores, solution.row_scores, atol=1e-5)
+    np.testing.assert_allclose(plain.field.values, solution.field.values, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["knn", "epsilon", "precomputed"])
@@ -130,8 +130,7 @@ def test_the_solution_is_a_field_without_kernels(kind):
     solution = smooth_rows(case.objective)
     assert solution.rows.shape == (0,) and solution.coefficients.shape == (0, 3)
     found = solution.field
-    np.testing.assert_array_equal(found.values, solution.row_scores)
-    np.testing.assert_array_equal(found(X), solution.row_scores)  # a training row is its own node
+    np.testing.assert_array_equal(found(X), found.values)  # a training row is its own node
     assert found.strength.eps == pytest.approx(1 / (2 * case.objective.graph_factor[0]))
     assert found.strength.C / found.strength.eps == pytest.approx(2.0)
     assert found.objective == pytest.approx(solution.objective.sum() * found.strength.eps)

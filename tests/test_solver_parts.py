@@ -213,7 +213,7 @@ def test_row_newton_without_edges_is_newton():
     case = make_case("hinge", 2.0, None, C=(0.5,), C_graph=(0.1,))
     one, two = run(Newton(), case), run(RowNewton(), case)
     np.testing.assert_array_equal(one.coefficients, two.coefficients)
-    assert two.row_scores is None and two.field is None
+    assert two.field is None
 
 
 def test_without_a_guarantee_only_overflow_is_divergence():

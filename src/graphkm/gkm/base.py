@@ -215,7 +215,6 @@ class BaseGKM(Composed, KernelMachine):
             dtype=dtype,
         )
         self.support_, self._training_rows = solution.rows, objective.X
-        self._row_scores = solution.row_scores
         self.set_field(solution.field, solution.corrected)
 
     # ------------------------------------------------------------------ scores
@@ -226,6 +225,17 @@ class BaseGKM(Composed, KernelMachine):
     def set_field(self, field: Field | None, corrected: Any = None) -> None:
         """Set what is added to f, and the model that predicts instead if there is one."""
         self.field_, self.corrected_ = field, corrected
+
+    def _training_scores(self) -> NDArray[np.float64]:
+        rows = self._kept_rows()
+        own = self._own_scores()
+        return self._scores_at(rows) if own is None else own
+
+    def _own_scores(self) -> NDArray[np.float64] | None:
+        """Return the scores of the training rows after `RowNewton`: each row is a node."""
+        if self.field_ is None or self.corrected_ is not None:
+            return None
+        return self.field_.values.astype(np.float64)
 
     def _scores_at(self, rows: Any) -> NDArray[np.float64]:
         if self.corrected_ is not None:

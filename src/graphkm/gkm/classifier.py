@@ -303,7 +303,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     def _contradicts(self, problem: Problem) -> int:
         """Return for how many labelled rows of positive weight f predicts another class."""
         labeled = problem.labeled
-        scores = self._row_scores
+        scores = self._own_scores()
         scores = self._scores_at(problem.X[labeled]) if scores is None else scores[labeled]
         wrong = winning_class(scores) != problem.known
         return int(np.count_nonzero(wrong & (problem.weights > 0)))

@@ -90,7 +90,6 @@ class KernelMachine(BaseEstimator):
         self.dual_coef_ = np.ascontiguousarray(f.coefficients.T)
         self.intercept_: NDArray[np.float64] = f.intercept
         self._training_rows = training_rows
-        self._row_scores: NDArray[np.float64] | None = None
 
     # ------------------------------------------------------------------ input
 
@@ -129,8 +128,7 @@ class KernelMachine(BaseEstimator):
 
     def _training_scores(self) -> NDArray[np.float64]:
         """Return the scores of the training rows."""
-        rows = self._kept_rows()
-        return self._scores_at(rows) if self._row_scores is None else self._row_scores.copy()
+        return self._scores_at(self._kept_rows())
 
     def _weights_to_score(
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
@@ -154,7 +152,7 @@ class KernelMachine(BaseEstimator):
         """Leave the training rows out of what is saved."""
         state = dict(super().__getstate__())
         if "_training_rows" in state:
-            state["_training_rows"] = state["_row_scores"] = None
+            state["_training_rows"] = None
         return state
 
     def __sklearn_tags__(self) -> Any:

@@ -72,8 +72,6 @@ class Solution:
         J at the solution exceeds its minimum by at most this; None if the solver cannot tell.
     C : ndarray of shape (n_outputs,), optional
         The C it was found for, if the solver chose it.
-    row_scores : ndarray of shape (n, n_outputs), optional
-        Scores of the training rows, if the solver knows them.
     field : Field, optional
         What is added to f: a field over the training rows.
     kernel : Kernel, optional
@@ -90,7 +88,6 @@ class Solution:
     objective: NDArray[np.float64]
     gap: NDArray[np.float64] | None = None
     C: NDArray[np.float64] | None = None
-    row_scores: NDArray[np.float64] | None = None
     field: Field | None = None
     kernel: Any = None
     corrected: Any = None

@@ -165,7 +165,6 @@ class RowState:
             objective=J,
             gap=np.array([each.gap for each in self._iterations]),
             C=self._C,
-            row_scores=values.astype(np.float64),
             field=Field(self._nodes(), values, strength, eps * float(J.sum())),
         )
 
