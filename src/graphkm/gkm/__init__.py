@@ -8,8 +8,11 @@ classifier      `GKMClassifier`
 regressor       `GKMRegressor`
 corrected       `GraphCorrectedClassifier`, `GraphCorrectedRegressor`: any model and a field
 corrected_base  their fit, and the choice of the field
+folds           folds of the labelled rows
 held_out        what a model says of labelled rows without their labels
 correction      how strong the field is
+scaling         class shares as probabilities, fitted to held-out labels
+fixed           known answers as estimators, for scorers
 field_solver    `FieldSolver`: a kernel machine and a field as a solver of `GKMClassifier`
 cv              `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
 candidates      the candidates of a search

@@ -8,7 +8,7 @@ is one at all, is decided on held-out labels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,10 @@ from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse
 from ..machines.targets import known_targets
 from .corrected_base import Corrected, require_labels, weights_to_score
 from .correction import Loss, Losses
-from .held_out import Folds, check_classifier, class_shares, hold_out_classes, hold_out_values
-from .scaling import Scaling
+from .fixed import FixedClassifier, FixedRegressor
+from .folds import Folds, Splitter
+from .held_out import check_classifier, class_shares, hold_out_classes, hold_out_values
+from .scaling import Scaling, class_scores, differences, probabilities
 
 _SQUARES = 0.5  # weight of squared errors beside the errors themselves, where labels are few
 _FEW = 180  # labels; with more the errors say enough, and squares count for less
@@ -159,10 +161,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     def _base(self, X: Any) -> NDArray[np.float64]:
         return self._columns(class_shares(self._held, X, self.classes_))
 
-    def _splitter(self, known: NDArray[Any], n_splits: int, seed: int) -> Any:
-        if np.unique(known, return_counts=True)[1].max() < n_splits:
-            return None
-        return StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+    def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
+        most = np.unique(known, return_counts=True)[1].max()
+        return lambda n: StratifiedKFold(n, shuffle=True, random_state=seed) if n <= most else None
 
     def _loss(self, known: NDArray[Any], targets: NDArray[np.float64]) -> Loss:
         wanted = self._shares(targets)
@@ -179,7 +180,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         return loss
 
     def _answers(self, outputs: NDArray[np.float64], scaling: Scaling | None) -> Any:
-        return _FixedClassifier(self._shares(outputs), self.classes_, scaling)
+        return FixedClassifier(self._shares(outputs), self.classes_, scaling)
 
     def _scaling_to(
         self,
@@ -193,7 +194,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         return Scaling.usual(len(self.classes_))
 
     def _class_scores(self, X: Any) -> NDArray[np.float64]:
-        return _scores(self._shares(self._outputs(X)), self._scaling)
+        return class_scores(self._shares(self._outputs(X)), self._scaling)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
@@ -209,7 +210,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         They are logarithms of the probabilities, up to a constant for each row. Without a field
         they are the estimator's class shares, unless it is the library's own.
         """
-        return _differences(self._class_scores(X))
+        return differences(self._class_scores(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return estimates of the classes' probabilities, from F(x).
@@ -217,7 +218,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         They are in proportion to exp(slope F_c(x) + offset_c); slope and offsets fit the held-out
         labels best. Without a field they are the estimator's, unless it is the library's own.
         """
-        return _probabilities(self._shares(self._outputs(X)), self._scaling)
+        return probabilities(self._shares(self._outputs(X)), self._scaling)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labelled rows of (X, y)."""
@@ -321,10 +322,9 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
     def _base(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(self.estimator_.predict(X), dtype=np.float64).reshape(-1, 1)
 
-    def _splitter(self, known: NDArray[Any], n_splits: int, seed: int) -> Any:
-        if len(known) < n_splits:
-            return None
-        return KFold(n_splits, shuffle=True, random_state=seed)
+    def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
+        most = len(known)
+        return lambda n: KFold(n, shuffle=True, random_state=seed) if n <= most else None
 
     def _loss(self, known: NDArray[Any], targets: NDArray[np.float64]) -> Loss:
         scale = float(np.var(known)) or 1.0
@@ -336,7 +336,7 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
         return loss
 
     def _answers(self, outputs: NDArray[np.float64], scaling: Scaling | None) -> Any:
-        return _FixedRegressor(outputs[:, 0])
+        return FixedRegressor(outputs[:, 0])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the target of every row of X."""
@@ -349,36 +349,6 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
         labeled, known = known_targets(y, self.unlabeled)
         weights = weights_to_score(X, labeled, sample_weight)
         return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
-
-
-class _FixedClassifier(ClassifierMixin, BaseEstimator):
-    """Gives known shares for positions, so that any scorer can judge them."""
-
-    def __init__(self, shares: Any, classes: Any, scaling: Scaling | None) -> None:
-        self.shares, self.classes, self.scaling = shares, classes, scaling
-        self.classes_ = classes
-
-    def predict(self, rows: Any) -> Any:
-        return self.classes_[_scores(self.shares[rows], self.scaling).argmax(axis=1)]
-
-    def predict_proba(self, rows: Any) -> Any:
-        return _probabilities(self.shares[rows], self.scaling)
-
-    def decision_function(self, rows: Any) -> Any:
-        return _differences(_scores(self.shares[rows], self.scaling))
-
-
-class _FixedRegressor(RegressorMixin, BaseEstimator):
-    """Gives known values for positions, so that any scorer can judge them."""
-
-    def __init__(self, values: Any) -> None:
-        self.values = values
-
-    def fit(self, X: Any, y: Any) -> Self:
-        return self
-
-    def predict(self, rows: Any) -> Any:
-        return self.values[rows]
 
 
 def _stretch(shares: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
@@ -399,22 +369,3 @@ def _stretch(shares: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:
 def _stretched(shares: NDArray[np.float64], factor: float) -> NDArray[np.float64]:
     equal = 1.0 / shares.shape[1]
     return np.asarray(equal + factor * (shares - equal))
-
-
-def _scores(shares: NDArray[np.float64], scaling: Scaling | None) -> NDArray[np.float64]:
-    return shares if scaling is None else scaling.logits(shares)
-
-
-def _differences(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return scores of the classes; of two classes the difference, in one column."""
-    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def _probabilities(shares: NDArray[np.float64], scaling: Scaling | None) -> NDArray[np.float64]:
-    """Return probabilities; without a scaling shares clipped to [0, 1] and normalised."""
-    if scaling is not None:
-        return scaling.probabilities(shares)
-    clipped = np.clip(shares, 0.0, 1.0)
-    total = clipped.sum(axis=1, keepdims=True)
-    equal = np.full_like(clipped, 1.0 / clipped.shape[1])
-    return np.divide(clipped, total, out=equal, where=total > 0)

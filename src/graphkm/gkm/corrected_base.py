@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin, is_classifier
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -25,11 +24,9 @@ from ..machines.checks import GraphWarning, canonical_csr, check_range
 from ..machines.params import Composed, Resolver
 from ..solvers.field import Field, FieldSystem, Strength
 from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged, Loss
-from .held_out import FoldError, Folds, HeldOut, take_rows
+from .folds import Folds, Splitter, make_folds, most_folds
+from .held_out import FoldError, HeldOut, take_rows
 from .scaling import Scaling
-
-_FEW = 200  # labels; with more, half as many folds do
-_FOLDS = 10
 
 
 class Corrected(MetaEstimatorMixin, Composed):
@@ -105,7 +102,7 @@ class Corrected(MetaEstimatorMixin, Composed):
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
         given = None if sample_weight is None else weights
         own = _as_given(X, rows)
-        folds = self._folds(take_rows(own, labeled), known, seed)
+        folds = make_folds(self.cv, take_rows(own, labeled), known, self._splitter(known, seed))
         held = self._hold_out_with(take_rows(own, labeled), known, given, folds, seed)
         graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
         system = FieldSystem(graph.similarity, degree=int(self.degree), n_threads=threads)
@@ -114,7 +111,7 @@ class Corrected(MetaEstimatorMixin, Composed):
             graph, system, labeled, weights, targets, self._columns(held.values), prior
         )
         self.held_out_by_ = held.how
-        candidate = self._choose(correction, folds, strengths, known, weights)
+        candidate = self._choose(correction, folds, strengths, known, targets, weights)
         self.field_ = None if candidate.strength is None else correction.fit(candidate)
         self.estimator_, self.estimator_weight_ = held.model, candidate.estimator_weight
         self._held, self._prior = replace(held, values=held.values[:0]), prior
@@ -156,8 +153,8 @@ class Corrected(MetaEstimatorMixin, Composed):
         """Return a fixed estimator that gives these outputs, for scorers."""
 
     @abstractmethod
-    def _splitter(self, known: NDArray[Any], n_splits: int, seed: int) -> Any:
-        """Return a splitter into this many folds, or None if labels are too few for it."""
+    def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
+        """Return what makes folds of labels."""
 
     def _scaling_to(
         self,
@@ -210,37 +207,6 @@ class Corrected(MetaEstimatorMixin, Composed):
         epsilons = sorted(epsilons, reverse=True)
         return [Strength(float(C), float(eps)) for C, eps in product(Cs, epsilons)]
 
-    def _folds(self, X: Any, known: NDArray[Any], seed: int) -> Folds:
-        """Return folds of the labelled rows; none if they are too few."""
-        if self.cv is None or isinstance(self.cv, Integral | str):
-            usual = _FOLDS if len(known) <= _FEW else _FOLDS // 2
-            n_splits = usual if self.cv is None else check_count("cv", self.cv, least=2)
-            return self._fewer_folds(known, n_splits, seed)
-        splits = check_cv(self.cv).split(X, known)
-        folds = [(np.asarray(train), np.asarray(test)) for train, test in splits]
-        held = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(known))
-        if len(held) > len(known):
-            raise ValueError(
-                f"cv={self.cv!r} holds out row {len(held) - 1}, but its folds count the labelled "
-                f"rows only, and there are {len(known)}."
-            )
-        if (held == 0).any():
-            raise ValueError(
-                f"cv={self.cv!r} never holds out {int((held == 0).sum())} of the {len(known)} "
-                "labelled rows; pass a splitter whose test folds cover them all, or a number."
-            )
-        return folds
-
-    def _fewer_folds(self, known: NDArray[Any], most: int, seed: int) -> Folds:
-        """Return the most folds that the labels allow, up to a number; none if not even two."""
-        for n_splits in range(most, 1, -1):
-            splitter = self._splitter(known, n_splits, seed)
-            if splitter is not None:
-                with warnings.catch_warnings():
-                    warnings.filterwarnings("ignore", message="The least populated class")
-                    return list(splitter.split(np.zeros(len(known)), known))
-        return []
-
     def _hold_out_with(
         self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int
     ) -> HeldOut:
@@ -252,7 +218,7 @@ class Corrected(MetaEstimatorMixin, Composed):
             except FoldError as error:
                 fewer: Folds = []
                 if self.cv is None or isinstance(self.cv, Integral):
-                    fewer = self._fewer_folds(known, len(folds) - 1, seed)
+                    fewer = most_folds(known, len(folds) - 1, self._splitter(known, seed))
                 if not fewer:
                     raise ValueError(
                         f"The estimator could not be fitted to {len(folds)} folds of the "
@@ -267,12 +233,12 @@ class Corrected(MetaEstimatorMixin, Composed):
         folds: Folds,
         strengths: list[Strength],
         known: NDArray[Any],
+        targets: NDArray[np.float64],
         weights: NDArray[np.float64],
     ) -> Candidate:
         """Return the candidate that does best on held-out labels, and set the results."""
         if len(known) < FEWEST or not folds:
             return self._unjudged(strengths, len(known))
-        targets, _ = self._targets(known, weights)
         judged = correction.judge(
             folds,
             strengths,
@@ -316,9 +282,8 @@ class Corrected(MetaEstimatorMixin, Composed):
             warnings.warn(
                 f"{n_labeled} labelled rows are too few to judge a strength, which takes "
                 f"{FEWEST}, and two of some class. The field has the usual one, C={USUAL.C:g} and "
-                f"eps={USUAL.eps:g}; what "
-                "the unlabelled rows contribute is not known. Label more rows, or pass one C in "
-                "Cs and one eps in epsilons.",
+                f"eps={USUAL.eps:g}; what the unlabelled rows contribute is not known. Label more "
+                "rows, or pass one C in Cs and one eps in epsilons.",
                 GraphWarning,
                 stacklevel=4,
             )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._progress import progress_bar
 from ..graphs.nodes import NodeGraph
 from ..solvers.field import Field, FieldData, FieldSystem, Strength
-from .held_out import Folds
+from .folds import Folds
 
 Columns = NDArray[np.float64]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
-"""Positions among the labelled rows: those to train on, and those held out."""
+from .folds import Folds
 
 
 class FoldError(Exception):

@@ -109,3 +109,23 @@ def _fitted(
     bounds = [(_LEAST, None)] + [(None, None) if moves else (0.0, 0.0)] * k
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return float(found[0]) / size, found[1:]
+
+
+def class_scores(shares: Shares, scaling: Scaling | None) -> Shares:
+    """Return what decides: the logits, or without a scaling the shares themselves."""
+    return shares if scaling is None else scaling.logits(shares)
+
+
+def differences(scores: Shares) -> Shares:
+    """Return scores of the classes; of two classes the difference, in one column."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def probabilities(shares: Shares, scaling: Scaling | None) -> Shares:
+    """Return probabilities; without a scaling shares clipped to [0, 1] and normalised."""
+    if scaling is not None:
+        return scaling.probabilities(shares)
+    clipped = np.clip(shares, 0.0, 1.0)
+    total = clipped.sum(axis=1, keepdims=True)
+    equal = np.full_like(clipped, 1.0 / clipped.shape[1])
+    return np.divide(clipped, total, out=equal, where=total > 0)
