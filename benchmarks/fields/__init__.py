@@ -1,0 +1,1 @@
+"""Models corrected over a graph; the command is ../fields.py."""
