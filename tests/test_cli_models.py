@@ -157,7 +157,7 @@ def test_search_tells_what_the_library_found(folder, capsys):
     assert run("search", few, folder / "m.gkm", "--scale", "none", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     X, y, _ = moons()
-    model = GKMClassifier(class_weight="balanced", unlabeled=None)
+    model = GKMClassifier(unlabeled=None)
     search = GKMClassifierCV(model, random_state=0).fit(X[:200], as_python(y[:200]))
     best = {name.rpartition("__")[2]: value for name, value in search.best_params_.items()}
     assert found["best_params"] == pytest.approx(best)

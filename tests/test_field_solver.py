@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.svm import SVC
 
 from graphkm import (
@@ -19,6 +19,7 @@ from graphkm import (
 )
 from graphkm.exchange import load_model, save_model, to_libsvm
 from graphkm.gkm import FieldSolver
+from graphkm.gkm.clusters import MOST
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +72,22 @@ def test_what_it_shows(digits, model):
     X, _, _ = digits
     assert "chosen on held-out labels" in repr(model.plan_)
     assert model.field_ is model.corrected_.field_
-    strength = model.field_.strength
-    assert pytest.approx(strength.C / strength.eps) == model.C_
-    assert model.objective_ == model.corrected_.field_.objective > 0
+    assert model.field_.strength is None and np.isnan(model.C_) and np.isnan(model.objective_)
     assert model.support_vectors_.shape[1] == X.shape[1]
     assert model.guarantee_ is None
     assert model.dual_coef_.shape == (10, len(model.support_))
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+
+
+def test_many_rows_show_a_strength():
+    X, truth = make_blobs(MOST + 200, centers=3, random_state=0)
+    y = np.where(np.arange(len(X)) < 100, truth, -1)
+    model = GKMClassifier(random_state=0).fit(X, y)
+    strength = model.corrected_.field_ and model.field_.strength
+    if strength is not None:
+        assert pytest.approx(strength.C / strength.eps) == model.C_
+        assert model.objective_ == model.field_.objective > 0
+    assert {"C", "eps"} < set(model.corrected_.best_params_)
 
 
 def test_far_rows_are_no_trouble(digits, model):

@@ -18,11 +18,11 @@ def correction_lines(model: Any, method: str) -> dict[str, str | None]:
     """Return the lines of a summary that describe a correction."""
     inside, field = model.estimator_, model.field_
     used = "" if model.estimator_weight_ else ", but the field alone does better"
+    own = {name: value for name, value in model.best_params_.items() if name != "estimator_weight"}
+    shown = ", ".join(f"{name}={value:.3g}" for name, value in own.items())
     return {
         "estimator": f"{type(inside).__name__}, judged {model.held_out_by_}{used}",
-        "field": None
-        if field is None
-        else f"C={field.strength.C:g}, eps={field.strength.eps:g}, on {len(field.values):,} nodes",
+        "field": None if field is None else f"{shown}, on {len(field.values):,} nodes",
         "graph": bought(model, method),
     }
 

@@ -56,8 +56,7 @@ def make_estimator(method: Method | str, task: str, options: LearningOptions, **
             return kind(**_parameters(kind, given), **verbose, unlabeled=None)
         own = {name: given.pop(name)[0] for name in own_names(kind) if name in given}
         inner = _class("gkm", task)
-        balanced = {"class_weight": ("balanced", "")} if task == "classify" else {}
-        model = inner(**_parameters(inner, balanced | given), unlabeled=None)
+        model = inner(**_parameters(inner, given), unlabeled=None)
         return kind(model, **own, **verbose)
     except ValueError as error:
         raise UsageError(str(error)) from error

@@ -123,6 +123,8 @@ def _score(found: Any, task: str) -> str:
     one_by_one = found.cv is None and plan.solver.exact and plan.smoothness.p == 2
     one_by_one = one_by_one and task == "classify"
     how = "one at a time" if one_by_one else "in folds"
+    if "neighbours" in found.best_params_:
+        return f"{what} on labels held out {how}, which had no part in the choice"
     return f"{what} on labels held out {how}; the best of all candidates, so slightly optimistic"
 
 
@@ -131,7 +133,8 @@ def bought(found: Any, task: str) -> str:
     gain = found.unlabeled_gain_
     if math.isnan(gain):
         return "too few labels to measure what they bought; the usual graph is used"
-    if found.best_params_["C_graph"] == 0:
+    model = found.best_estimator_
+    if (model.corrected_ is not None and model.field_ is None) or model.plan_.graph is None:
         return "did not help here: the best candidate ignores them"
     unit = f"{100 * gain:+.2f} points of accuracy" if task == "classify" else f"{gain:+.4f} of R^2"
     return f"bought {unit}, against the best candidate that ignores them"

@@ -89,7 +89,7 @@ def field_state(field: Field | None) -> State | None:
         "reach": nodes.reach,
         "index": nodes.index.state(),
         "values": field.values,
-        "strength": tuple(field.strength),
+        "strength": field.strength and tuple(field.strength),
         "objective": field.objective,
     }
 
@@ -104,16 +104,19 @@ def restored_field(model: Any, state: State | None) -> Field | None:
     require((reach > 0).all(), "a node has no reach")
     shape = (m, n_functions(model))
     check_matrix("the values of its field", state["values"], shape, np.float32)
-    strength = Strength(*state["strength"])
-    require(all(map(_is_number, strength)) and min(strength) > 0, f"its field has {strength}")
+    strength, objective = state["strength"], state["objective"]
+    if strength is not None:
+        strength = Strength(*strength)
+        require(all(map(_is_number, strength)) and min(strength) > 0, f"its field has {strength}")
     nodes: RowNodes | AnchorNodes = AnchorNodes(index, reach)
     if "n_neighbors" in state:
         k, sharpness = state["n_neighbors"], state["sharpness"]
         require(type(k) is int and 0 < k <= m, f"its nodes have {k} neighbours")
         require(_is_number(sharpness) and sharpness > 0, f"its sharpness is {sharpness}")
         nodes = RowNodes(index, k, reach, sharpness)
-    require(_is_number(state["objective"]), f"its objective is {state['objective']}")
-    return Field(nodes, state["values"], strength, state["objective"])
+    fits = _is_number(objective) if strength else type(objective) is float and np.isnan(objective)
+    require(bool(fits), f"its objective is {objective}")
+    return Field(nodes, state["values"], strength, objective)
 
 
 def _restored_index(model: Any, state: State) -> NeighbourIndex:
@@ -163,7 +166,8 @@ def _check_results(state: State) -> None:
     candidates, best, count = state["candidates"], state["best"], state["n_held_out"]
     require(type(candidates) is list and len(candidates) > 0, "it has no candidates")
     for each in candidates:
-        plain = type(each) is tuple and len(each) == 3 and all(type(v) is float for v in each)
+        plain = type(each) is dict and "estimator_weight" in each
+        plain = plain and all(type(k) is str and type(v) is float for k, v in each.items())
         require(plain, f"a candidate is {str(each)[:40]}")
     for name in ("criterion", "scores", "ranks"):
         values = state[name]

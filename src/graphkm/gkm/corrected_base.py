@@ -19,10 +19,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._parameters import check_count, check_number, count_threads
 from ..expansion import default_threads
-from ..graphs import Nodes, NodesPart, RowNodes, resolve_nodes
+from ..graphs import NodeGraph, Nodes, NodesPart, RowNodes, resolve_nodes
 from ..machines.checks import GraphWarning, canonical_csr, check_range
 from ..machines.params import Composed, Resolver
 from ..solvers.field import Field, FieldSystem, Strength
+from .blend import Blend
+from .clusters import MOST
 from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged, Loss
 from .folds import Folds, Splitter, make_folds, most_folds
 from .held_out import FoldError, HeldOut, take_rows
@@ -105,14 +107,19 @@ class Corrected(MetaEstimatorMixin, Composed):
         folds = make_folds(self.cv, take_rows(own, labeled), known, self._splitter(known, seed))
         held = self._hold_out_with(take_rows(own, labeled), known, given, folds, seed)
         graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
-        system = FieldSystem(graph.similarity, degree=int(self.degree), n_threads=threads)
         targets, prior = self._targets(known, weights)
-        correction = Correction(
-            graph, system, labeled, weights, targets, self._columns(held.values), prior
-        )
+        about = (graph, labeled, weights, targets, self._columns(held.values), prior)
+        correction: Blend | Correction
+        if self._blends(graph, len(known), folds):
+            correction = Blend(*about, bool(self.verbose))
+        else:
+            system = FieldSystem(graph.similarity, degree=int(self.degree), n_threads=threads)
+            # The spread of a score needs the scores of several folds.
+            enough = ENOUGH if self.scoring is None else np.inf
+            correction = Correction(*about, system, strengths, enough, bool(self.verbose))
         self.held_out_by_ = held.how
         candidate = self._choose(correction, folds, strengths, known, targets, weights)
-        self.field_ = None if candidate.strength is None else correction.fit(candidate)
+        self.field_ = correction.fit(candidate) if candidate.field else None
         self.estimator_, self.estimator_weight_ = held.model, candidate.estimator_weight
         self._held, self._prior = replace(held, values=held.values[:0]), prior
         self._rows, self._given = own, (labeled, known)
@@ -196,6 +203,12 @@ class Corrected(MetaEstimatorMixin, Composed):
             )
         return canonical_csr(rows) if issparse(rows) else rows
 
+    def _blends(self, graph: NodeGraph, n_labeled: int, folds: Folds) -> bool:
+        """Return whether fields follow clusters: on few nodes, if nothing else was asked for."""
+        asked = self.Cs is not None or self.epsilons is not None or self.degree != 1
+        few = isinstance(graph.nodes, RowNodes) and 2 < graph.nodes.points.shape[0] <= MOST
+        return is_classifier(self) and few and not asked and n_labeled >= FEWEST and bool(folds)
+
     def _strengths(self) -> list[Strength]:
         Cs = CS if self.Cs is None else list(self.Cs)
         epsilons = EPSILONS if self.epsilons is None else list(self.epsilons)
@@ -229,7 +242,7 @@ class Corrected(MetaEstimatorMixin, Composed):
 
     def _choose(
         self,
-        correction: Correction,
+        correction: Blend | Correction,
         folds: Folds,
         strengths: list[Strength],
         known: NDArray[Any],
@@ -239,14 +252,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         """Return the candidate that does best on held-out labels, and set the results."""
         if len(known) < FEWEST or not folds:
             return self._unjudged(strengths, len(known))
-        judged = correction.judge(
-            folds,
-            strengths,
-            self._loss(known, targets),
-            # The spread of a score needs the scores of several folds.
-            enough=ENOUGH if self.scoring is None else np.inf,
-            verbose=bool(self.verbose),
-        )
+        judged = correction.judge(folds, self._loss(known, targets))
         each = range(len(judged.candidates))
         if self.scoring is None:
             scores = self._scores_of(judged, [None for _ in each], folds, known)
@@ -270,7 +276,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         weights: NDArray[np.float64],
     ) -> Scaling | None:
         """Return the scaling of a candidate; what another's model says alone stays as it is."""
-        if judged.candidates[place].strength is None and self.held_out_by_ != "leave-one-out":
+        if not judged.candidates[place].field and self.held_out_by_ != "leave-one-out":
             return None
         rows = judged.rows
         return self._scaling_to(judged.outputs[place], targets[rows], weights[rows])
@@ -287,7 +293,7 @@ class Corrected(MetaEstimatorMixin, Composed):
                 GraphWarning,
                 stacklevel=4,
             )
-        candidate, self._scaling = Candidate(1.0, strength), self._usual_scaling()
+        candidate, self._scaling = Candidate(1.0, strength._asdict()), self._usual_scaling()
         none = np.full(1, np.nan)
         judged = Judged([candidate], none, 0, [], np.empty(0, np.int64))
         self._set_results(judged, none, none, 0)
@@ -330,13 +336,10 @@ class Corrected(MetaEstimatorMixin, Composed):
         self.best_index_ = best
         self.best_score_ = float(scores[best])
         self.unlabeled_gain_ = float(scores[best] - scores[0])
+        names = dict.fromkeys(name for each in judged.candidates for name in each.field)
         params = [
-            {
-                "estimator_weight": candidate.estimator_weight,
-                "C": 0.0 if candidate.strength is None else candidate.strength.C,
-                "eps": np.nan if candidate.strength is None else candidate.strength.eps,
-            }
-            for candidate in judged.candidates
+            {"estimator_weight": each.estimator_weight} | dict.fromkeys(names, np.nan) | each.field
+            for each in judged.candidates
         ]
         self.best_params_ = params[best]
         self.cv_results_ = {
@@ -371,9 +374,7 @@ class Corrected(MetaEstimatorMixin, Composed):
             "rows": rows,
             "labeled": self._given[0],
             "known": self._given[1],
-            "candidates": [
-                (each["estimator_weight"], each["C"], each["eps"]) for each in results["params"]
-            ],
+            "candidates": results["params"],
             "criterion": results["criterion"],
             "scores": results["mean_test_score"],
             "ranks": results["rank_test_score"].astype(np.float64),
@@ -387,8 +388,11 @@ class Corrected(MetaEstimatorMixin, Composed):
     def set_fitted_state(self, state: Mapping[str, Any]) -> None:
         """Set what `fitted_state` returned; the caller has checked it."""
         candidates = [
-            Candidate(weight, Strength(C, eps) if C else None)
-            for weight, C, eps in state["candidates"]
+            Candidate(
+                each["estimator_weight"],
+                {k: v for k, v in each.items() if k != "estimator_weight" and not np.isnan(v)},
+            )
+            for each in state["candidates"]
         ]
         judged = np.arange(state["n_held_out"])
         found = Judged(candidates, state["criterion"], state["best"], [], judged)
@@ -410,10 +414,10 @@ class Corrected(MetaEstimatorMixin, Composed):
         check_is_fitted(self, "estimator_")
         rows = self._validate(X, reset=False)
         given = _as_given(X, rows)
-        if self.estimator_weight_:
-            outputs = self.estimator_weight_ * self._base(given)
-        else:
-            outputs = np.full((rows.shape[0], 1), self._prior)
+        weight = self.estimator_weight_
+        outputs = np.full((rows.shape[0], 1), (1.0 - weight) * self._prior)
+        if weight:
+            outputs = outputs + weight * self._base(given)
         return outputs if self.field_ is None else outputs + self.field_(rows)
 
     @property

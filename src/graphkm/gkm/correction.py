@@ -42,10 +42,11 @@ _HARMLESS = 0.002  # of the loss
 
 
 class Candidate(NamedTuple):
-    """A model with a field: how much the model counts, and how strong the field is."""
+    """A model with a field: how much the model counts, and what the field is like."""
 
     estimator_weight: float
-    strength: Strength | None
+    field: dict[str, float]
+    """C and eps of its `Strength`, or the shares of its kinds; empty without a field."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,6 @@ class Correction:
     ----------
     graph : NodeGraph
         Nodes and their Laplacian.
-    system : FieldSystem
-        Its linear systems.
     labeled : ndarray of int of shape (l,)
         The labelled rows.
     weights : ndarray of shape (l,)
@@ -92,52 +91,52 @@ class Correction:
         What the model says of each without its label.
     prior : float
         What is said of a row if the model does not count.
+    system : FieldSystem
+        The linear systems of the graph.
+    strengths : list of Strength
+        From weak to strong: each starts from the field before it.
+    enough : float, default=ENOUGH
+        Held-out labels after which further folds are left out.
+    verbose : bool, default=False
+        Show a progress bar.
     """
 
     def __init__(
         self,
         graph: NodeGraph,
-        system: FieldSystem,
         labeled: NDArray[np.int64],
         weights: NDArray[np.float64],
         targets: Columns,
         held_out: Columns,
         prior: float,
-    ) -> None:
-        self._graph, self._system = graph, system
-        self._labeled, self._weights = labeled, weights
-        self._targets, self._held_out, self._prior = targets, held_out, prior
-
-    def judge(
-        self,
-        folds: Folds,
+        system: FieldSystem,
         strengths: Sequence[Strength],
-        loss: Loss,
         enough: float = ENOUGH,
         verbose: bool = False,
-    ) -> Judged:
+    ) -> None:
+        self._graph, self._system, self._strengths = graph, system, strengths
+        self._labeled, self._weights = labeled, weights
+        self._targets, self._held_out, self._prior = targets, held_out, prior
+        self._enough, self._verbose = enough, verbose
+
+    def judge(self, folds: Folds, loss: Loss) -> Judged:
         """Judge the model alone, and with fields of every strength.
 
         Parameters
         ----------
         folds : list of (train, test)
             Positions among the labelled rows. Labels of `test` are hidden; rows stay.
-        strengths : list of Strength
-            From weak to strong: each starts from the field before it.
         loss : callable
             What is judged.
-        enough : float, default=ENOUGH
-            Held-out labels after which further folds are left out.
-        verbose : bool, default=False
-            Show a progress bar.
         """
-        candidates = [Candidate(1.0, None)]
-        candidates += [Candidate(share, s) for s in strengths for share in (1.0, 0.0)]
+        strengths = self._strengths
+        candidates = [Candidate(1.0, {})]
+        candidates += [Candidate(share, s._asdict()) for s in strengths for share in (1.0, 0.0)]
         outputs: list[list[Columns]] = [[] for _ in candidates]
         seen = np.cumsum([len(test) for _, test in folds])
-        used = folds[: 1 + int(np.searchsorted(seen, enough))]
+        used = folds[: 1 + int(np.searchsorted(seen, self._enough))]
         total = len(strengths) * len(used)
-        with progress_bar(verbose, total=total, unit="field", desc="strength") as bar:
+        with progress_bar(self._verbose, total=total, unit="field", desc="strength") as bar:
             for train, test in used:
                 outputs[0].append(self._held_out[test])
                 for place, found in enumerate(self._outputs(train, test, strengths)):
@@ -152,15 +151,14 @@ class Correction:
 
     def fit(self, candidate: Candidate) -> Field:
         """Return the field of a candidate, fitted to all labelled rows."""
-        assert candidate.strength is not None
+        strength = Strength(**candidate.field)
         values = self._targets - self._base(candidate.estimator_weight)
         data = FieldData.of(self._graph, self._labeled, self._weights, values)
-        solved = self._system.solve(data, candidate.strength)
+        solved = self._system.solve(data, strength)
         # At the minimum 1/2 g'Tg + C/2 sum s (r - g)^2 is C/2 sum s r (r - g).
         left = values - self._graph.rows[self._labeled] @ solved
         lost = float((self._weights[:, None] * values * left).sum())
-        objective = 0.5 * candidate.strength.C * lost
-        return Field(self._graph.nodes, solved, candidate.strength, objective)
+        return Field(self._graph.nodes, solved, strength, 0.5 * strength.C * lost)
 
     def _base(self, share: float) -> Columns:
         return share * self._held_out + (1.0 - share) * self._prior

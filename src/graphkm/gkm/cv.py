@@ -23,9 +23,11 @@ from .base import BaseGKM, Problem
 from .candidates import Candidates, Grid
 from .classifier import GKMClassifier
 from .closed_form import ClosedForm
+from .clusters import MOST
+from .correction import FEWEST
 from .criterion import Judgement
 from .fold_judge import FoldJudge
-from .plan import Plan, choose_exact, resolve_smoothness
+from .plan import Plan, choose_exact, may_have_field, resolve_smoothness
 from .regressor import GKMRegressor
 
 
@@ -88,8 +90,10 @@ class SearchMixin:
         template.set_params(C_graph="auto" if any_graph else 0.0)
         problem = template.encode(X, y, sample_weight)
         template.check_affinity(affinity)
-        if grid == Grid() and self.cv is None and template.plan(problem).solver.builds_graph:
-            return self.take_field(template.learn(problem, affinity=affinity))
+        if grid == Grid() and self.cv is None:
+            self._take_field_if_possible(template, problem)
+            if template.plan(problem).solver.builds_graph:
+                return self.take_field(template.learn(problem, affinity=affinity))
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
         closed = ClosedForm(problem, classes=is_classifier(self), seed=int(template.random_state))
@@ -125,6 +129,15 @@ class SearchMixin:
         template.set_params(**self.best_params_)
         self.set_model(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
         return self
+
+    @staticmethod
+    def _take_field_if_possible(template: BaseGKM, problem: Problem) -> None:
+        """Let fields that follow clusters take the place of solver="auto" on few rows."""
+        sizes = problem.sizes(classes=is_classifier(template))
+        few = sizes.n_rows <= MOST and FEWEST <= sizes.n_labeled < sizes.n_rows
+        kernel, graph = resolve_kernel(template.kernel), resolve_graph(template.graph)
+        if template.solver == "auto" and few and may_have_field(template, graph, kernel, sizes):
+            template.set_params(solver="field")
 
     def take_field(self, model: BaseGKM) -> Self:
         """Take over what a field has chosen by itself."""
@@ -254,31 +267,34 @@ def _has_probabilities(search: Any) -> bool:
 
 
 class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
-    """`GKMClassifier` with its parameters chosen from the labelled rows.
+    """`GKMClassifier` chosen from the labelled rows.
 
-    The search chooses C, C_graph, gamma, the number of neighbours and the degree of the
-    Laplacian. Every candidate sees all rows; only labels are held out. For p = 2 they are held
-    out one at a time, in closed form. A whole grid then costs little more than its passes over
-    the data, one per gamma and graph. Candidates without a graph (C_graph = 0) always take part,
-    so that the search can find that unlabelled rows do not help.
+    With nothing given to search or to fold, it is a sum of a kernel machine on the labels and of
+    fields over all rows, as in `GraphCorrectedClassifier`. Up to 4,000 rows, with eight labels or
+    more, the fields follow clusters; beyond, with 50 labels or more, they carry the machine's
+    errors along a graph. How much each counts is chosen on held-out labels. Without surely fewer
+    errors there, the unlabelled rows are left out.
 
-    Beyond 2,500 rows or 1,000 labels, with 50 labels or more and nothing given to search or to
-    fold, the search is that of `FieldSolver`: gamma by leave-one-out, and the strength of a field
-    on held-out labels.
+    Otherwise (lists of values, `cv`, another loss, graph or kernel, fewer labels) it searches for
+    C, C_graph, gamma, the number of neighbours and the degree of the Laplacian. Every candidate
+    sees all rows; only labels are held out. For p = 2 they are held out one at a time, in closed
+    form. A whole grid then costs little more than its passes over the data, one per gamma and
+    graph. Candidates without a graph (C_graph = 0) always take part.
 
-    The criterion counts errors, averaged over rows and over classes. With five labels or more in
-    every class, agreement breaks ties: fits on random halves of the labels should predict the
-    same for the unlabelled rows. With fewer labels, the squared error of the held-out scores
-    breaks them. Candidates that hardly ever predict some class for the unlabelled rows are
-    penalised. A graph must reduce the held-out error by about a twentieth to be preferred. The
-    lists of values are in order of preference, and every step down costs a little; this matters
-    with very few labels. A row that is the only one of its class is not held out. If fewer than
-    eight labelled rows can be held out, the first candidate is taken: a graph of 6 neighbours.
+    The criterion of that search counts errors, averaged over rows and over classes. With five
+    labels or more in every class, agreement breaks ties: fits on random halves of the labels
+    should predict the same for the unlabelled rows. With fewer labels, the squared error of the
+    held-out scores breaks them. Candidates that hardly ever predict some class for the unlabelled
+    rows are penalised. A graph must reduce the held-out error by about a twentieth to be
+    preferred. The lists of values are in order of preference, and every step down costs a little;
+    this matters with very few labels. A row that is the only one of its class is not held out. If
+    fewer than eight labelled rows can be held out, the first candidate is taken: a graph of 6
+    neighbours.
 
     Parameters
     ----------
     estimator : GKMClassifier, optional
-        Everything that is not searched. By default ``GKMClassifier(class_weight="balanced")``.
+        Everything that is not searched. By default ``GKMClassifier()``.
     Cs : list of float, optional
         Values of C. By default 10 and 100 (without a graph from 0.1 to 1000) in units of 1 / k,
         where k is the mean value, over the labelled rows, of the kernel that includes the graph
@@ -314,10 +330,11 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     best_params_, best_index_, cv_results_
         As in `sklearn.model_selection.GridSearchCV`; `criterion` is what was minimised.
     best_score_ : float
-        Held-out accuracy of the choice; NaN if no row could be held out.
+        Held-out accuracy of the choice; NaN if no row could be held out. That of fields which
+        follow clusters is from labels that had no part in the choice.
     unlabeled_gain_ : float
-        Held-out accuracy of the choice, minus that of the best candidate without a graph: the
-        estimated benefit of the unlabelled rows.
+        Held-out accuracy of the choice, minus that of the best candidate without a graph (of the
+        machine alone): the estimated benefit of the unlabelled rows.
     classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
     transduction_ : ndarray of shape (n_samples,)
@@ -336,7 +353,7 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
-    _usual = GKMClassifier(class_weight="balanced")
+    _usual = GKMClassifier()
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the chosen model's f(x)."""

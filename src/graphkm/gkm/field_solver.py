@@ -122,7 +122,8 @@ class FieldState:
     def solution(self) -> Solution:
         """Return the machine's rows and coefficients, and the model that adds the field."""
         model, machine = self._model, self._model.estimator_
-        strength = (model.field_.strength.C, model.field_.strength.eps) if model.field_ else None
+        field = model.field_
+        C = field.strength.C / field.strength.eps if field and field.strength else np.nan
         # With two classes the machine learns -1/2 and 1/2.
         factor = model.estimator_weight_ * (2.0 if len(model.classes_) == 2 else 1.0)
         rows = self._objective.labeled[machine.support_]
@@ -130,9 +131,9 @@ class FieldState:
             rows=rows,
             coefficients=factor * machine.expansion_.coefficients,
             n_iter=1,
-            objective=np.array([np.nan if model.field_ is None else model.field_.objective]),
-            C=np.array([np.nan if strength is None else strength[0] / strength[1]]),
+            objective=np.array([np.nan if field is None else field.objective]),
+            C=np.array([C]),
             kernel=machine.kernel_,
-            field=model.field_,
+            field=field,
             corrected=model,
         )

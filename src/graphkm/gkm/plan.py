@@ -179,7 +179,7 @@ def make_plan(
         solver = resolve_solver(e.solver)
     elif streaming:
         solver, why = SGD(), "a stream takes stochastic steps"
-    elif _suits_field(e, graph, kernel, sizes):
+    elif _is_large(sizes) and may_have_field(e, graph, kernel, sizes):
         solver, why = FieldSolver(), f"{sizes.n_rows:,} rows or {sizes.n_labeled:,} labels are many"
     else:
         solver, why = choose_solver(kernel, graph, wanted, e.C_graph, sizes)
@@ -211,22 +211,23 @@ def make_plan(
     return replace(plan, graph=graph)
 
 
-def _suits_field(estimator: Any, graph: GraphPart, kernel: Kernel, sizes: Sizes) -> bool:
-    """Return whether a field is the solver for solver="auto".
+def may_have_field(estimator: Any, graph: GraphPart, kernel: Kernel, sizes: Sizes) -> bool:
+    """Return whether a field can take the place of solver="auto".
 
-    It is for classes, and chooses its costs itself, with squared losses. So it is taken where
-    nothing else was asked for, where rows or labels are too many for Newton's method, and where
-    labels are enough to choose by: on two moons of 3,000 rows with 20 labels it had 95.8 %, and
-    `RowNewton` 98.6.
+    It is for classes, and chooses its costs itself, with squared losses. So nothing else may have
+    been asked for.
     """
     e = estimator
     asked = (e.C, e.C_graph, e.smoothness) != ("auto", "auto", "auto") or e.loss != "hinge"
     other = e.fit_intercept or e.callback is not None or e.precision != "single"
-    if asked or other or not sizes.classes or not kernel.has_rows:
-        return False
     near = isinstance(graph, KNN) and graph.weights in ("auto", "local", "sharp")
+    return near and sizes.classes and kernel.has_rows and not asked and not other
+
+
+def _is_large(sizes: Sizes) -> bool:
+    """Return whether rows or labels are too many for Newton's method, and labels can choose."""
     many = sizes.n_rows > int(Newton().planned(sizes).n_landmarks) or sizes.n_labeled > _FEW
-    return near and many and sizes.n_labeled >= _TO_JUDGE
+    return many and sizes.n_labeled >= _TO_JUDGE
 
 
 def _with_nodes(plan: Plan, estimator: Any, X: Any, sizes: Sizes) -> Plan:

@@ -60,10 +60,13 @@ def nearest_of(
     n = queries.X.shape[0]
     near, d2 = np.empty((n, k), dtype=np.int64), np.empty((n, k))
     parts = blocks(n, search.block)
-    pool = ThreadPoolExecutor(effective_n_jobs(n_jobs) if search.one_thread else 1)
+    threads = effective_n_jobs(n_jobs) if search.one_thread else 1
+    pool = ThreadPoolExecutor(threads)
     with ThreadpoolController().limit(limits=1) if search.one_thread else nullcontext():
         try:
-            best = pool.map(lambda part: _best(search, rows, queries.take(part), k), parts)
+            # One thread needs no pool: where memory has a limit, starting another may hang.
+            each = map if threads == 1 else pool.map
+            best = each(lambda part: _best(search, rows, queries.take(part), k), parts)
             for part, found in zip(_progress(parts, n, verbose), best, strict=True):
                 near[part], d2[part] = found
         finally:

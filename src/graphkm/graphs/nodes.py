@@ -111,7 +111,11 @@ class RowNodes(Nodes):
         """
         if index.rows.shape[0] == 1:  # copies of one row
             return NodeGraph(cls(index, 1, np.ones(1), sharpness), _no_edges(), _identity(1))
-        neighbours = Neighbours.of(index, n_neighbors)
+        return cls.graph_of(Neighbours.of(index, n_neighbors), sharpness)
+
+    @classmethod
+    def graph_of(cls, neighbours: Neighbours, sharpness: float = SHARPNESS) -> NodeGraph:
+        """Return the nodes of rows whose neighbours are known, with their graph."""
         nodes, near = cls.of(neighbours, sharpness), neighbours.near
         n, k = near.shape
         reach = nodes.reach

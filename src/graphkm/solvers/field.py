@@ -52,15 +52,15 @@ class Field:
         Where it lives.
     values : ndarray of float32 of shape (m, n_columns)
         g at the nodes.
-    strength : Strength
-        How it was fitted.
+    strength : Strength or None
+        How it was fitted; None if it is a sum of several.
     objective : float
-        What the fit minimised, summed over the columns.
+        What the fit minimised, summed over the columns; NaN if it is a sum of several.
     """
 
     nodes: Nodes
     values: Columns
-    strength: Strength
+    strength: Strength | None
     objective: float
 
     def __call__(self, X: Any) -> NDArray[np.float64]:

@@ -1,0 +1,158 @@
+"""A model and fields that follow clusters, added up: their shares are chosen on held-out labels.
+
+Picking the best of many candidates picks much luck. So nothing is picked. The fits of one kind are
+averaged, the better the more they count. The shares of the model and of the averages minimise the
+squared error of the held-out labels. They are not negative and sum to 1, and one more label speaks
+for the model alone.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from .._progress import progress_bar
+from .._threads import blas_threads_for
+from ..graphs.nodes import NodeGraph
+from ..solvers.field import Field
+from .clusters import FITS, KINDS, LARGEST, ClusterFits, cluster_steps
+from .correction import Candidate, Judged, Loss
+from .folds import Folds
+
+Columns = NDArray[np.float64]
+Shares = NDArray[np.float64]
+
+_TEMPERATURE = 0.3  # labels: a fit with so much more loss counts for 1 / e of the best one
+_LEAST = 0.01  # shares below are 0
+_SURE = 1.0  # standard errors by which the sum must beat the model
+_TOGETHER = 1e3  # weight of the condition that shares sum to 1
+
+
+class Blend:
+    """A model with fields that follow clusters.
+
+    Parameters
+    ----------
+    graph : NodeGraph
+        Nodes, and the way from the rows to them.
+    labeled : ndarray of int of shape (l,)
+        The labelled rows.
+    weights : ndarray of shape (l,)
+        Their weights.
+    targets : ndarray of shape (l, n_columns)
+        What they should say.
+    held_out : ndarray of shape (l, n_columns)
+        What the model says of each without its label.
+    prior : float
+        What is said of a row if the model does not count.
+    verbose : bool, default=False
+        Show a progress bar.
+    """
+
+    def __init__(
+        self,
+        graph: NodeGraph,
+        labeled: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        targets: Columns,
+        held_out: Columns,
+        prior: float,
+        verbose: bool = False,
+    ) -> None:
+        self._graph, self._prior, self._verbose = graph, prior, verbose
+        self._weights, self._targets = weights / weights.mean(), targets
+        self._model = held_out
+        with self._few_threads():
+            steps = list(cluster_steps(graph.nodes))
+            self._nodes = [phi for _, phi in steps]
+            self._features = [np.asarray(graph.rows[labeled] @ phi) for phi in self._nodes]
+            self._kinds = np.repeat([kind for kind, _ in steps], FITS)
+            self._fits = ClusterFits(self._features, self._weights, targets)
+
+    def judge(self, folds: Folds, loss: Loss) -> Judged:
+        """Judge the model alone, each kind of field alone, and their sum.
+
+        The outputs are honest: what is said of a fold was fitted and chosen without its labels.
+        """
+        everyone = np.arange(len(self._targets))
+        with self._few_threads():
+            self._averages = self._averaged(self._fits, everyone, loss)
+            shares = self._blended(self._fits, everyone, self._averages)
+            outputs = []
+            with progress_bar(self._verbose, total=len(folds), unit="fold", desc="search") as bar:
+                for train, test in folds:
+                    outputs.append(self._said(train, test, loss))
+                    bar.update()
+        candidates = [Candidate(1.0, {})]
+        candidates += [Candidate(0.0, _named(own)) for own in np.eye(len(KINDS))]
+        candidates += [Candidate(float(shares[0]), _named(shares[1:]))]
+        rows = np.concatenate([test for _, test in folds])
+        every = list(np.concatenate(outputs, axis=1))
+        lost = np.array([loss(each, rows)[0] for each in every])
+        best = len(candidates) - 1 if _is_sure(lost[0] - lost[-1], self._weights[rows]) else 0
+        means = np.average(lost, axis=1, weights=self._weights[rows])
+        return Judged(candidates, means, best, every, rows)
+
+    def _few_threads(self) -> AbstractContextManager[Any]:
+        return blas_threads_for(len(self._targets), LARGEST)
+
+    def fit(self, candidate: Candidate) -> Field:
+        """Return the fields of a candidate as one."""
+        share = np.array([candidate.field[kind] for kind in KINDS])
+        values = self._fits.blended(self._nodes, share @ self._averages)
+        values += share.sum() * (self._fits.mean - self._prior)
+        return Field(self._graph.nodes, values.astype(np.float32), None, float("nan"))
+
+    def _said(self, train: NDArray[np.int64], test: NDArray[np.int64], loss: Loss) -> Columns:
+        """Return what every candidate says of a fold whose labels it has not seen."""
+        fits = ClusterFits(
+            [phi[train] for phi in self._features], self._weights[train], self._targets[train]
+        )
+        averages = self._averaged(fits, train, loss)
+        fields = np.tensordot(averages, fits.at([phi[test] for phi in self._features]), axes=1)
+        parts = np.concatenate([self._model[test][None], fields])
+        together = np.tensordot(self._blended(fits, train, averages), parts, axes=1)
+        return np.concatenate([parts, together[None]])
+
+    def _averaged(self, fits: ClusterFits, rows: NDArray[np.int64], loss: Loss) -> Shares:
+        """Return the share of every fit in the average of its kind, of shape (kinds, fits)."""
+        lost = np.array([loss(each, rows)[0] for each in fits.held_out]) @ self._weights[rows]
+        shares = np.zeros((len(KINDS), len(lost)))
+        for place, kind in enumerate(KINDS):
+            own = np.flatnonzero(self._kinds == kind)
+            share = np.exp((lost[own].min() - lost[own]) / _TEMPERATURE)
+            share[share < _LEAST] = 0.0
+            shares[place, own] = share / share.sum()
+        return shares
+
+    def _blended(self, fits: ClusterFits, rows: NDArray[np.int64], averages: Shares) -> Shares:
+        """Return the shares of the model and of the averages."""
+        weights, targets = self._weights[rows], self._targets[rows]
+        fields = np.tensordot(averages, fits.held_out, axes=1)
+        parts = np.concatenate([self._model[rows][None], fields])
+        mean = np.average(targets, axis=0, weights=weights)
+        spread = float(np.average(np.square(targets - mean).sum(axis=1), weights=weights))
+        root = np.sqrt(weights)[:, None]
+        known = (root * (targets - mean)).ravel()
+        n = len(parts)
+        own = np.sqrt(spread) * np.eye(n)
+        left = np.vstack(
+            [(root * (parts - mean)).reshape(n, -1).T, own, np.full((1, n), _TOGETHER)]
+        )
+        found = nnls(left, np.concatenate([known, own[0], [_TOGETHER]]))[0]
+        return np.asarray(found / found.sum())
+
+
+def _is_sure(gains: NDArray[np.float64], weights: NDArray[np.float64]) -> bool:
+    """Return whether the sum beats the model by more than some standard errors."""
+    gain = np.average(gains, weights=weights)
+    spread = np.sqrt(np.square(weights * (gains - gain)).sum()) / weights.sum()
+    return bool(gain > _SURE * spread)
+
+
+def _named(shares: Shares) -> dict[str, float]:
+    return dict(zip(KINDS, shares.tolist(), strict=True))

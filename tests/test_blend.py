@@ -1,0 +1,201 @@
+"""Fields that follow clusters, and how they are added to a model, against literal computations."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from graphkm import GKMClassifierCV, GraphCorrectedClassifier
+from graphkm.gkm.blend import Blend
+from graphkm.gkm.clusters import FITS, KINDS, MOST, ClusterFits, cluster_steps
+from graphkm.graphs import KNN
+from graphkm.graphs.spectrum import kernel_vectors, leading_vectors
+
+CS = (0.01, 1.0, 10.0, 100.0)
+
+
+def squares(known):
+    """Return a loss of two classes in one column: the squared error, and whether it is wrong."""
+
+    def loss(columns, rows):
+        wrong = (columns[:, 0] > 0.5) != (known[rows, 0] > 0.5)
+        return np.square(columns - known[rows]).sum(axis=1) + wrong, wrong.astype(float)
+
+    return loss
+
+
+@pytest.fixture(scope="module")
+def two_moons():
+    X, truth = make_moons(160, noise=0.1, random_state=0)
+    labeled = np.random.default_rng(0).permutation(160)[:24]
+    graph = KNN().nodes(X)
+    targets = truth[labeled].astype(float)[:, None]
+    weights = np.random.default_rng(1).random(24) + 0.5
+    said = np.clip(targets + np.random.default_rng(2).normal(scale=0.4, size=(24, 1)), 0, 1)
+    return graph, labeled, weights / weights.mean(), targets, said
+
+
+class TestVectors:
+    @pytest.mark.parametrize("n", [60, 700])  # both sides of what is computed whole
+    @pytest.mark.parametrize("kind", ["sparse", "dense"])
+    def test_they_span_what_numpy_finds(self, n, kind):
+        X, _ = make_blobs(n, centers=5, cluster_std=2.0, random_state=0)
+        W = rbf_kernel(X, gamma=0.05)
+        W = np.where(W > 0.3, W, 0.0)
+        scale = 1 / np.sqrt(W.sum(axis=1))
+        S = scale[:, None] * W * scale
+        values, vectors = np.linalg.eigh(S)
+        m = 5
+        assert values[-m] - values[-m - 1] > 1e-3  # else the space is not unique
+        found = leading_vectors(sp.csr_array(S) if kind == "sparse" else S, m)
+        wanted = vectors[:, -m:]
+        np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=2e-3)
+
+    def test_no_more_than_there_are(self):
+        assert leading_vectors(np.eye(4), 9).shape == (4, 4)
+
+    def test_the_graph_of_all_pairs(self):
+        X = np.random.default_rng(0).normal(size=(30, 3))
+        W = rbf_kernel(X, gamma=0.7)
+        S = W / np.sqrt(np.outer(W.sum(axis=1), W.sum(axis=1)))
+        wanted = np.linalg.eigh(S)[1][:, -3:]
+        found = kernel_vectors(X, 0.7, 3)
+        np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=1e-9)
+
+
+class TestFits:
+    def test_held_out_outputs_are_those_of_fits_without_the_row(self):
+        rng = np.random.default_rng(0)
+        features = [rng.normal(size=(15, 4)), rng.normal(size=(15, 20))]
+        weights, targets = rng.random(15) + 0.2, rng.random((15, 2))
+        fits = ClusterFits(features, weights, targets)
+        assert fits.held_out.shape == (2 * FITS, 15, 2)
+        for place, found in enumerate(fits.held_out):
+            phi, C = features[place // FITS], CS[place % FITS]
+            for i in range(15):
+                rest = np.arange(15) != i
+                mean = np.average(targets[rest], axis=0, weights=weights[rest])
+                ridge = Ridge(alpha=1 / C, fit_intercept=False, solver="cholesky")
+                ridge.fit(phi[rest], targets[rest] - mean, sample_weight=weights[rest])
+                wanted = mean + ridge.predict(phi[i : i + 1])[0]
+                np.testing.assert_allclose(found[i], wanted, rtol=1e-6, atol=1e-8)
+
+    def test_other_rows(self):
+        rng = np.random.default_rng(1)
+        features, weights = [rng.normal(size=(12, 3))], rng.random(12) + 0.2
+        targets, others = rng.random((12, 1)), rng.normal(size=(5, 3))
+        fits = ClusterFits(features, weights, targets)
+        mean = np.average(targets, axis=0, weights=weights)
+        for place, C in enumerate(CS):
+            ridge = Ridge(alpha=1 / C, fit_intercept=False, solver="cholesky")
+            ridge.fit(features[0], targets - mean, sample_weight=weights)
+            wanted = mean + ridge.predict(others).reshape(5, 1)
+            np.testing.assert_allclose(fits.at([others])[place], wanted, rtol=1e-7)
+        shares = np.array([0.0, 0.5, 0.0, 0.2])
+        added = np.tensordot(shares, fits.at([others]) - mean, axes=1)
+        np.testing.assert_allclose(fits.blended([others], shares), added, rtol=1e-9)
+
+    def test_the_mean_of_the_kernel_is_1(self, two_moons):
+        for kind, phi in cluster_steps(two_moons[0].nodes):
+            assert kind in KINDS
+            assert np.square(phi).sum(axis=1).mean() == pytest.approx(1.0)
+
+
+class TestBlend:
+    def folds(self, n=24, k=4):
+        place = np.random.default_rng(3).permutation(n) % k
+        return [(np.flatnonzero(place != f), np.flatnonzero(place == f)) for f in range(k)]
+
+    def test_shares_minimise_the_squared_error_over_the_simplex(self, two_moons):
+        graph, labeled, weights, targets, said = two_moons
+        blend = Blend(graph, labeled, weights, targets, said, 0.5)
+        judged = blend.judge(self.folds(), squares(targets))
+        chosen = judged.candidates[-1]
+        shares = np.array([chosen.estimator_weight, *chosen.field.values()])
+        assert shares.sum() == pytest.approx(1.0) and shares.min() >= 0
+        # The averages are those whose fields the two other candidates are.
+        features = [np.asarray(graph.rows[labeled] @ phi) for _, phi in cluster_steps(graph.nodes)]
+        fits = ClusterFits(features, weights, targets)
+        kinds = np.repeat([kind for kind, _ in cluster_steps(graph.nodes)], FITS)
+        loss = squares(targets)
+        lost = np.array([loss(each, np.arange(24))[0] @ weights for each in fits.held_out])
+        parts = [said]
+        for kind in KINDS:
+            own = kinds == kind
+            share = np.exp((lost[own].min() - lost[own]) / 0.3)
+            share[share < 0.01] = 0
+            parts.append(np.tensordot(share / share.sum(), fits.held_out[own], axes=1))
+        mean = np.average(targets, axis=0, weights=weights)
+        spread = np.average(np.square(targets - mean).sum(axis=1), weights=weights)
+        w = cp.Variable(3, nonneg=True)
+        left = sum(w[i] * (part - mean).ravel() for i, part in enumerate(parts))
+        error = cp.sum(cp.multiply(weights, cp.square(left - (targets - mean).ravel())))
+        price = spread * cp.sum_squares(w - np.array([1.0, 0.0, 0.0]))
+        cp.Problem(cp.Minimize(error + price), [cp.sum(w) == 1]).solve(solver="CLARABEL")
+        np.testing.assert_allclose(shares, w.value, atol=2e-4)
+
+    def test_what_is_said_of_a_fold_does_not_depend_on_its_labels(self, two_moons):
+        graph, labeled, weights, targets, said = two_moons
+        folds = self.folds()
+        test = folds[1][1]
+        outputs = []
+        for flipped in (False, True):
+            known = targets.copy()
+            known[test] = 1 - known[test] if flipped else known[test]
+            judged = Blend(graph, labeled, weights, known, said, 0.5).judge(folds, squares(known))
+            place = np.isin(judged.rows, test)
+            outputs.append(np.array([each[place] for each in judged.outputs]))
+        np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-12)
+
+    def test_weights_count_in_proportion(self, two_moons):
+        graph, labeled, weights, targets, said = two_moons
+        results = []
+        for factor in (1.0, 1e-3, 1e4):
+            blend = Blend(graph, labeled, factor * weights, targets, said, 0.5)
+            judged = blend.judge(self.folds(), squares(targets))
+            results.append(blend.fit(judged.candidates[-1]).values)
+        np.testing.assert_allclose(results[1], results[0], atol=1e-6)
+        np.testing.assert_allclose(results[2], results[0], atol=1e-6)
+
+
+class TestModels:
+    @pytest.mark.parametrize(("labels", "least"), [(10, 0.08), (40, 0.02)])
+    def test_clouds_in_many_dimensions(self, labels, least):
+        """Neighbours are found by chance there, and a kernel machine needs many more labels."""
+        gains = []
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            truth = rng.permutation(np.arange(600) % 2)
+            X = rng.normal(size=(600, 100))
+            X[:, 0] += np.where(truth, 1.7, -1.7)
+            y = np.where(np.arange(600) < labels, truth, -1)
+            model = GKMClassifierCV(random_state=0).fit(X[:500], y[:500])
+            alone = SVC().fit(X[:labels], truth[:labels])
+            gains.append(model.score(X[500:], truth[500:]) - alone.score(X[500:], truth[500:]))
+        assert np.mean(gains) > least
+
+    @pytest.mark.parametrize("n", [MOST, MOST + 1])
+    def test_both_sides_of_the_largest_number_of_nodes(self, n):
+        X, truth = make_moons(n, noise=0.1, random_state=0)
+        y = np.where(np.arange(n) < 60, truth, -1)
+        model = GraphCorrectedClassifier(LogisticRegression(), random_state=0).fit(X, y)
+        assert ("neighbours" in model.best_params_) == (n == MOST)
+        assert np.mean(model.transduction_ == truth) > (0.97 if n == MOST else 0.9)
+
+    def test_the_claim_is_honest(self):
+        """Labels without any rule cannot be guessed, and no gain is claimed."""
+        claims = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            X, truth = rng.normal(size=(200, 3)), rng.integers(2, size=200)
+            y = np.where(np.arange(200) < 30, truth, -1)
+            found = GraphCorrectedClassifier(LogisticRegression(), random_state=0).fit(X, y)
+            claims.append(found.cv_results_["mean_test_score"])
+        alone, *_, together = np.mean(claims, axis=0)
+        assert together - alone < 0.04
