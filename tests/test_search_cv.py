@@ -825,3 +825,52 @@ def test_a_graph_must_earn_its_place():
     assert prices[alone].min() <= prices.min() + 10
     assert search.unlabeled_gain_ < 0.15
     assert classifier_cv(random_state=0).fit(X, y).best_estimator_.field_ is None
+
+
+def uneven():
+    """Return two clouds that overlap, one with a tenth of the rows, and 60 labels."""
+    rng = np.random.default_rng(0)
+    truth = (np.arange(400) % 10 == 0).astype(int)
+    X = rng.normal(size=(400, 2)) + 1.5 * truth[:, None]
+    return X, np.where(rng.permutation(400) < 60, truth, -1), truth
+
+
+@pytest.mark.parametrize("options", [{}, {"Cs": [1.0, 100.0], "graphs": [(6, 1)]}, {"cv": 3}])
+def test_what_is_asked_for_is_what_is_scored(options):
+    X, y, _ = uneven()
+    for scoring in ("balanced_accuracy", "f1", "roc_auc"):
+        search = GKMClassifierCV(scoring=scoring, random_state=0, **options).fit(X, y)
+        scores = search.cv_results_["mean_test_score"]
+        assert search.best_score_ == scores[search.best_index_]
+        alone = search.best_estimator_.field_ is None and "estimator_weight" in search.best_params_
+        assert alone or search.best_score_ == scores.max()
+
+
+def test_a_scorer_of_ones_own():
+    X, y, _ = uneven()
+    asked = []
+
+    def errors(model, rows, known):
+        asked.append(set(known.tolist()))
+        return -float(np.sum(model.predict(rows) != known))
+
+    for options in ({}, {"Cs": [1.0], "graphs": [(6, 1)]}):
+        search = GKMClassifierCV(scoring=errors, random_state=0, **options).fit(X, y)
+        assert search.best_score_ <= 0
+    assert set.union(*asked) == {0, 1}
+
+
+def test_regressors_have_scorers_too(sine):
+    X, y, _ = sine
+    search = GKMRegressorCV(scoring="neg_mean_absolute_error", random_state=0, **SMALL).fit(X, y)
+    assert -0.3 < search.best_score_ < 0
+
+
+def test_classes_count_as_they_are_by_default():
+    X, y, _ = uneven()
+    assert GKMClassifierCV().searched().class_weight is None
+    usual, equal = (
+        GKMClassifierCV(GKMClassifier(class_weight=each), random_state=0).fit(X, y)
+        for each in (None, "balanced")
+    )
+    assert np.mean(usual.predict(X)) < np.mean(equal.predict(X))

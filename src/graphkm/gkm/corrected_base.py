@@ -255,17 +255,16 @@ class Corrected(MetaEstimatorMixin, Composed):
         judged = correction.judge(folds, self._loss(known, targets))
         each = range(len(judged.candidates))
         if self.scoring is None:
-            scores = self._scores_of(judged, [None for _ in each], folds, known)
+            scores, _ = self._scores_of(judged, [None for _ in each], [], known)
             best, ranked = judged.best, judged.losses
             self._scaling = self._scaling_of(judged, best, targets, weights)
         else:
             scalings = [self._scaling_of(judged, place, targets, weights) for place in each]
-            scores = self._scores_of(judged, scalings, folds, known)
-            means, spread = scores.mean(axis=1), scores.std(axis=1, ddof=1) / len(scores[0]) ** 0.5
-            best, ranked = int(np.argmax(means)), -means
-            best = best if means[best] - means[0] > spread[best] else 0
+            scores, spread = self._scores_of(judged, scalings, folds, known)
+            best, ranked = int(np.argmax(scores)), -scores
+            best = best if scores[best] - scores[0] > spread[best] else 0
             self._scaling = scalings[best]
-        self._set_results(judged, scores.mean(axis=1), ranked, best)
+        self._set_results(judged, scores, ranked, best)
         return judged.candidates[best]
 
     def _scaling_of(
@@ -301,28 +300,29 @@ class Corrected(MetaEstimatorMixin, Composed):
 
     def _scores_of(
         self, judged: Judged, scalings: list[Scaling | None], folds: Folds, known: NDArray[Any]
-    ) -> NDArray[np.float64]:
-        """Return the score of every candidate on every fold that was judged."""
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return every candidate's score, and the standard error of its lead over the first.
+
+        A fold may lack a class. So scores are those of all held-out rows together, and the error is
+        that of the jackknife, which leaves out one fold after another.
+        """
         from sklearn.metrics import get_scorer
 
         usual = "accuracy" if is_classifier(self) else "r2"
         scorer = self.scoring if callable(self.scoring) else get_scorer(self.scoring or usual)
-        parts = []
-        start = 0
-        for _, test in folds:
-            if start + len(test) > len(judged.rows):
-                break
-            parts.append(slice(start, start + len(test)))
-            start += len(test)
-        if self.scoring is None:  # one score of all held-out rows
-            parts = [slice(0, start)]
-        scores = []
+        rows = np.arange(len(judged.rows))
+        ends = np.cumsum([len(test) for _, test in folds], dtype=np.int64)
+        left_out = np.split(rows, ends[:-1]) if folds else []
+        parts = [rows, *(np.setdiff1d(rows, part) for part in left_out)]
+        found = []
         for outputs, scaling in zip(judged.outputs, scalings, strict=True):
             fixed = self._answers(outputs, scaling)
-            scores.append(
-                [scorer(fixed, np.arange(p.start, p.stop), known[judged.rows[p]]) for p in parts]
-            )
-        return np.array(scores, dtype=np.float64)
+            found.append([scorer(fixed, part, known[judged.rows[part]]) for part in parts])
+        scores = np.array(found, dtype=np.float64)
+        leads = scores[:, 1:] - scores[0, 1:]
+        k = max(1, leads.shape[1])
+        apart = np.square(leads - leads.sum(axis=1, keepdims=True) / k).sum(axis=1)
+        return scores[:, 0], np.sqrt((k - 1) / k * apart)
 
     def _set_results(
         self,

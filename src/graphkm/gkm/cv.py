@@ -26,6 +26,7 @@ from .closed_form import ClosedForm
 from .clusters import MOST
 from .correction import FEWEST
 from .criterion import Judgement
+from .field_solver import FieldSolver
 from .fold_judge import FoldJudge
 from .plan import Plan, choose_exact, may_have_field, resolve_smoothness
 from .regressor import GKMRegressor
@@ -49,6 +50,7 @@ class SearchMixin:
         gammas: Sequence[float | str] | None = None,
         graphs: Sequence[tuple[int, int]] | None = None,
         cv: Any = None,
+        scoring: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -59,6 +61,7 @@ class SearchMixin:
         self.gammas = gammas
         self.graphs = graphs
         self.cv = cv
+        self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -93,12 +96,13 @@ class SearchMixin:
         if grid == Grid() and self.cv is None:
             self._take_field_if_possible(template, problem)
             if template.plan(problem).solver.builds_graph:
+                template.set_params(solver=FieldSolver(scoring=self.scoring))
                 return self.take_field(template.learn(problem, affinity=affinity))
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
         closed = ClosedForm(problem, classes=is_classifier(self), seed=int(template.random_state))
         candidates = Candidates(template, problem, plan, grid, closed.others, affinity)
-        if self.cv is None and candidates.have_features:
+        if self.cv is None and self.scoring is None and candidates.have_features:
             judge = closed
         else:
             judge = FoldJudge(
@@ -109,6 +113,7 @@ class SearchMixin:
                 sample_weight,
                 affinity,
                 lambda: candidates.neighbours,
+                self.scoring,
             )
         found: list[tuple[dict[str, Any], Judgement]] = []
         shape = plan.solver.matrix_shape(problem.sizes(classes=is_classifier(self)))
@@ -315,7 +320,11 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         estimator's own loss. Rows of a fold stay in the fit without their labels. Candidates are
         judged by the mean score of the held-out labels, with sample_weight. An integer is the
         number of folds of a `graphkm.model_selection.LabeledStratifiedKFold`. For p other than 2,
-        or an estimator with the solver `SGD`, None means 5.
+        an estimator with the solver `SGD`, or a `scoring`, None means 5.
+    scoring : str or callable, optional
+        What is best, as in `sklearn.model_selection.GridSearchCV`: "balanced_accuracy", "f1",
+        "roc_auc" or any scorer. By default accuracy. "neg_log_loss" needs probabilities: those of
+        fields, or of an estimator with loss="logistic".
     random_state : int, RandomState or None, default=None
         Decides all draws; None takes the estimator's.
     n_jobs : int or None, default=None
@@ -389,6 +398,8 @@ class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
     cv : int or splitter, optional
         As in `GKMClassifierCV`; an integer is the number of folds of a
         `graphkm.model_selection.LabeledKFold`.
+    scoring : str or callable, optional
+        As in `GridSearchCV`; by default R^2.
     random_state, n_jobs, verbose
         As in `GKMClassifierCV`.
 

@@ -31,6 +31,8 @@ class FieldSolver(Solver):
         The graph; None takes that of the estimator.
     gamma : float or None, default=None
         The kernel's gamma; None lets leave-one-out find one.
+    scoring : str, callable or None, default=None
+        What is best, as in `GraphCorrectedClassifier`.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class FieldSolver(Solver):
 
     nodes: KNN | None = None
     gamma: float | None = None
+    scoring: Any = None
     builds_graph: ClassVar[bool] = True
 
     def accepts(self, together: Combination) -> None:
@@ -114,6 +117,7 @@ class FieldState:
         self._model = GraphCorrectedClassifier(
             machine,
             graph=self._solver.nodes,
+            scoring=self._solver.scoring,
             random_state=seed,
             n_jobs=threads,
             verbose=resources.verbose,

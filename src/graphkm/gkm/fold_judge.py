@@ -12,7 +12,7 @@ from sklearn.base import clone, is_regressor
 
 from ..graphs import Neighbours
 from ..machines.checks import GraphWarning
-from ..machines.labels import as_label_array
+from ..machines.labels import as_label_array, plain_labels
 from .base import BaseGKM, Problem
 from .candidates import Family
 from .criterion import Judgement
@@ -39,6 +39,8 @@ class FoldJudge:
         As they were passed to `fit`.
     neighbours : callable
         Returns the nearest rows of every row, the same for every fold, or None.
+    scoring : str, callable or None, default=None
+        What is best; None is the estimator's own score.
     """
 
     def __init__(
@@ -50,7 +52,9 @@ class FoldJudge:
         sample_weight: Any,
         affinity: Any,
         neighbours: Callable[[], Neighbours | None],
+        scoring: Any = None,
     ) -> None:
+        self._scorer = _scorer(scoring)
         self._template = template
         self._problem = problem
         self._y = as_label_array(y)
@@ -104,4 +108,18 @@ class FoldJudge:
             warnings.simplefilter("ignore", GraphWarning)
             model.learn(problem, affinity=self._affinity, neighbours=self._neighbours())
         weight = None if self._weight is None else self._weight[test]
-        return float(model.score(X[test], self._y[test], weight))
+        if self._scorer is None:
+            return float(model.score(X[test], self._y[test], weight))
+        known = plain_labels(self._y[test])
+        if weight is None:
+            return float(self._scorer(model, X[test], known))
+        return float(self._scorer(model, X[test], known, sample_weight=weight))
+
+
+def _scorer(scoring: Any) -> Any:
+    """Return what scores a model, or None for its own score."""
+    if scoring is None or callable(scoring):
+        return scoring
+    from sklearn.metrics import get_scorer  # slow to import
+
+    return get_scorer(scoring)
