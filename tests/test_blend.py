@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from graphkm import GKMClassifierCV, GraphCorrectedClassifier
+from graphkm import GraphCorrectedClassifier
 from graphkm.gkm.blend import Blend
 from graphkm.gkm.clusters import FITS, KINDS, MOST, ClusterFits, cluster_steps
 from graphkm.graphs import KNN
@@ -175,7 +175,7 @@ class TestModels:
             X = rng.normal(size=(600, 100))
             X[:, 0] += np.where(truth, 1.7, -1.7)
             y = np.where(np.arange(600) < labels, truth, -1)
-            model = GKMClassifierCV(random_state=0).fit(X[:500], y[:500])
+            model = GraphCorrectedClassifier(random_state=0).fit(X[:500], y[:500])
             alone = SVC().fit(X[:labels], truth[:labels])
             gains.append(model.score(X[500:], truth[500:]) - alone.score(X[500:], truth[500:]))
         assert np.mean(gains) > least

@@ -10,7 +10,9 @@ corrected       `GraphCorrectedClassifier`, `GraphCorrectedRegressor`: any model
 corrected_base  their fit, and the choice of the field
 folds           folds of the labelled rows
 held_out        what a model says of labelled rows without their labels
-correction      how strong the field is
+clusters        fields that follow clusters
+blend           a model and such fields, added up
+correction      how strong a field along the edges is
 scaling         class shares as probabilities, fitted to held-out labels
 fixed           known answers as estimators, for scorers
 field_solver    `FieldSolver`: a kernel machine and a field as a solver of `GKMClassifier`

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,11 +25,9 @@ from .candidates import Candidates, Grid
 from .classifier import GKMClassifier
 from .closed_form import ClosedForm
 from .clusters import MOST
-from .correction import FEWEST
 from .criterion import Judgement
-from .field_solver import FieldSolver
 from .fold_judge import FoldJudge
-from .plan import Plan, choose_exact, may_have_field, resolve_smoothness
+from .plan import TO_JUDGE, Plan, choose_exact, may_have_field, resolve_smoothness
 from .regressor import GKMRegressor
 
 
@@ -95,8 +94,10 @@ class SearchMixin:
         template.check_affinity(affinity)
         if grid == Grid() and self.cv is None:
             self._take_field_if_possible(template, problem)
-            if template.plan(problem).solver.builds_graph:
-                template.set_params(solver=FieldSolver(scoring=self.scoring))
+            plan = template.plan(problem)
+            if plan.solver.builds_graph:
+                if self.scoring is not None:
+                    template.set_params(solver=replace(plan.solver, scoring=self.scoring))
                 return self.take_field(template.learn(problem, affinity=affinity))
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
@@ -139,7 +140,7 @@ class SearchMixin:
     def _take_field_if_possible(template: BaseGKM, problem: Problem) -> None:
         """Let fields that follow clusters take the place of solver="auto" on few rows."""
         sizes = problem.sizes(classes=is_classifier(template))
-        few = sizes.n_rows <= MOST and FEWEST <= sizes.n_labeled < sizes.n_rows
+        few = sizes.n_rows <= MOST and TO_JUDGE <= sizes.n_labeled < sizes.n_rows
         kernel, graph = resolve_kernel(template.kernel), resolve_graph(template.graph)
         if template.solver == "auto" and few and may_have_field(template, graph, kernel, sizes):
             template.set_params(solver="field")
@@ -274,11 +275,11 @@ def _has_probabilities(search: Any) -> bool:
 class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     """`GKMClassifier` chosen from the labelled rows.
 
-    With nothing given to search or to fold, it is a sum of a kernel machine on the labels and of
-    fields over all rows, as in `GraphCorrectedClassifier`. Up to 4,000 rows, with eight labels or
-    more, the fields follow clusters; beyond, with 50 labels or more, they carry the machine's
-    errors along a graph. How much each counts is chosen on held-out labels. Without surely fewer
-    errors there, the unlabelled rows are left out.
+    With 50 labels or more and nothing given to search or to fold, it is a sum of a kernel machine
+    on the labels and of fields over all rows, as in `GraphCorrectedClassifier`. Up to 4,000 rows
+    the fields follow clusters; beyond, they carry the machine's errors along a graph. How much
+    each counts is chosen on held-out labels. Without surely fewer errors there, the unlabelled
+    rows are left out.
 
     Otherwise (lists of values, `cv`, another loss, graph or kernel, fewer labels) it searches for
     C, C_graph, gamma, the number of neighbours and the degree of the Laplacian. Every candidate

@@ -14,7 +14,8 @@ from ..solvers import SGD, Newton, RowNewton, Solver
 from .field_solver import FieldSolver
 
 _FEW = 1000  # labels
-_TO_JUDGE = 50  # labels: with fewer the strength of a field is a guess, and a fixed one does better
+TO_JUDGE = 50
+"""Labels from which a field is judged. With fewer its share is a guess; a search does better."""
 _FEW_FOR_THE_GRAPH = 100  # with more labels C_graph shrinks
 _MANY = 300  # with fewer rows C_graph shrinks: their Laplacian has no small eigenvalues
 _SMALL = 500  # up to this many rows every graph and every p is fast
@@ -227,7 +228,7 @@ def may_have_field(estimator: Any, graph: GraphPart, kernel: Kernel, sizes: Size
 def _is_large(sizes: Sizes) -> bool:
     """Return whether rows or labels are too many for Newton's method, and labels can choose."""
     many = sizes.n_rows > int(Newton().planned(sizes).n_landmarks) or sizes.n_labeled > _FEW
-    return many and sizes.n_labeled >= _TO_JUDGE
+    return many and sizes.n_labeled >= TO_JUDGE
 
 
 def _with_nodes(plan: Plan, estimator: Any, X: Any, sizes: Sizes) -> Plan:

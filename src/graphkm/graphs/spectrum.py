@@ -66,7 +66,9 @@ def kernel_vectors(rows: Any, gamma: float, m: int) -> Vectors:
     """Return leading eigenvectors of the graph of all pairs with weights exp(-gamma d^2)."""
     from sklearn.metrics.pairwise import rbf_kernel  # slow to import
 
-    kernel = rbf_kernel(rows, gamma=gamma)
+    # Sums round differently where columns lie side by side, as in frames.
+    points = np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
+    kernel = rbf_kernel(points, gamma=gamma)
     scale = 1.0 / np.sqrt(kernel.sum(axis=1))
     kernel *= scale[:, None]
     kernel *= scale
