@@ -26,6 +26,7 @@ from .classifier import GKMClassifier
 from .closed_form import ClosedForm
 from .clusters import MOST
 from .criterion import Judgement
+from .field_solver import FieldSolver
 from .fold_judge import FoldJudge
 from .plan import TO_JUDGE, Plan, choose_exact, may_have_field, resolve_smoothness
 from .regressor import GKMRegressor
@@ -97,6 +98,7 @@ class SearchMixin:
             plan = template.plan(problem)
             if plan.solver.builds_graph:
                 if self.scoring is not None:
+                    assert isinstance(plan.solver, FieldSolver)
                     template.set_params(solver=replace(plan.solver, scoring=self.scoring))
                 return self.take_field(template.learn(problem, affinity=affinity))
         plan = self._make_exact(template, problem)
