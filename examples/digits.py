@@ -57,12 +57,12 @@ search = GKMClassifierCV(random_state=0).fit(X, y)
 default = methods["GKMClassifier"].fit(X, y)
 print(f"GKMClassifier   {default.score(X_test, truth_test):.1%}")
 print(f"GKMClassifierCV {search.score(X_test, truth_test):.1%}, gain expected ", end="")
-print(f"{search.unlabeled_gain_:+.1%} from {search.best_params_['graph__n_neighbors']} neighbours")
+print(f"{search.unlabeled_gain_:+.1%}")
 
 # %%
 # Whether choosing pays on a single draw of fifty labels is a matter of luck. :doc:`/few_labels` has
-# averages: the preset is better on some sets, and the search on others. Against the
-# support vector machine the gain is largest with the fewest labels, and gone at twenty per class.
+# averages. Against the support vector machine the gain is largest with the fewest labels, and gone
+# at twenty per class.
 
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, values), marker in zip(accuracy.items(), "osD", strict=True):

@@ -169,7 +169,7 @@ def test_progress_is_for_terminals_only(workshop):
     os.close(follower)
     shown = os.read(leader, 100_000)
     os.close(leader)
-    assert done.returncode == 0 and b"search" in shown and b"candidate" in shown
+    assert done.returncode == 0 and b"search" in shown and b"fold" in shown
 
 
 def test_summaries_are_plain_lines_in_a_pipe_and_wrap_in_a_terminal(workshop):

@@ -133,7 +133,9 @@ def test_a_sentence_tells_what_the_graph_bought(folder, capsys):
     assert run("info", folder / "m.gkm") == 0
     shown = capsys.readouterr().out
     assert found[0] in shown and "LogisticRegression, judged out-of-fold" in shown
-    assert re.search(r"field +neighbours=[\d.]+, kernel=[\d.e-]+, on 200 nodes", shown)
+    assert re.search(
+        r"field +neighbours=[\d.]+, kernel=[\d.e-]+, near=[\d.e-]+,? on 200 nodes", shown
+    )
 
 
 def test_a_graph_that_does_not_help_is_said_not_to(tmp_path, capsys):

@@ -31,7 +31,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from graphkm import GraphCorrectedClassifier, GraphCorrectedRegressor
-from graphkm.gkm.held_out import class_shares, hold_out_classes, hold_out_values
+from graphkm.gkm.held_out import CHOSEN, class_shares, hold_out_classes, hold_out_values
 from graphkm.graphs import KNN, Anchors
 from graphkm.machines.checks import GraphWarning
 from graphkm.model_selection import LabeledStratifiedKFold
@@ -144,6 +144,8 @@ class TestHeldOut:
 
     def test_own_machine_leaves_one_out(self):
         X, y, _ = rings()
+        assert GraphCorrectedClassifier().fit(X, y).held_out_by_ == "out-of-fold"
+        X, y, _ = rings(CHOSEN + 100, CHOSEN)
         assert GraphCorrectedClassifier().fit(X, y).held_out_by_ == "leave-one-out"
 
     def test_weights_reach_the_last_step_of_a_pipeline(self):
@@ -559,9 +561,9 @@ class TestBadInput:
     @pytest.mark.parametrize("labels", [2, 7])
     def test_too_few_labels_to_judge(self, estimator, labels):
         X, y, truth = rings(300, labels)
-        with pytest.warns(GraphWarning, match=r"C=30 and eps=0.01"):
+        with pytest.warns(GraphWarning, match=r"flows from the labels with eps=0.003"):
             model = GraphCorrectedClassifier(estimator, random_state=0).fit(X, y)
-        assert model.best_params_ == {"estimator_weight": 1.0, "C": 30.0, "eps": 0.01}
+        assert model.best_params_ == {"estimator_weight": 0.0, "C": 0.0, "eps": 0.003}
         assert np.isnan(model.unlabeled_gain_) and model.field_.values.any()
         assert (model.transduction_[:labels] == truth[:labels]).all()
         one = clone(model).set_params(Cs=[2.0], epsilons=[0.2]).fit(X, y)  # no warning

@@ -56,9 +56,9 @@ def test_every_example_is_tested():
 
 def test_two_moons(run, tmp_path):
     one_draw = run("two_moons").split("mean of ten draws")[0].rsplit("\n", 1)[0]
-    alone = numbers(one_draw, "labelled points only")[0]
-    together = numbers(one_draw, "with the unlabelled points")[0]
-    assert (alone, together) == pytest.approx((82, 96), abs=1.5)  # the README's caption
+    alone = numbers(one_draw, "SVC, labelled points only")[0]
+    together = numbers(one_draw, "graphkm, with the unlabelled")[0]
+    assert (alone, together) == pytest.approx((81, 100), abs=1.5)  # the README's caption
     assert (tmp_path / "out" / "two_moons.png").stat().st_size > 50_000
 
 
@@ -75,7 +75,7 @@ def test_text_topics(run):
     out = run("text_topics")
     svc, ours = numbers(out, "SVC, labelled documents only"), numbers(out, "GKMClassifier")
     assert ours[0] > svc[0] + 5
-    assert ours[4] < svc[4]  # "the graph's mistakes remain"
+    assert ours[4] > svc[4] - 2  # "leaves it out"
 
 
 @pytest.mark.slow  # `make docs` runs it, too

@@ -151,7 +151,7 @@ def test_thousands_of_copies(part):
 @pytest.mark.parametrize("n_anchors", [1, 2, 3, 4, 15])
 def test_anchors_are_the_formula(n_anchors):
     X = some_rows()
-    nodes, similarity, rows = Anchors(n_anchors=n_anchors, passes=1).nodes(X, seed=1)
+    nodes, similarity, rows, _ = Anchors(n_anchors=n_anchors, passes=1).nodes(X, seed=1)
     drawn = X[np.sort(np.random.default_rng(1).choice(len(X), n_anchors, replace=False))]
     own = np.linalg.norm(X[:, None] - drawn[None], axis=2).argmin(axis=1)
     means = np.array([X[own == j].mean(axis=0) for j in range(n_anchors)])

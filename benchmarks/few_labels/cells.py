@@ -13,6 +13,9 @@ coil20     pixels in [0, 1] as in its file, random splits with equal classes
 mnist      pixels / 255, all 70,000 rows, random splits with equal classes
 moons      1,000 points of `make_moons(noise=0.15)` as they are, the same kind of splits
 =========  ===========================================================================
+
+Tables without clusters, as in their files; labels are drawn at random, at least two of every class:
+australian and svmguide3 with all rows, a1a, mushrooms (sparse), ijcnn1 and cod-rna with 2,000.
 """
 
 from __future__ import annotations
@@ -25,9 +28,12 @@ from typing import Any
 
 import numpy as np
 from scipy.io import loadmat
+from scipy.sparse import vstack
 from sklearn.datasets import make_moons
 
-from _common import data_file
+from _common import data_file, load_libsvm
+
+_ROWS = 2000  # of tables
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,24 @@ def _moons() -> list[Cell]:
     return _per_class("moons", X, y, (2, 5), 10)
 
 
+def _table(name: str, *files: str, d: int, sparse: bool = False) -> list[Cell]:
+    parts = [load_libsvm(f"{file}.libsvm.bz2", d) for file in files]
+    X, y = vstack([X for X, _ in parts], format="csr"), np.concatenate([y for _, y in parts])
+    rows = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:_ROWS])
+    X, y = X[rows], np.unique(y[rows], return_inverse=True)[1]
+    splits = {n: [_drawn(y, n, seed) for seed in range(10)] for n in (50, 200)}
+    return [Cell(name, n, X if sparse else X.toarray(), y, splits[n]) for n in splits]
+
+
+def _drawn(y: np.ndarray, n: int, seed: int) -> np.ndarray:
+    """Return rows drawn at random, at least two of every class; the seed is the split's number."""
+    rng = np.random.default_rng(seed)
+    some = [rng.choice(np.flatnonzero(y == c), 2, replace=False) for c in np.unique(y)]
+    chosen = np.concatenate(some)
+    others = rng.permutation(np.setdiff1d(np.arange(len(y)), chosen))
+    return np.sort(np.concatenate([chosen, others[: n - len(chosen)]]))
+
+
 # From quick to slow.
 SETS: dict[str, Callable[[], list[Cell]]] = {
     "moons": _moons,
@@ -125,6 +149,12 @@ SETS: dict[str, Callable[[], list[Cell]]] = {
     "usps": lambda: _ssl_book("usps", "set2_usps"),
     "g241c": lambda: _ssl_book("g241c", "set5_g241c"),
     "text": lambda: _ssl_book("text", "set9_text"),
+    "australian": lambda: _table("australian", "australian_scale", d=14),
+    "svmguide3": lambda: _table("svmguide3", "svmguide3", d=22),
+    "a1a": lambda: _table("a1a", "a1a", "a1a.t", d=123, sparse=True),
+    "mushrooms": lambda: _table("mushrooms", "mushrooms", d=112, sparse=True),
+    "ijcnn1": lambda: _table("ijcnn1", "ijcnn1", d=22),
+    "cod-rna": lambda: _table("cod-rna", "cod-rna_scale", d=8),
     "coil20": _coil20,
     "mnist": _mnist,
 }

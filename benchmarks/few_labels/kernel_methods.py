@@ -1,10 +1,13 @@
 """Peers around a support vector machine or another classifier of single rows.
 
 svc            the SVM on the labelled rows: 5 gammas x 8 costs = 40 candidates
+forest         scikit-learn's random forest of 100 trees on the labelled rows: 9 candidates
 self_training  scikit-learn's SelfTrainingClassifier around that SVM. 30 of (gamma, C) are compared
                on the labelled rows; the best two then meet 5 thresholds, with unlabelled rows
 tri_training   sslearn's TriTraining. 38 bases (trees, SVMs, nearest neighbours) are compared on
                the labelled rows; the best of each kind is then compared with unlabelled rows
+tsvm           this library's TransductiveSVC (Collobert et al., 2006). 30 of (gamma, C) are
+               compared on the labelled rows; the best meets 3 weights of the unlabelled rows
 
 gamma is a multiple of scikit-learn's "scale", which is 1 / (features x variance), here of all
 rows. Without tuning the libraries' own defaults are taken: gamma "scale" and C = 1; a threshold
@@ -20,6 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
@@ -32,6 +36,8 @@ from .tuning import LARGE, Parameters, best, grid, scores
 SVC_GRID = grid(gamma=(1, 0.25, 4, 0.0625, 16), C=(1, 10, 0.1, 100, 1e3, 0.01, 1e4, 1e5))
 SELF_BASE_GRID = grid(gamma=(1, 0.25, 4, 0.0625, 16), C=(1, 10, 0.1, 100, 1e3, 1e4))
 THRESHOLDS = (0.75, 0.9, 0.6, 0.99, 0.5)
+FOREST_GRID = grid(max_features=("sqrt", 0.3, 1.0), min_samples_leaf=(1, 2, 4))
+UNLABELED = (1.0, 0.1, 0.01)  # weights of unlabelled rows, in units of that of labelled ones
 TRI_GRID = [
     *grid(kind=["tree"], min_samples_leaf=(1, 2, 4), max_features=(None, "sqrt")),
     *grid(kind=["svc"], gamma=(1, 0.25, 4, 0.0625), C=(1, 10, 0.1, 100, 1e3)),
@@ -124,6 +130,41 @@ def svc(X: Any, y: np.ndarray, search: Search, seed: int) -> tuple[np.ndarray, P
 
     chosen = best(predict, SVC_GRID, y[rows], seed)
     return _supervised(_svc(chosen, unit), X, y), chosen
+
+
+def forest(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
+    """Return predictions and parameters of a random forest that sees labelled rows only."""
+    rows = np.flatnonzero(y != -1)
+    small = X[rows]
+
+    def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
+        return _supervised(RandomForestClassifier(random_state=seed, **candidate), small, known)
+
+    chosen = best(predict, FOREST_GRID, y[rows], seed)
+    return _supervised(RandomForestClassifier(random_state=seed, **chosen), X, y), chosen
+
+
+def tsvm(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
+    """Return predictions and parameters of the transductive SVM."""
+    from graphkm.machines import TransductiveSVC
+
+    rows, unit = np.flatnonzero(y != -1), scale(X)
+    small = X[rows]
+
+    def alone(candidate: Parameters, known: np.ndarray) -> np.ndarray:
+        return _supervised(_svc(candidate, unit), small, known)
+
+    def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
+        C, known_rows = candidate["C"], known != -1
+        share = candidate["unlabeled"] * known_rows.sum() / (~known_rows).sum()
+        model = TransductiveSVC(
+            C=C, C_unlabeled=C * share, gamma=candidate["gamma"] * unit, n_jobs=1
+        )
+        return model.fit(X, known).predict(X)
+
+    chosen = best(alone, SELF_BASE_GRID, y[rows], seed)
+    chosen = best(predict, [{**chosen, "unlabeled": share} for share in UNLABELED], y, seed)
+    return predict(chosen, y), chosen
 
 
 def self_training(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:

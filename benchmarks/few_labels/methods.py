@@ -7,16 +7,18 @@ seed. It returns a label for every row and the parameters it chose.
 from __future__ import annotations
 
 from .graph_methods import laplace, poisson, spreading
-from .kernel_methods import self_training, svc, tri_training
+from .kernel_methods import forest, self_training, svc, tri_training, tsvm
 from .our_methods import ours_cv, ours_default
 
 METHODS = {
     "svc": svc,
+    "forest": forest,
     "spreading": spreading,
     "laplace": laplace,
     "poisson": poisson,
     "self_training": self_training,
     "tri_training": tri_training,
+    "tsvm": tsvm,
     "ours_default": ours_default,
     "ours_cv": ours_cv,
 }
@@ -24,6 +26,7 @@ PACKAGES = {
     "laplace": "graphlearning",
     "poisson": "graphlearning",
     "tri_training": "sslearn",
+    "tsvm": "graphkm",
     "ours_default": "graphkm",
     "ours_cv": "graphkm",
 }

@@ -28,7 +28,7 @@ def demo(
 
     It needs no data.
     """
-    from graphkm import GKMClassifier
+    from graphkm import GKMClassifier, GKMClassifierCV
 
     from .output import check_output, percent, show
 
@@ -38,9 +38,9 @@ def demo(
         check_output(out)
     X, y, X_test, truth = made_moons(points, labels, seed)
     models, scores, seconds = [], [], []
-    for C_graph in (0, "auto"):
+    for model in (GKMClassifier(C_graph=0), GKMClassifierCV()):
         start = time.perf_counter()
-        models.append(GKMClassifier(C_graph=C_graph, random_state=seed).fit(X, y))
+        models.append(model.set_params(random_state=seed).fit(X, y))
         seconds.append(time.perf_counter() - start)
         scores.append(float(models[-1].score(X_test, truth)))
     picture = draw(models, scores, X, y, out) if plot else None
@@ -138,8 +138,8 @@ def _draw_one(ax: Any, model: Any, X: Any, y: Any) -> None:
 
     x0, x1 = np.meshgrid(np.linspace(-1.6, 2.6, 200), np.linspace(-1.1, 1.6, 130))
     f = model.decision_function(np.c_[x0.ravel(), x1.ravel()]).reshape(x0.shape)
-    limit = np.abs(f).max()
-    ax.contourf(x0, x1, f, levels=np.linspace(-limit, limit, 41), cmap="RdBu_r", alpha=0.6)
+    f = np.tanh(f / np.median(np.abs(f)))  # how sure a model is has a scale of its own
+    ax.contourf(x0, x1, f, levels=np.linspace(-1, 1, 41), cmap="RdBu_r", alpha=0.6)
     ax.contour(x0, x1, f, levels=[0], colors="black", linewidths=1.5)
     ax.scatter(*X[y < 0].T, s=4, color="0.35")
     for label, color, marker in ((0, "tab:blue", "o"), (1, "tab:red", "s")):

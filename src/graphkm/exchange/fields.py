@@ -107,7 +107,8 @@ def restored_field(model: Any, state: State | None) -> Field | None:
     strength, objective = state["strength"], state["objective"]
     if strength is not None:
         strength = Strength(*strength)
-        require(all(map(_is_number, strength)) and min(strength) > 0, f"its field has {strength}")
+        numbers = all(map(_is_number, strength)) and strength.C >= 0 and strength.eps > 0
+        require(numbers, f"its field has {strength}")
     nodes: RowNodes | AnchorNodes = AnchorNodes(index, reach)
     if "n_neighbors" in state:
         k, sharpness = state["n_neighbors"], state["sharpness"]

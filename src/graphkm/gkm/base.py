@@ -90,11 +90,17 @@ class BaseGKM(Composed, KernelMachine):
         return make_plan(self, problem.X, kernel, sizes)
 
     def fit_problem(
-        self, problem: Problem, *, affinity: Any = None, neighbours: Neighbours | None = None
+        self,
+        problem: Problem,
+        plan: Plan | None = None,
+        *,
+        affinity: Any = None,
+        neighbours: Neighbours | None = None,
     ) -> Solution:
         """Solve the problem, set the fitted attributes and return the solution.
 
-        `neighbours` are those of the kNN graph, if they are already known.
+        `plan` is that of the fit if it is not the estimator's own. `neighbours` are those of the
+        kNN graph, if they are already known.
         """
         X, labeled, _, targets, weights, loss = problem
         if not weights.any():
@@ -102,7 +108,7 @@ class BaseGKM(Composed, KernelMachine):
                 "sample_weight (or class_weight) is 0 for every labelled row; at least one must "
                 "be positive."
             )
-        dtype, plan = self._dtype(), self.plan(problem)
+        dtype, plan = self._dtype(), plan or self.plan(problem)
         if isinstance(plan.solver, SGD):
             require_memory_for_centres(X, targets.shape[1], plan.solver, dtype)
         check_kernel_reaches(plan.kernel, X)

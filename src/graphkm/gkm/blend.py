@@ -1,9 +1,9 @@
 """A model and fields that follow clusters, added up: their shares are chosen on held-out labels.
 
-Picking the best of many candidates picks much luck. So nothing is picked. The fits of one kind are
-averaged, the better the more they count. The shares of the model and of the averages minimise the
-squared error of the held-out labels. They are not negative and sum to 1, and one more label speaks
-for the model alone.
+Picking the best of many candidates picks much luck. So the fits of one kind are averaged, the
+better the more they count. The shares of the model and of the averages minimise the squared error
+of the held-out labels. They are not negative and sum to 1, and one more label speaks for the model
+alone. Only then the best of a few is taken: the model, an average, or the sum.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .._progress import progress_bar
 from .._threads import blas_threads_for
 from ..graphs.nodes import NodeGraph
 from ..solvers.field import Field
-from .clusters import FITS, KINDS, LARGEST, ClusterFits, cluster_steps
+from .clusters import FITS, LARGEST, ClusterFits, cluster_features
 from .correction import Candidate, Judged, Loss
 from .folds import Folds
 
@@ -49,6 +49,8 @@ class Blend:
         What the model says of each without its label.
     prior : float
         What is said of a row if the model does not count.
+    n_threads : int, default=1
+        Threads of sparse products.
     verbose : bool, default=False
         Show a progress bar.
     """
@@ -61,22 +63,24 @@ class Blend:
         targets: Columns,
         held_out: Columns,
         prior: float,
+        n_threads: int = 1,
         verbose: bool = False,
     ) -> None:
         self._graph, self._prior, self._verbose = graph, prior, verbose
         self._weights, self._targets = weights / weights.mean(), targets
         self._model = held_out
         with self._few_threads():
-            steps = list(cluster_steps(graph.nodes))
-            self._nodes = [phi for _, phi in steps]
-            self._features = [np.asarray(graph.rows[labeled] @ phi) for phi in self._nodes]
-            self._kinds = np.repeat([kind for kind, _ in steps], FITS)
+            self._every = list(cluster_features(graph, labeled, n_threads))
+            self._features = [each.phi for each in self._every]
+            self._kinds = np.repeat([each.kind for each in self._every], FITS)
+            self._names = list(dict.fromkeys(self._kinds.tolist()))
             self._fits = ClusterFits(self._features, self._weights, targets)
 
     def judge(self, folds: Folds, loss: Loss) -> Judged:
-        """Judge the model alone, each kind of field alone, and their sum.
+        """Judge the model alone, each kind of field alone, and the sum of all.
 
-        The outputs are honest: what is said of a fold was fitted and chosen without its labels.
+        The outputs are honest: what is said of a fold was fitted without its labels, and what the
+        choice says was chosen without them.
         """
         everyone = np.arange(len(self._targets))
         with self._few_threads():
@@ -88,13 +92,22 @@ class Blend:
                     outputs.append(self._said(train, test, loss))
                     bar.update()
         candidates = [Candidate(1.0, {})]
-        candidates += [Candidate(0.0, _named(own)) for own in np.eye(len(KINDS))]
-        candidates += [Candidate(float(shares[0]), _named(shares[1:]))]
+        candidates += [Candidate(0.0, self._named(own)) for own in np.eye(len(self._names))]
+        candidates += [Candidate(float(shares[0]), self._named(shares[1:]))]
         rows = np.concatenate([test for _, test in folds])
         every = list(np.concatenate(outputs, axis=1))
-        lost = np.array([loss(each, rows)[0] for each in every])
-        best = len(candidates) - 1 if _is_sure(lost[0] - lost[-1], self._weights[rows]) else 0
-        means = np.average(lost, axis=1, weights=self._weights[rows])
+        lost, wrong = map(np.array, zip(*(loss(each, rows) for each in every), strict=True))
+        weights = self._weights[rows]
+        best = _best(lost, weights)
+        if best:
+            # The best of several is so by luck, too. So it is shown by what each fold would have
+            # got if the others had chosen.
+            fold = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
+            others = [_best(lost[:, fold != k], weights[fold != k]) for k in range(len(folds))]
+            chosen = np.array(others)[fold], np.arange(len(rows))
+            every[best] = np.array(every)[chosen]
+            best = best if wrong[chosen].sum() <= wrong[0].sum() else 0
+        means = np.average(lost, axis=1, weights=weights)
         return Judged(candidates, means, best, every, rows)
 
     def _few_threads(self) -> AbstractContextManager[Any]:
@@ -102,10 +115,13 @@ class Blend:
 
     def fit(self, candidate: Candidate) -> Field:
         """Return the fields of a candidate as one."""
-        share = np.array([candidate.field[kind] for kind in KINDS])
-        values = self._fits.blended(self._nodes, share @ self._averages)
-        values += share.sum() * (self._fits.mean - self._prior)
+        share = np.array([candidate.field[kind] for kind in self._names])
+        values = self._fits.blended(self._every, share @ self._averages)
+        values = values + share.sum() * (self._fits.mean - self._prior)
         return Field(self._graph.nodes, values.astype(np.float32), None, float("nan"))
+
+    def _named(self, shares: Shares) -> dict[str, float]:
+        return dict(zip(self._names, shares.tolist(), strict=True))
 
     def _said(self, train: NDArray[np.int64], test: NDArray[np.int64], loss: Loss) -> Columns:
         """Return what every candidate says of a fold whose labels it has not seen."""
@@ -121,8 +137,8 @@ class Blend:
     def _averaged(self, fits: ClusterFits, rows: NDArray[np.int64], loss: Loss) -> Shares:
         """Return the share of every fit in the average of its kind, of shape (kinds, fits)."""
         lost = np.array([loss(each, rows)[0] for each in fits.held_out]) @ self._weights[rows]
-        shares = np.zeros((len(KINDS), len(lost)))
-        for place, kind in enumerate(KINDS):
+        shares = np.zeros((len(self._names), len(lost)))
+        for place, kind in enumerate(self._names):
             own = np.flatnonzero(self._kinds == kind)
             share = np.exp((lost[own].min() - lost[own]) / _TEMPERATURE)
             share[share < _LEAST] = 0.0
@@ -147,12 +163,10 @@ class Blend:
         return np.asarray(found / found.sum())
 
 
-def _is_sure(gains: NDArray[np.float64], weights: NDArray[np.float64]) -> bool:
-    """Return whether the sum beats the model by more than some standard errors."""
+def _best(lost: Columns, weights: NDArray[np.float64]) -> int:
+    """Return the candidate with the least loss, if it beats the first by some standard errors."""
+    best = int(np.argmin(lost @ weights))
+    gains = lost[0] - lost[best]
     gain = np.average(gains, weights=weights)
     spread = np.sqrt(np.square(weights * (gains - gain)).sum()) / weights.sum()
-    return bool(gain > _SURE * spread)
-
-
-def _named(shares: Shares) -> dict[str, float]:
-    return dict(zip(KINDS, shares.tolist(), strict=True))
+    return best if gain > _SURE * spread else 0

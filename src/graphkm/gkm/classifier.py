@@ -12,7 +12,7 @@ from scipy.special import log_expit, logsumexp
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from ..graphs import GraphPart
+from ..graphs import GraphPart, Neighbours
 from ..kernels import Kernel
 from ..losses import Logistic, Loss, resolve_loss
 from ..machines.checks import GraphWarning
@@ -20,6 +20,7 @@ from ..machines.classes import KernelClassifier, winning_class
 from ..smoothness import SmoothnessPart
 from ..solvers import Newton, Progress, Solver
 from .base import Problem
+from .costs import choose_costs
 from .plan import check_parameters
 from .streaming import StreamingGKM, can_stream
 
@@ -56,10 +57,12 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         Newton solver at p = 2, where k is the mean value, over the labelled rows, of the kernel
         that includes the graph. Otherwise it is 1.
     C_graph : float, "auto" or "guaranteed", default="auto"
-        Weight of the graph term; 0 ignores the unlabelled rows. "auto" is 1e5 / l for `Newton`
-        at p = 2 with a graph that lists its edges, and 50 n / l for `RowNewton`. Otherwise it is
-        0.1 (0.01 for a normalised smoothness at another p). Beyond 100 labels 1e5 is multiplied
-        by (100 / l)^3, and below 300 rows by (n / 300)^2.
+        Weight of the graph term; 0 ignores the unlabelled rows. With "auto" the Newton solvers
+        at p = 2 choose by leave-one-out: the usual value, a hundredth of it, or no graph at all.
+        Where fewer than eight labels can be left out, it is the usual value: 1e5 / l for `Newton`
+        with a graph that lists its edges, and 50 n / l for `RowNewton`. Beyond 100 labels 1e5 is
+        multiplied by (100 / l)^3, and below 300 rows by (n / 300)^2. Otherwise "auto" is 0.1
+        (0.01 for a normalised smoothness at another p).
         "guaranteed" is the largest value for which the convergence theorem of the stochastic
         solver holds. For p < 2 the theorem holds for all values, and "guaranteed" is C.
     loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
@@ -69,7 +72,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         default.
     gamma : {"spread", "scale", "auto"} or float, default="spread"
         Kernel coefficient, unless the kernel has its own. "spread" is one over the sum of the
-        columns' variances. "scale" and "auto" are those of `sklearn.svm.SVC`.
+        columns' variances. "scale" and "auto" are those of `sklearn.svm.SVC`. Where
+        C_graph="auto" finds that no graph is best, multiples of "spread" are tried as well.
     graph : {"knn", "full", "bipartite", "precomputed"} or GraphPart, default="knn"
         Which rows have edges: `graphkm.graphs.KNN`, `Epsilon`, `Full`, `Bipartite` or `Affinity`,
         or a name for one with its defaults. "precomputed" is `Affinity`, the matrix passed to
@@ -257,9 +261,15 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         labeled, codes, targets, weights = self._encode_classes(X, y, sample_weight)
         return Problem(X, labeled, codes, targets, weights, loss)
 
-    def learn(self, problem: Problem, **given: Any) -> Self:
+    def learn(
+        self, problem: Problem, *, affinity: Any = None, neighbours: Neighbours | None = None
+    ) -> Self:
         """Fit to a problem that `encode` returned."""
-        solution = self.fit_problem(problem, **given)
+        self.check_affinity(affinity)
+        plan, found = choose_costs(self, problem, self.plan(problem), affinity)
+        solution = self.fit_problem(
+            problem, plan, affinity=affinity, neighbours=found if neighbours is None else neighbours
+        )
         self._given = (np.flatnonzero(problem.labeled), problem.known)
         if solution.complete and solution.gap is not None:  # else more steps might help
             self._warn_of_overruled_labels(problem)

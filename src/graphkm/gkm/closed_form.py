@@ -13,6 +13,7 @@ from .base import Problem
 from .candidates import Family
 from .criterion import (
     ENOUGH,
+    FEWEST,
     GAIN,
     STEP,
     Judgement,
@@ -21,12 +22,14 @@ from .criterion import (
     hold_out,
     judge_classes,
     judge_values,
+    judged_rows,
     leave_one_out,
     share_divergence,
     split_in_halves,
 )
 
 _OTHERS = 2000  # unlabelled rows on which fits are compared
+_MANY = 300  # labels; with more their errors say enough, and fits on halves of them take long
 
 
 class ClosedForm:
@@ -48,16 +51,24 @@ class ClosedForm:
         self._labels = Labels(problem.targets, problem.weights, known)
         random = np.random.default_rng(seed)
         self._halves = None
-        if classes and np.bincount(problem.known).min() >= ENOUGH:
+        few = len(problem.known) <= _MANY
+        if classes and few and np.bincount(problem.known).min() >= ENOUGH:
             self._halves = split_in_halves(problem.known, random)
         unlabeled = np.flatnonzero(~problem.labeled)
         size = min(_OTHERS, len(unlabeled))
         self.others = np.sort(random.choice(unlabeled, size, replace=False))
         self._best: dict[bool, tuple[float, Any, float]] = {}  # with and without a graph
 
+    @property
+    def can_judge(self) -> bool:
+        """Whether enough labels of classes can be left out."""
+        return len(judged_rows(self._labels)) >= FEWEST
+
     def judge(self, family: Family) -> list[Judgement]:
         """Return the judgement of every candidate."""
         assert family.phi is not None and family.others is not None
+        if not family.phi.shape[1]:  # a kernel of zeros: all say the same
+            return [Judgement(0.0, float("nan")) for _ in family.Cs]
         n_labeled = len(self._labels.targets)
         others = family.others() if len(self.others) else np.empty((0, family.phi.shape[1]))
         with blas_threads_for(n_labeled, n_labeled):

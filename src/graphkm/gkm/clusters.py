@@ -1,63 +1,84 @@
-"""Fields that follow clusters: ridge regressions on the leading eigenvectors of graphs.
+"""Fields that follow clusters: ridge regressions on features of graphs.
 
 With the m leading eigenvectors U of a graph of all nodes, the kernel U U' is that of functions
 which are nearly constant on each of about m groups of nodes. Chapelle, Weston and Schoelkopf
 (2003) call it the step kernel. There are two kinds of graphs: nearest neighbours, for groups of
 any shape, and all pairs with Gaussian weights, for clouds in many dimensions, where neighbours are
 found by chance.
+
+Groups may be small and many, as images of many objects are. So there is a third kind, the kernel
+(eps + L)^(-1) of nearest neighbours: what a label says fades along the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from ..graphs import RowNodes
+from ..graphs import NodeGraph, RowNodes
 from ..graphs.search import Neighbours
 from ..graphs.spectrum import kernel_vectors, neighbour_vectors
 from ..kernels import resolve_gamma
+from ..solvers.field import FieldSystem
+from ..solvers.field_kernel import FieldKernel
 
 Columns = NDArray[np.float64]
 
-KINDS = ("neighbours", "kernel")
-"""The kinds of graphs."""
-
 MOST = 4000
 """Nodes up to which eigenvectors are computed: there is a matrix of all pairs."""
+
+_REACH = 2**25  # nodes times labels up to which what a label says is computed for every node
 
 _NEIGHBOURS = (0.6, 1.2, 5.0)  # in units of the nodes' own
 _GAMMAS = (1.0, 4.0)  # in units of one over the spread
 _STEPS = (5, 10, 20, 40, 80)  # eigenvectors
 _STEPS_OF_KERNELS = (2, 5, 10, 20, 40)
-LARGEST = _STEPS[-1]
+_NEAR = (0.2, 0.6, 1.2)  # in units of the nodes' own neighbours
+_EPSILONS = (0.1, 0.01, 0.001)  # how soon what a label says fades
+_EPSILONS_OF_MANY = (0.01, 0.003)
+LARGEST = 300
 """Features of a fit at most."""
 
 _CS = (0.01, 1.0, 10.0, 100.0)
 FITS = len(_CS)
-"""Fits on every one of the steps."""
+"""Fits on the same features."""
 
 
-class Steps(NamedTuple):
-    """The first m of some eigenvectors, scaled so that the kernel's mean diagonal is 1."""
+def are_few(n: int, n_labeled: int) -> bool:
+    """Return whether fields that follow clusters can be computed: for few nodes or few labels.
+
+    Examples
+    --------
+    >>> are_few(4000, 3000), are_few(5000, 3000), are_few(70_000, 100), are_few(10**6, 100)
+    (True, False, True, False)
+    """
+    return n <= MOST or (n_labeled <= LARGEST and n * n_labeled <= _REACH)
+
+
+class Features(NamedTuple):
+    """Features of the nodes, scaled so that the kernel's mean diagonal is 1."""
 
     kind: str
     phi: Columns
-    """Features of the nodes, of shape (n_nodes, m)."""
+    """Features of the labelled rows, of shape (l, m)."""
+    values: Callable[[Columns], Columns]
+    """Takes coefficients, and returns the field at all nodes."""
 
 
 class ClusterFits:
-    """Ridge regressions on steps, each for several C.
+    """Ridge regressions on features, each for several C.
 
-    Each has a mean of its own: that of the labels it has seen.
+    Each has a mean of its own: that of the labels it has seen. Around it outputs are enlarged by
+    the factor that fits held-out labels best.
 
     Parameters
     ----------
     features : list of ndarray of shape (l, m)
-        Features of labelled rows, one array for each of the steps.
+        Features of labelled rows, one array for each regression.
     weights : ndarray of shape (l,)
         Weights of the rows.
     targets : ndarray of shape (l, n_columns)
@@ -80,8 +101,10 @@ class ClusterFits:
         held_out, self._coefficients = [], []
         for phi in features:
             for held, v in _ridges(phi, weights, known):
-                held_out.append(held[:, :-1] + (1.0 - held[:, -1:]) * others)
-                self._coefficients.append(v[:, :-1] - v[:, -1:] * self.mean)
+                own = held[:, :-1] - held[:, -1:] * others
+                size = _size(own, targets - others, weights)
+                held_out.append(others + size * own)
+                self._coefficients.append(size * (v[:, :-1] - v[:, -1:] * self.mean))
         self.held_out = np.array(held_out)
 
     def at(self, features: Sequence[Columns]) -> Columns:
@@ -90,12 +113,21 @@ class ClusterFits:
         pairs = zip(steps, self._coefficients, strict=True)
         return np.array([self.mean + phi @ v for phi, v in pairs])
 
-    def blended(self, features: Sequence[Columns], shares: NDArray[np.float64]) -> Columns:
-        """Return the sum of all fits at other rows, each times its share, without their mean."""
-        total = np.zeros((len(features[0]), len(self.mean)))
+    def blended(self, features: Sequence[Features], shares: NDArray[np.float64]) -> Columns:
+        """Return the sum of all fits at all nodes, each times its share, without their mean."""
+        total = features[0].values(np.zeros_like(self._coefficients[0]))
         for i in np.flatnonzero(shares).tolist():
-            total += features[i // len(_CS)] @ (shares[i] * self._coefficients[i])
+            total += features[i // FITS].values(shares[i] * self._coefficients[i])
         return total
+
+
+def _size(held: Columns, wanted: Columns, weights: NDArray[np.float64]) -> float:
+    """Return the factor of held-out outputs that fits them best; 1 if that is less.
+
+    What a label says of rows far away is right and small. A factor makes it comparable.
+    """
+    squares = float(weights @ np.square(held).sum(axis=1))
+    return max(1.0, float(weights @ (held * wanted).sum(axis=1)) / squares) if squares else 1.0
 
 
 def _ridges(
@@ -114,21 +146,48 @@ def _ridges(
         yield (turned @ v - leverage * y) / (1.0 - leverage) / root, vectors @ v
 
 
-def cluster_steps(nodes: Any) -> Iterator[Steps]:
-    """Yield the steps of every kind of graph over some nodes."""
+def cluster_features(
+    graph: NodeGraph, labeled: NDArray[np.int64], n_threads: int = 1
+) -> Iterator[Features]:
+    """Yield the features of every kind over the nodes of a graph."""
+    nodes = graph.nodes
     assert isinstance(nodes, RowNodes)
-    points, n = nodes.points, nodes.points.shape[0]
+    points, n, rows = nodes.points, nodes.points.shape[0], graph.rows[labeled]
+    if n > MOST:
+        yield from _fading(graph, rows, _EPSILONS_OF_MANY, n_threads)
+        return
     own = nodes.n_neighbors
-    counts = dict.fromkeys(min(max(1, round(factor * own)), n - 1) for factor in _NEIGHBOURS)
+    counts = [min(max(1, round(factor * own)), n - 1) for factor in _NEIGHBOURS + _NEAR]
     near = Neighbours.of(nodes.index, max(counts))
-    for k in counts:
-        yield from _steps("neighbours", neighbour_vectors(near.first(k), _STEPS[-1]), _STEPS)
+    for k in dict.fromkeys(counts[: len(_NEIGHBOURS)]):
+        yield from _steps("neighbours", neighbour_vectors(near.first(k), _STEPS[-1]), _STEPS, rows)
     spread = resolve_gamma("spread", points)
     for factor in _GAMMAS:
         vectors = kernel_vectors(points, factor * spread, _STEPS_OF_KERNELS[-1])
-        yield from _steps("kernel", vectors, _STEPS_OF_KERNELS)
+        yield from _steps("kernel", vectors, _STEPS_OF_KERNELS, rows)
+    for k in dict.fromkeys(counts[len(_NEIGHBOURS) :]):
+        yield from _fading(RowNodes.graph_of(near.first(k)), rows, _EPSILONS, n_threads)
 
 
-def _steps(kind: str, vectors: Columns, numbers: Sequence[int]) -> Iterator[Steps]:
+def _steps(kind: str, vectors: Columns, numbers: Sequence[int], rows: Any) -> Iterator[Features]:
     for m in dict.fromkeys(min(m, vectors.shape[1]) for m in numbers):
-        yield Steps(kind, vectors[:, :m] * np.sqrt(len(vectors) / m))
+        phi = vectors[:, :m] * np.sqrt(len(vectors) / m)
+        yield Features(kind, np.asarray(rows @ phi), phi.__matmul__)
+
+
+def _fading(
+    graph: NodeGraph, rows: Any, epsilons: Sequence[float], n_threads: int
+) -> Iterator[Features]:
+    """Yield kernels that fade along a graph from the labelled rows, or some of them."""
+    system = FieldSystem(graph.similarity, n_threads=n_threads)
+    marked = np.unique(rows.indices)
+    if len(marked) > LARGEST:
+        marked = np.sort(np.random.default_rng(0).permutation(marked)[:LARGEST])
+    for eps in epsilons:
+        kernel = FieldKernel(system, 1.0 / eps, marked, graph.scale)
+        size = np.sqrt(kernel.scale)
+
+        def values(v: Columns, kernel: FieldKernel = kernel, size: float = size) -> Columns:
+            return kernel.values(v / size).astype(np.float64)
+
+        yield Features("near", kernel.at(rows.indices) / size, values)

@@ -41,16 +41,20 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     chosen on held-out labels. Without a field the classifier stays as it is; the library's own
     gets probabilities that fit the held-out labels.
 
-    Up to 4,000 distinct rows the field follows clusters: it is a function of the leading
-    eigenvectors of graphs, of nearest neighbours and of a Gaussian kernel. The shares of the
-    classifier and of the two kinds minimise the squared error of the labels that each has not
-    seen. The sum is taken if it beats the classifier alone by more than one standard error, on
-    folds of labels that had no part in it.
+    Up to 4,000 distinct rows the field follows clusters, in three kinds: functions of the leading
+    eigenvectors of graphs, of nearest neighbours and of a Gaussian kernel, and functions that fade
+    along a graph from each label. Beyond, the last kind is there with up to 300 labels. Each kind
+    alone, and a sum of the classifier and all kinds, are compared on folds of labels that had no
+    part in them. The best is taken if it beats the classifier alone by more than one standard
+    error.
 
-    Beyond, or with `Cs`, `epsilons`, `degree` or anchors, the field follows the differences between
-    the labels and what the classifier says without having seen them, and is smooth along the
-    edges. A field must beat the classifier alone by more than 1.25 standard errors. A field without
-    the classifier is tried as well; it must win by more than 2.25.
+    With more rows and labels, or with `Cs`, `epsilons`, `degree` or anchors, the field follows the
+    differences between the labels and what the classifier says without having seen them, and is
+    smooth along the edges. A field must beat the classifier alone by more than 1.25 standard
+    errors. A field without the classifier is tried as well; it must win by more than 2.25.
+
+    With fewer than eight labels whose class has another one, nothing can be judged. The classifier
+    is left out then, and the field flows from the labels. A warning says so.
 
     Parameters
     ----------
@@ -151,6 +155,10 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         if estimator is None:
             estimator = KernelRidgeClassifierCV(random_state=seed, n_jobs=self.n_jobs)
         return hold_out_classes(estimator, X, known, weights, folds, self.classes_)
+
+    def _n_judged(self, known: NDArray[Any]) -> int:
+        counts = np.unique(known, return_counts=True)[1]
+        return int(counts[counts > 1].sum())
 
     def _targets(
         self, known: NDArray[Any], weights: NDArray[np.float64]

@@ -24,8 +24,19 @@ from ..machines.checks import GraphWarning, canonical_csr, check_range
 from ..machines.params import Composed, Resolver
 from ..solvers.field import Field, FieldSystem, Strength
 from .blend import Blend
-from .clusters import MOST
-from .correction import CS, ENOUGH, EPSILONS, FEWEST, USUAL, Candidate, Correction, Judged, Loss
+from .clusters import are_few
+from .correction import (
+    CS,
+    ENOUGH,
+    EPSILONS,
+    FEWEST,
+    FLOW,
+    USUAL,
+    Candidate,
+    Correction,
+    Judged,
+    Loss,
+)
 from .folds import Folds, Splitter, make_folds, most_folds
 from .held_out import FoldError, HeldOut, take_rows
 from .scaling import Scaling
@@ -110,17 +121,22 @@ class Corrected(MetaEstimatorMixin, Composed):
         targets, prior = self._targets(known, weights)
         about = (graph, labeled, weights, targets, self._columns(held.values), prior)
         correction: Blend | Correction
-        if self._blends(graph, len(known), folds):
-            correction = Blend(*about, bool(self.verbose))
+        judged = bool(folds) and self._n_judged(known) >= FEWEST
+        if judged and self._blends(graph, len(known)):
+            correction = Blend(*about, threads, bool(self.verbose))
         else:
             system = FieldSystem(graph.similarity, degree=int(self.degree), n_threads=threads)
             # The spread of a score needs the scores of several folds.
             enough = ENOUGH if self.scoring is None else np.inf
             correction = Correction(*about, system, strengths, enough, bool(self.verbose))
-        self.held_out_by_ = held.how
-        candidate = self._choose(correction, folds, strengths, known, targets, weights)
-        self.field_ = correction.fit(candidate) if candidate.field else None
-        self.estimator_, self.estimator_weight_ = held.model, candidate.estimator_weight
+        self.held_out_by_, self.estimator_ = held.how, held.model
+        if judged:
+            candidate = self._choose(correction, folds, known, targets, weights)
+            self.field_ = correction.fit(candidate) if candidate.field else None
+        else:
+            assert isinstance(correction, Correction)
+            candidate, self.field_ = self._unjudged(correction, strengths, len(known))
+        self.estimator_weight_ = candidate.estimator_weight
         self._held, self._prior = replace(held, values=held.values[:0]), prior
         self._rows, self._given = own, (labeled, known)
         return self
@@ -203,11 +219,17 @@ class Corrected(MetaEstimatorMixin, Composed):
             )
         return canonical_csr(rows) if issparse(rows) else rows
 
-    def _blends(self, graph: NodeGraph, n_labeled: int, folds: Folds) -> bool:
+    def _n_judged(self, known: NDArray[Any]) -> int:
+        """Return how many labels can be held out."""
+        return len(known)
+
+    def _blends(self, graph: NodeGraph, n_labeled: int) -> bool:
         """Return whether fields follow clusters: on few nodes, if nothing else was asked for."""
         asked = self.Cs is not None or self.epsilons is not None or self.degree != 1
-        few = isinstance(graph.nodes, RowNodes) and 2 < graph.nodes.points.shape[0] <= MOST
-        return is_classifier(self) and few and not asked and n_labeled >= FEWEST and bool(folds)
+        if asked or not is_classifier(self):
+            return False
+        n = graph.nodes.points.shape[0]
+        return isinstance(graph.nodes, RowNodes) and n > 2 and are_few(n, n_labeled)
 
     def _strengths(self) -> list[Strength]:
         Cs = CS if self.Cs is None else list(self.Cs)
@@ -244,14 +266,11 @@ class Corrected(MetaEstimatorMixin, Composed):
         self,
         correction: Blend | Correction,
         folds: Folds,
-        strengths: list[Strength],
         known: NDArray[Any],
         targets: NDArray[np.float64],
         weights: NDArray[np.float64],
     ) -> Candidate:
         """Return the candidate that does best on held-out labels, and set the results."""
-        if len(known) < FEWEST or not folds:
-            return self._unjudged(strengths, len(known))
         judged = correction.judge(folds, self._loss(known, targets))
         each = range(len(judged.candidates))
         if self.scoring is None:
@@ -275,28 +294,38 @@ class Corrected(MetaEstimatorMixin, Composed):
         weights: NDArray[np.float64],
     ) -> Scaling | None:
         """Return the scaling of a candidate; what another's model says alone stays as it is."""
-        if not judged.candidates[place].field and self.held_out_by_ != "leave-one-out":
+        if not judged.candidates[place].field and not hasattr(self.estimator_, "shares"):
             return None
         rows = judged.rows
         return self._scaling_to(judged.outputs[place], targets[rows], weights[rows])
 
-    def _unjudged(self, strengths: list[Strength], n_labeled: int) -> Candidate:
-        only = len(strengths) == 1
-        strength = strengths[0] if only else USUAL
+    def _unjudged(
+        self, correction: Correction, strengths: list[Strength], n_labeled: int
+    ) -> tuple[Candidate, Field]:
+        """Return what is taken where nothing can be judged, with a warning that says so."""
+        only, classes = len(strengths) == 1, is_classifier(self)
+        candidate = Candidate(1.0, (strengths[0] if only else USUAL)._asdict())
+        needed, taken = f"{FEWEST}", f"has the usual C={USUAL.C:g} and eps={USUAL.eps:g}"
+        if classes and not only:
+            field = correction.flow()
+            assert field.strength is not None
+            candidate = Candidate(0.0, field.strength._asdict())
+            needed += " whose class has another one"
+            taken = f"flows from the labels with eps={FLOW:g}, and the model is left out"
+        else:
+            field = correction.fit(candidate)
         if not only:
             warnings.warn(
-                f"{n_labeled} labelled rows are too few to judge a strength, which takes "
-                f"{FEWEST}, and two of some class. The field has the usual one, C={USUAL.C:g} and "
-                f"eps={USUAL.eps:g}; what the unlabelled rows contribute is not known. Label more "
+                f"{n_labeled} labelled rows are too few to judge a field, which takes {needed}. "
+                f"The field {taken}; what the unlabelled rows contribute is not known. Label more "
                 "rows, or pass one C in Cs and one eps in epsilons.",
                 GraphWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
-        candidate, self._scaling = Candidate(1.0, strength._asdict()), self._usual_scaling()
-        none = np.full(1, np.nan)
+        self._scaling, none = self._usual_scaling(), np.full(1, np.nan)
         judged = Judged([candidate], none, 0, [], np.empty(0, np.int64))
         self._set_results(judged, none, none, 0)
-        return candidate
+        return candidate, field
 
     def _scores_of(
         self, judged: Judged, scalings: list[Scaling | None], folds: Folds, known: NDArray[Any]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._progress import progress_bar
 from ..graphs.nodes import NodeGraph
+from ..machines.classes import winning_class
 from ..solvers.field import Field, FieldData, FieldSystem, Strength
 from .folds import Folds
 
@@ -32,7 +33,12 @@ FEWEST = 8
 """Labels that are needed to judge a strength."""
 
 USUAL = Strength(C=30.0, eps=0.01)
-"""The strength that is taken where none can be judged."""
+"""The strength that is taken for quantities where none can be judged."""
+
+FLOW = 0.003
+"""The eps that is taken for classes where no strength can be judged: each label is a source."""
+
+_WITH_SOURCES = (0.0, 0.1, 1.0, 10.0, 100.0)  # values of C, until labels are followed
 
 ENOUGH = 5000
 """Held-out labels after which more folds would not change the choice."""
@@ -159,6 +165,38 @@ class Correction:
         left = values - self._graph.rows[self._labeled] @ solved
         lost = float((self._weights[:, None] * values * left).sum())
         return Field(self._graph.nodes, solved, strength, 0.5 * strength.C * lost)
+
+    def flow(self) -> Field:
+        """Return a field that flows from the labels, with the least C that follows them."""
+        own = self._graph.rows[self._labeled]
+        for C in _WITH_SOURCES:
+            field = self._flow(Strength(C, FLOW))
+            said = self._prior + own @ field.values
+            if (winning_class(said - 0.5) == winning_class(self._targets - 0.5)).all():
+                break
+        return field
+
+    def _flow(self, strength: Strength) -> Field:
+        """Return the field that flows from the labels, which are sources and sinks.
+
+        With C = 0 it is the limit of a small C, enlarged so that it fits the labels best. The
+        labels around their mean sum to 0, so that the field does not drift to one class far from
+        all of them, as in Poisson learning (Calder, Cook, Thorpe and Slepcev, 2020).
+        """
+        graph, weights, scale = self._graph, self._weights[:, None], self._graph.scale
+        flow = self._targets - np.average(self._targets, axis=0, weights=self._weights)
+        scaled = graph._replace(rows=graph.rows.multiply(scale).tocsr())
+        data = FieldData.of(scaled, self._labeled, self._weights, flow)
+        if strength.C == 0:
+            data = data._replace(diagonal=np.zeros(len(scale)), across=None)
+        solved = self._system.solve(data, strength._replace(C=strength.C or 1.0))
+        values = scale[:, None] * solved
+        own = np.asarray(graph.rows[self._labeled] @ values)
+        told = float((weights * own * flow).sum())
+        size = max(1.0, told / (float((weights * own**2).sum()) or 1.0))
+        # At the minimum what is minimised is minus half of what the labels are told.
+        enlarged = (size * values).astype(np.float32)
+        return Field(graph.nodes, enlarged, strength, -0.5 * (strength.C or 1.0) * told)
 
     def _base(self, share: float) -> Columns:
         return share * self._held_out + (1.0 - share) * self._prior

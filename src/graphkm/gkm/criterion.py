@@ -24,10 +24,12 @@ Matrix = NDArray[np.float64]
 ENOUGH = 5
 """With this many labels per class, fits on halves of the labels are compared."""
 
+FEWEST = 8
+"""Labels that can be left out; with fewer, the score is NaN."""
+
 _HALVINGS = 15
 _FOLDS = 10
 _STEPS = 200  # of Newton's method: a few digits of the score are enough
-_FEWEST = 8  # labels that can be left out; with fewer, the score is NaN
 _MARGIN = 0.3  # weight of the margins against the errors, in logarithms
 _AGREEMENT = 0.1  # of the disagreement
 _LEAST = 0.02  # smaller disagreements count as equal
@@ -142,6 +144,14 @@ def split_in_halves(
     return halvings
 
 
+def judged_rows(labels: Labels) -> NDArray[np.int64]:
+    """Return which labels can be left out: those that count, and have company in their class."""
+    codes = labels.codes
+    assert codes is not None
+    counts = np.bincount(codes, labels.weights > 0)  # rows of weight 0 do not count
+    return np.flatnonzero((counts[codes] > 1) & (labels.weights > 0))
+
+
 def judge_classes(
     scores: Matrix, labels: Labels, disagreement: float | None = None, divergence: float = 0.0
 ) -> Judgement:
@@ -153,12 +163,11 @@ def judge_classes(
     class is skipped: without it the class is unknown. With fewer than eight points the score is
     NaN.
     """
-    codes = labels.codes
+    codes, judged = labels.codes, judged_rows(labels)
     assert codes is not None
-    counts = np.bincount(codes, labels.weights > 0)  # rows of weight 0 do not count
-    judged = np.flatnonzero((counts[codes] > 1) & (labels.weights > 0))
-    if len(judged) < _FEWEST:
+    if len(judged) < FEWEST:
         return Judgement(0.0, float("nan"))
+    counts = np.bincount(codes, labels.weights > 0)
     wrong = winning_class(scores[judged]) != codes[judged]
     by_class = np.bincount(codes[judged], wrong)[np.unique(codes[judged])]
     balanced = float(np.mean(by_class / counts[np.unique(codes[judged])]))

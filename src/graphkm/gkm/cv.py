@@ -24,11 +24,11 @@ from .base import BaseGKM, Problem
 from .candidates import Candidates, Grid
 from .classifier import GKMClassifier
 from .closed_form import ClosedForm
-from .clusters import MOST
+from .clusters import are_few
 from .criterion import Judgement
 from .field_solver import FieldSolver
 from .fold_judge import FoldJudge
-from .plan import TO_JUDGE, Plan, choose_exact, may_have_field, resolve_smoothness
+from .plan import Plan, choose_exact, may_have_field, resolve_smoothness
 from .regressor import GKMRegressor
 
 
@@ -140,9 +140,9 @@ class SearchMixin:
 
     @staticmethod
     def _take_field_if_possible(template: BaseGKM, problem: Problem) -> None:
-        """Let fields that follow clusters take the place of solver="auto" on few rows."""
+        """Let fields that follow clusters take the place of solver="auto"."""
         sizes = problem.sizes(classes=is_classifier(template))
-        few = sizes.n_rows <= MOST and TO_JUDGE <= sizes.n_labeled < sizes.n_rows
+        few = sizes.n_labeled < sizes.n_rows and are_few(sizes.n_rows, sizes.n_labeled)
         kernel, graph = resolve_kernel(template.kernel), resolve_graph(template.graph)
         if template.solver == "auto" and few and may_have_field(template, graph, kernel, sizes):
             template.set_params(solver="field")
@@ -277,14 +277,14 @@ def _has_probabilities(search: Any) -> bool:
 class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     """`GKMClassifier` chosen from the labelled rows.
 
-    With 50 labels or more and nothing given to search or to fold, it is a sum of a kernel machine
-    on the labels and of fields over all rows, as in `GraphCorrectedClassifier`. Up to 4,000 rows
-    the fields follow clusters; beyond, they carry the machine's errors along a graph. How much
-    each counts is chosen on held-out labels. Without surely fewer errors there, the unlabelled
-    rows are left out.
+    With nothing given to search or to fold, it is a sum of a kernel machine on the labels and of
+    fields over all rows, as in `GraphCorrectedClassifier`. With few rows or labels the fields
+    follow clusters; with many of both they carry the machine's errors along a graph. How much each
+    counts is chosen on held-out labels. Without surely fewer errors there, the unlabelled rows are
+    left out. With fewer than eight labels nothing can be judged, and a field flows from the labels.
 
-    Otherwise (lists of values, `cv`, another loss, graph or kernel, fewer labels) it searches for
-    C, C_graph, gamma, the number of neighbours and the degree of the Laplacian. Every candidate
+    Otherwise (lists of values, `cv`, another loss, graph or kernel) it searches for C, C_graph,
+    gamma, the number of neighbours and the degree of the Laplacian. Every candidate
     sees all rows; only labels are held out. For p = 2 they are held out one at a time, in closed
     form. A whole grid then costs little more than its passes over the data, one per gamma and
     graph. Candidates without a graph (C_graph = 0) always take part.

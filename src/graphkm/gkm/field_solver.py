@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .._parts import Combination
 from ..graphs import KNN
+from ..machines.checks import GraphWarning
 from ..machines.classes import winning_class
 from ..machines.kernel_ridge import KernelRidgeClassifierCV
 from ..objective import Objective
@@ -121,7 +123,10 @@ class FieldState:
             random_state=seed,
             n_jobs=threads,
             verbose=resources.verbose,
-        ).fit(objective.X, y, weights)
+        )
+        with warnings.catch_warnings():  # what is taken then is stated, and nobody asked for more
+            warnings.filterwarnings("ignore", ".*too few to judge", GraphWarning)
+            self._model.fit(objective.X, y, weights)
 
     def solution(self) -> Solution:
         """Return the machine's rows and coefficients, and the model that adds the field."""

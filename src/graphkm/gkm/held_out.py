@@ -26,6 +26,10 @@ BAG = 1000
 labels, and a row's bag a third of the trees. With few labels that makes a forest look worse than it
 is, and the field better."""
 
+CHOSEN = 500
+"""Labels from which a machine's own leave-one-out predictions are used. Its parameters were chosen
+by them. With few labels that makes it look better than it is, and the field worse."""
+
 
 @dataclass
 class HeldOut:
@@ -92,8 +96,8 @@ def hold_out_classes(
         All labels, sorted.
     """
     model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
-    own = _own_shares(model, len(y))
-    if own is not None:
+    own = _own_values(model, len(y), "oob_decision_function_")
+    if own is not None and (not folds or _are_enough(own, len(y))):
         return own
     model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
     sure = hasattr(model, "predict_proba")
@@ -101,9 +105,14 @@ def hold_out_classes(
         equal = np.full((len(y), len(classes)), 1.0 / len(classes))
         return HeldOut(model, equal, "prior", None if sure else 1.0)
     scores = np.full((len(y), len(classes)), np.nan)
-    for train, test in folds:
-        part = _fitted_to_fold(estimator, X, y, weights, train)
-        scores[test] = _aligned(part, take_rows(X, test), classes)
+    try:
+        for train, test in folds:
+            part = _fitted_to_fold(estimator, X, y, weights, train)
+            scores[test] = _aligned(part, take_rows(X, test), classes)
+    except FoldError:
+        if own is None:
+            raise
+        return own
     if sure:
         return HeldOut(model, scores, "out-of-fold")
     heat = _best_heat(scores, np.searchsorted(classes, y))
@@ -115,12 +124,9 @@ def hold_out_values(
 ) -> HeldOut:
     """Fit a regressor, and return it with held-out predictions; parameters as for classes."""
     model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
-    for name, how in (("held_out_", "leave-one-out"), ("oob_prediction_", "out-of-bag")):
-        values = getattr(model, name, None)
-        if how == "out-of-bag" and len(y) < BAG:
-            continue
-        if values is not None and _is_complete(np.reshape(values, (len(y), -1)), how):
-            return HeldOut(model, np.asarray(values, float).reshape(len(y), 1), how)
+    own = _own_values(model, len(y), "oob_prediction_")
+    if own is not None and (not folds or _are_enough(own, len(y))):
+        return own
     model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
     if not folds:
         return HeldOut(model, np.full((len(y), 1), np.average(y, weights=weights)), "prior")
@@ -133,21 +139,24 @@ def hold_out_values(
 
 def class_shares(held: HeldOut, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     """Return the model's class shares at any rows, of shape (n, n_classes)."""
-    if hasattr(held.model, "shares"):
-        return np.asarray(held.model.shares(X))
     scores = _aligned(held.model, X, classes)
     return scores if held.heat is None else softmax(held.heat * scores, axis=1)
 
 
-def _own_shares(model: Any, n: int) -> HeldOut | None:
-    """Return held-out shares that a fitted classifier has itself: in closed form, or of its bag."""
-    for name, how in (("held_out_", "leave-one-out"), ("oob_decision_function_", "out-of-bag")):
-        shares = getattr(model, name, None)
-        if how == "out-of-bag" and n < BAG:
-            continue
-        if shares is not None and len(shares) == n and _is_complete(shares, how):
-            return HeldOut(model, np.asarray(shares, dtype=np.float64), how)
+def _own_values(model: Any, n: int, of_bag: str) -> HeldOut | None:
+    """Return held-out values that a fitted model has itself: in closed form, or of its bag."""
+    for name, how in (("held_out_", "leave-one-out"), (of_bag, "out-of-bag")):
+        values = getattr(model, name, None)
+        if values is not None and len(values) == n:
+            columns = np.asarray(values, dtype=np.float64).reshape(n, -1)
+            if _is_complete(columns, how):
+                return HeldOut(model, columns, how)
     return None
+
+
+def _are_enough(own: HeldOut, n: int) -> bool:
+    """Return whether labels are enough for a model's own held-out values."""
+    return n >= (BAG if own.how == "out-of-bag" else CHOSEN)
 
 
 def _is_complete(values: NDArray[Any], how: str) -> bool:
@@ -181,6 +190,8 @@ def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
         # Few trees leave rows without a prediction of the bag. Folds then take its place.
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
         warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
+        # A fold may have few rows of each of many classes.
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
         return model.fit(X, y, **_weights_named(model, weights))
 
 
@@ -214,12 +225,15 @@ def _part(X: Any, y: NDArray[Any], weights: Any, rows: NDArray[np.int64]) -> tup
 
 
 def _aligned(model: Any, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Return probabilities, or scores, with one column for each of all classes.
+    """Return shares, probabilities or scores, with one column for each of all classes.
 
     A class that the model has not seen has probability 0, or the lowest score.
     """
     sure = hasattr(model, "predict_proba")
-    found = np.asarray(model.predict_proba(X) if sure else model.decision_function(X))
+    if hasattr(model, "shares"):
+        found = np.asarray(model.shares(X))
+    else:
+        found = np.asarray(model.predict_proba(X) if sure else model.decision_function(X))
     if found.ndim == 1:
         found = np.column_stack([-found / 2, found / 2])
     known = getattr(model, "classes_", classes)

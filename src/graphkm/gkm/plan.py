@@ -79,6 +79,14 @@ class Plan:
     streaming: bool = False
     reasons: str = ""
 
+    def without_graph(self, why: str) -> Plan:
+        """Return the plan without a graph."""
+        solver = self.solver
+        if isinstance(solver, RowNewton):  # without a graph nothing would connect the rows' scores
+            sizes = Sizes(self.n_rows, self.n_labeled, self.classes)
+            solver = Newton(**solver.get_params()).planned(sizes)
+        return replace(self, graph=None, solver=solver, reasons=f"{self.reasons}graph: {why}\n")
+
     def __repr__(self) -> str:
         """Return one line for each choice, with its reason."""
         rows = f"{self.n_rows:,} rows, {self.n_labeled:,} of them labelled"
@@ -326,7 +334,7 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
             )
         return replace(plan, C=float("nan"), C_graph=CHOSEN)
     sizes = Sizes(plan.n_rows, plan.n_labeled, plan.classes)
-    p, graph, reasons = plan.smoothness.p, plan.graph, plan.reasons
+    p, graph = plan.smoothness.p, plan.graph
     # The theorem behind "guaranteed" needs C itself.
     smoothed = plan.solver.exact and p == 2 and plan.C_graph != "guaranteed"
     rows = isinstance(plan.solver, RowNewton)
@@ -337,22 +345,15 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
     if plan.smoothness.normalized and p != 2:
         usual_C_graph /= 10  # the sum over edges is divided by the rows, about a tenth as many
     C_graph = usual_C_graph if plan.C_graph == "auto" else plan.C_graph
-    solver = plan.solver
-    if not plan.streaming and (C_graph == 0 or plan.n_labeled == plan.n_rows):
-        graph = None
-        why = "C_graph is 0" if C_graph == 0 else "every row is labelled"
-        reasons += f"graph: {why}\n"
-        if rows:  # without a graph nothing would connect the rows' scores
-            solver = Newton(**solver.get_params()).planned(sizes)
-    return replace(
+    plan = replace(
         plan,
-        graph=graph,
-        solver=solver,
         C=usual_C if isinstance(C, str) else float(C),
         relative=isinstance(C, str) and smoothed,
         C_graph=C_graph,
-        reasons=reasons,
     )
+    if not plan.streaming and (C_graph == 0 or plan.n_labeled == plan.n_rows):
+        return plan.without_graph("C_graph is 0" if C_graph == 0 else "every row is labelled")
+    return plan
 
 
 def default_costs(smoothed: bool, rows: bool, sizes: Sizes) -> tuple[float, float]:

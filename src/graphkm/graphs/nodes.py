@@ -24,6 +24,7 @@ sharpness`, one seed)."""
 ANCHORS_PER_ROW = 3
 """Anchors that a row reaches."""
 
+_LEAST_DEGREE = 0.01  # of the mean
 _REACH = 2.0  # distances, in units of the nodes' own, up to which a field does not fade
 
 
@@ -46,6 +47,8 @@ class NodeGraph(NamedTuple):
     """S = D^(-1/2) W D^(-1/2) without diagonal, CSR of float32. The Laplacian is I - S."""
     rows: Any
     """z(x) of the training rows, a CSR array of shape (n, m)."""
+    scale: NDArray[np.float64]
+    """D^(-1/2) of the nodes in units of its mean, at most 10."""
 
     @property
     def laplacian(self) -> Any:
@@ -104,13 +107,14 @@ class RowNodes(Nodes):
         Examples
         --------
         >>> X = np.array([[0.0], [1.0], [2.0], [9.0]])
-        >>> nodes, similarity, rows = RowNodes.graph(NeighbourIndex(X), 1)
-        >>> nodes.weights(np.array([[1.0], [8.0]])).toarray()
+        >>> graph = RowNodes.graph(NeighbourIndex(X), 1)
+        >>> graph.nodes.weights(np.array([[1.0], [8.0]])).toarray()
         array([[0., 1., 0., 0.],
                [0., 0., 0., 1.]])
         """
         if index.rows.shape[0] == 1:  # copies of one row
-            return NodeGraph(cls(index, 1, np.ones(1), sharpness), _no_edges(), _identity(1))
+            nodes = cls(index, 1, np.ones(1), sharpness)
+            return NodeGraph(nodes, _no_edges(), _identity(1), np.ones(1))
         return cls.graph_of(Neighbours.of(index, n_neighbors), sharpness)
 
     @classmethod
@@ -122,8 +126,8 @@ class RowNodes(Nodes):
         weight = np.exp(-sharpness * _scaled(neighbours.d2, reach[:, None], reach[near]))
         place = (weight.ravel().astype(np.float32), near.ravel(), np.arange(0, n * k + 1, k))
         one_way = sp.csr_array(place, shape=(n, n))
-        similarity = _normalized((one_way + one_way.T) * np.float32(0.5))
-        return NodeGraph(nodes, similarity, _identity(n))
+        similarity, scale = _normalized((one_way + one_way.T) * np.float32(0.5))
+        return NodeGraph(nodes, similarity, _identity(n), scale)
 
     def weights(self, X: Any) -> Any:
         """Return the weights of the training rows for every row of X."""
@@ -167,8 +171,8 @@ class AnchorNodes(Nodes):
         Examples
         --------
         >>> X = np.arange(12.0)[:, None]
-        >>> nodes, similarity, rows = AnchorNodes.graph(X, 4, passes=2, seed=0)
-        >>> similarity.shape, rows.shape
+        >>> graph = AnchorNodes.graph(X, 4, passes=2, seed=0)
+        >>> graph.similarity.shape, graph.rows.shape
         ((4, 4), (12, 4))
         """
         drawn = np.random.default_rng(seed).choice(X.shape[0], n_anchors, replace=False)
@@ -186,7 +190,8 @@ class AnchorNodes(Nodes):
         across = joined.row != joined.col
         place = (joined.row[across], joined.col[across])
         joined = sp.coo_array((joined.data[across], place), shape=joined.shape)
-        return NodeGraph(nodes, _normalized(joined), rows)
+        similarity, scale = _normalized(joined)
+        return NodeGraph(nodes, similarity, rows, scale)
 
     def weights(self, X: Any) -> Any:
         """Return the weights of the anchors for every row of X."""
@@ -238,8 +243,8 @@ def _positive(reach: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(reach > 0, reach, usual)
 
 
-def _normalized(weights: Any) -> Any:
-    """Return D^(-1/2) W D^(-1/2) in float32; a node without edges has none."""
+def _normalized(weights: Any) -> tuple[Any, NDArray[np.float64]]:
+    """Return D^(-1/2) W D^(-1/2) in float32, and D^(-1/2) in units of its mean."""
     degree = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
     scale = np.zeros(len(degree))
     np.divide(1.0, np.sqrt(degree), out=scale, where=degree > 0)
@@ -247,7 +252,8 @@ def _normalized(weights: Any) -> Any:
     matrix.sort_indices()
     own = np.repeat(scale, np.diff(matrix.indptr))
     matrix.data = (matrix.data * own * scale[matrix.indices]).astype(np.float32)
-    return matrix
+    usual = degree.mean() or 1.0
+    return matrix, np.sqrt(usual / np.maximum(degree, _LEAST_DEGREE * usual))
 
 
 def _no_edges() -> Any:

@@ -27,11 +27,22 @@ class FieldKernel:
         What multiplies L^q.
     labeled : ndarray of int of shape (l,)
         The labelled rows.
+    scale : ndarray of shape (n,) or None, default=None
+        D^(-1/2) of the nodes: the kernel is D^(-1/2) T^(-1) D^(-1/2) then.
     """
 
-    def __init__(self, system: FieldSystem, strength: float, labeled: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        system: FieldSystem,
+        strength: float,
+        labeled: NDArray[np.int64],
+        scale: NDArray[np.float64] | None = None,
+    ) -> None:
         self._columns = system.inverse(labeled, 1.0 / strength)
         self._columns /= np.float32(strength)  # T = strength (1 / strength + L^q)
+        if scale is not None:
+            self._columns *= scale[:, None].astype(np.float32)
+            self._columns *= scale[labeled].astype(np.float32)
         own = self._columns[labeled].astype(np.float64)
         self.phi = safe_cholesky((own + own.T) / 2)
 

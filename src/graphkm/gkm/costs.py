@@ -1,0 +1,74 @@
+"""How strong the graph is, and whether there is one: C_graph="auto" of a classifier.
+
+No strength suits all data. Where rows have no clusters, the strong graph that suits clusters is far
+worse than none. So some strengths and none are judged by leave-one-out in closed form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from .._threads import blas_threads_for
+from ..graphs import KNN, Neighbours
+from ..solvers import Newton, RowNewton
+from .base import BaseGKM, Problem
+from .candidates import Candidates, Grid
+from .closed_form import ClosedForm
+from .plan import Plan
+
+_STRENGTHS = (1.0, 0.01)  # in units of the usual C_graph
+
+
+def choose_costs(
+    estimator: BaseGKM, problem: Problem, plan: Plan, affinity: Any
+) -> tuple[Plan, Neighbours | None]:
+    """Return the plan with the C and C_graph that do best on held-out labels.
+
+    A C that was given stays. So does the whole plan where nothing can be judged: with fewer than
+    eight labels, at a p other than 2, and in stochastic steps.
+
+    Returns
+    -------
+    plan : Plan
+    neighbours : Neighbours or None
+        Those of the kNN graph, if they were found on the way.
+    """
+    usual, solver = plan.C_graph, plan.solver
+    exact = isinstance(solver, Newton | RowNewton) and plan.smoothness.p == 2
+    if estimator.C_graph != "auto" or plan.graph is None or not exact:
+        return plan, None
+    assert not isinstance(usual, str)
+    closed = ClosedForm(problem, classes=True, seed=0)
+    if not closed.can_judge:
+        return plan, None
+    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+    template = clone(estimator).set_params(
+        graph=plan.graph, smoothness=plan.smoothness, solver=solver, random_state=seed
+    )
+    searched = estimator.gamma == "spread"  # without a graph other values are tried, too
+    near = plan.graph.n_neighbors if isinstance(plan.graph, KNN) else 1
+    grid = Grid(
+        given_Cs=None if estimator.C == "auto" else [float(estimator.C)],
+        given_C_graphs=[share * usual for share in _STRENGTHS],
+        given_gammas=None if searched else [getattr(plan.kernel, "gamma", None) or "spread"],
+        given_graphs=[(int(near), int(plan.smoothness.degree))],
+    )
+    candidates = Candidates(template, problem, plan, grid, closed.others, affinity)
+    best, least = plan, np.inf
+    with blas_threads_for(*solver.matrix_shape(problem.sizes(classes=True))):
+        for family in candidates:
+            for C, judgement in zip(family.Cs.tolist(), closed.judge(family), strict=True):
+                if judgement.loss < least:
+                    least, C_graph = judgement.loss, float(family.parameters["C_graph"])
+                    gamma = family.parameters.get("gamma")
+                    kernel = plan.kernel if gamma is None else plan.kernel.with_params(gamma=gamma)
+                    best = replace(plan, kernel=kernel, C=C, relative=False, C_graph=C_graph)
+    if best.C_graph == 0:
+        return best.without_graph("none is best on held-out labels"), candidates.neighbours
+    why = "C_graph: best on held-out labels\n"
+    return replace(best, reasons=best.reasons + why), candidates.neighbours
