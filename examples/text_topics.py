@@ -61,8 +61,8 @@ for name, values in accuracy.items():
     print(f"{name:30}" + "".join(f"{value:8.1%}" for value in values.mean(axis=1)))
 
 # %%
-# The graph pays while labels are few. With many labels it adds little, and ``C_graph="auto"`` leaves
-# it out where held-out labels say so.
+# The graph pays while labels are few. With many labels it adds little, and ``C_graph="auto"``
+# leaves it out where held-out labels say so.
 
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, values), marker in zip(accuracy.items(), "osD", strict=True):
