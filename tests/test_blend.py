@@ -213,7 +213,26 @@ class TestFlow:
         wanted = graph.scale[:, None] * np.linalg.solve(T, (C or 1.0) * scaled.T @ flow)
         told = z @ wanted
         size = (told * flow).sum() / (weights[:, None] * told**2).sum()
-        np.testing.assert_allclose(field.values, max(1.0, size) * wanted, rtol=2e-3, atol=1e-5)
+        np.testing.assert_allclose(field.values, size * wanted, rtol=2e-3, atol=1e-5)
+
+    @pytest.mark.parametrize("factor", [1e-3, 1e4])
+    def test_the_unit_of_weights_does_not_matter(self, factor):
+        X, truth = make_moons(200, noise=0.1, random_state=0)
+        y = np.where(np.arange(200) < 6, truth, -1)
+        with pytest.warns(GraphWarning, match="flows"):
+            one = GraphCorrectedClassifier(random_state=0).fit(X, y)
+        with pytest.warns(GraphWarning, match="flows"):
+            two = GraphCorrectedClassifier(random_state=0).fit(X, y, np.full(200, factor))
+        np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-4)
+
+    @pytest.mark.parametrize("options", [{"epsilons": [0.5]}, {"Cs": [2.0, 9.0]}, {"degree": 2}])
+    def test_what_is_asked_for_is_kept(self, options):
+        X, truth = make_moons(200, noise=0.1, random_state=0)
+        y = np.where(np.arange(200) < 6, truth, -1)
+        with pytest.warns(GraphWarning, match="has C="):
+            model = GraphCorrectedClassifier(random_state=0, **options).fit(X, y)
+        assert model.estimator_weight_ == 1.0
+        assert model.best_params_["eps"] in (0.01, 0.5)
 
     def test_labels_are_followed_even_in_tiny_graphs(self):
         for seed in range(10):
@@ -242,7 +261,7 @@ class TestFlow:
         y = np.full(300, -1)
         for c in range(12):
             y[np.flatnonzero(blob == c)[: 2 if c < 3 else 1]] = c
-        with pytest.warns(GraphWarning, match="15 labelled rows are too few"):
+        with pytest.warns(GraphWarning, match="15 labelled rows are too few .* takes 48 whose"):
             model = GraphCorrectedClassifier(random_state=0).fit(X, y)
         assert np.isnan(model.best_score_)
 

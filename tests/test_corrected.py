@@ -624,6 +624,7 @@ class TestBadInput:
         model = GraphCorrectedClassifier(estimator, random_state=0).fit(X, truth)
         np.testing.assert_array_equal(model.transduction_, truth)
 
+    @pytest.mark.filterwarnings("ignore:.*too few to judge")
     def test_two_hundred_classes(self):
         rng = np.random.default_rng(0)
         truth = np.arange(1200) % 200

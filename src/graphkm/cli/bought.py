@@ -18,6 +18,8 @@ def correction_lines(model: Any, method: str) -> dict[str, str | None]:
     """Return the lines of a summary that describe a correction."""
     inside, field = model.estimator_, model.field_
     used = "" if model.estimator_weight_ else ", but the field alone does better"
+    if math.isnan(model.unlabeled_gain_) and not model.estimator_weight_:
+        used = ", but left out: too few labels to judge it"
     own = {name: value for name, value in model.best_params_.items() if name != "estimator_weight"}
     shown = ", ".join(f"{name}={value:.3g}" for name, value in own.items())
     return {

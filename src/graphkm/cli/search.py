@@ -42,7 +42,7 @@ def search(
     cv: Annotated[
         int | None,
         typer.Option(
-            min=2, help="Judge by this many folds, instead of leaving out one label at a time."
+            min=2, help="Judge a list of candidates by this many folds, instead of fields."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -123,7 +123,7 @@ def _score(found: Any, task: str) -> str:
     one_by_one = found.cv is None and plan.solver.exact and plan.smoothness.p == 2
     one_by_one = one_by_one and task == "classify"
     how = "one at a time" if one_by_one else "in folds"
-    if "neighbours" in found.best_params_:
+    if "near" in found.best_params_:
         return f"{what} on labels held out {how}, which had no part in the choice"
     return f"{what} on labels held out {how}; the best of all candidates, so slightly optimistic"
 
@@ -132,7 +132,7 @@ def bought(found: Any, task: str) -> str:
     """Return a sentence on the gain from the unlabelled rows, by the search's own scores."""
     gain = found.unlabeled_gain_
     if math.isnan(gain):
-        return "too few labels to measure what they bought; the usual graph is used"
+        return "too few labels to measure what they bought; what these say flows along the graph"
     model = found.best_estimator_
     if (model.corrected_ is not None and model.field_ is None) or model.plan_.graph is None:
         return "did not help here: the best candidate ignores them"

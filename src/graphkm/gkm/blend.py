@@ -28,7 +28,7 @@ Shares = NDArray[np.float64]
 
 _TEMPERATURE = 0.3  # labels: a fit with so much more loss counts for 1 / e of the best one
 _LEAST = 0.01  # shares below are 0
-_SURE = 1.0  # standard errors by which the sum must beat the model
+_SURE = 1.0  # standard errors by which a field must beat the model
 _TOGETHER = 1e3  # weight of the condition that shares sum to 1
 
 
@@ -105,10 +105,10 @@ class Blend:
             fold = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
             others = [_best(lost[:, fold != k], weights[fold != k]) for k in range(len(folds))]
             chosen = np.array(others)[fold], np.arange(len(rows))
-            every[best] = np.array(every)[chosen]
-            best = best if wrong[chosen].sum() <= wrong[0].sum() else 0
+            shown = np.array(every)[chosen]
+            best = best if weights @ wrong[chosen] <= weights @ wrong[0] else 0
         means = np.average(lost, axis=1, weights=weights)
-        return Judged(candidates, means, best, every, rows)
+        return Judged(candidates, means, best, every, rows, shown if best else None)
 
     def _few_threads(self) -> AbstractContextManager[Any]:
         return blas_threads_for(len(self._targets), LARGEST)

@@ -2,9 +2,9 @@
 
 With the m leading eigenvectors U of a graph of all nodes, the kernel U U' is that of functions
 which are nearly constant on each of about m groups of nodes. Chapelle, Weston and Schoelkopf
-(2003) call it the step kernel. There are two kinds of graphs: nearest neighbours, for groups of
-any shape, and all pairs with Gaussian weights, for clouds in many dimensions, where neighbours are
-found by chance.
+(2003) call it the step kernel. It is that of nearest neighbours, for groups of any shape, or of
+all pairs with Gaussian weights, for clouds in many dimensions, where neighbours are found by
+chance.
 
 Groups may be small and many, as images of many objects are. So there is a third kind, the kernel
 (eps + L)^(-1) of nearest neighbours: what a label says fades along the graph.

@@ -23,7 +23,7 @@ from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from ..machines.targets import known_targets
 from .corrected_base import Corrected, require_labels, weights_to_score
-from .correction import Loss, Losses
+from .correction import FEWEST, Loss, Losses
 from .fixed import FixedClassifier, FixedRegressor
 from .folds import Folds, Splitter
 from .held_out import check_classifier, class_shares, hold_out_classes, hold_out_values
@@ -31,6 +31,9 @@ from .scaling import Scaling, class_scores, differences, probabilities
 
 _SQUARES = 0.5  # weight of squared errors beside the errors themselves, where labels are few
 _FEW = 180  # labels; with more the errors say enough, and squares count for less
+
+
+_FEWEST_OF_A_CLASS = 4  # labels per class that are needed to judge a field
 
 
 class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
@@ -53,8 +56,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     smooth along the edges. A field must beat the classifier alone by more than 1.25 standard
     errors. A field without the classifier is tried as well; it must win by more than 2.25.
 
-    With fewer than eight labels whose class has another one, nothing can be judged. The classifier
-    is left out then, and the field flows from the labels. A warning says so.
+    With fewer than eight labels, or four for each class, nothing can be judged; labels without
+    another one of their class do not count. The classifier is left out then, and the field flows
+    from the labels. A warning says so.
 
     Parameters
     ----------
@@ -100,7 +104,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         the graph. NaN if labels are too few to tell.
     best_score_ : float
         Held-out score of the choice. Of fields that follow clusters, the labels that are scored
-        had no part in the choice; otherwise it is the best of several, and a little too high.
+        had no part in the choice; otherwise, or with a `scoring`, it is the best of several, and
+        a little too high.
     best_params_, best_index_, cv_results_
         As in `sklearn.model_selection.GridSearchCV`; `criterion` is what was minimised.
     held_out_by_ : {"leave-one-out", "out-of-bag", "out-of-fold", "prior"}
@@ -159,6 +164,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     def _n_judged(self, known: NDArray[Any]) -> int:
         counts = np.unique(known, return_counts=True)[1]
         return int(counts[counts > 1].sum())
+
+    def _n_needed(self) -> int:
+        return max(FEWEST, _FEWEST_OF_A_CLASS * len(self.classes_))
 
     def _targets(
         self, known: NDArray[Any], weights: NDArray[np.float64]

@@ -121,7 +121,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         targets, prior = self._targets(known, weights)
         about = (graph, labeled, weights, targets, self._columns(held.values), prior)
         correction: Blend | Correction
-        judged = bool(folds) and self._n_judged(known) >= FEWEST
+        judged = bool(folds) and self._n_judged(known) >= self._n_needed()
         if judged and self._blends(graph, len(known)):
             correction = Blend(*about, threads, bool(self.verbose))
         else:
@@ -223,13 +223,21 @@ class Corrected(MetaEstimatorMixin, Composed):
         """Return how many labels can be held out."""
         return len(known)
 
-    def _blends(self, graph: NodeGraph, n_labeled: int) -> bool:
-        """Return whether fields follow clusters: on few nodes, if nothing else was asked for."""
+    def _n_needed(self) -> int:
+        """Return how many labels must be held out to judge a field."""
+        return FEWEST
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether the kind of field is open: for classes, if nothing else was asked for."""
         asked = self.Cs is not None or self.epsilons is not None or self.degree != 1
-        if asked or not is_classifier(self):
-            return False
+        return is_classifier(self) and not asked
+
+    def _blends(self, graph: NodeGraph, n_labeled: int) -> bool:
+        """Return whether fields follow clusters."""
         n = graph.nodes.points.shape[0]
-        return isinstance(graph.nodes, RowNodes) and n > 2 and are_few(n, n_labeled)
+        possible = isinstance(graph.nodes, RowNodes) and n > 2 and are_few(n, n_labeled)
+        return self._is_free and possible
 
     def _strengths(self) -> list[Strength]:
         Cs = CS if self.Cs is None else list(self.Cs)
@@ -274,8 +282,10 @@ class Corrected(MetaEstimatorMixin, Composed):
         judged = correction.judge(folds, self._loss(known, targets))
         each = range(len(judged.candidates))
         if self.scoring is None:
-            scores, _ = self._scores_of(judged, [None for _ in each], [], known)
             best, ranked = judged.best, judged.losses
+            if judged.shown is not None:
+                judged.outputs[best] = judged.shown
+            scores, _ = self._scores_of(judged, [None for _ in each], [], known)
             self._scaling = self._scaling_of(judged, best, targets, weights)
         else:
             scalings = [self._scaling_of(judged, place, targets, weights) for place in each]
@@ -303,18 +313,19 @@ class Corrected(MetaEstimatorMixin, Composed):
         self, correction: Correction, strengths: list[Strength], n_labeled: int
     ) -> tuple[Candidate, Field]:
         """Return what is taken where nothing can be judged, with a warning that says so."""
-        only, classes = len(strengths) == 1, is_classifier(self)
-        candidate = Candidate(1.0, (strengths[0] if only else USUAL)._asdict())
-        needed, taken = f"{FEWEST}", f"has the usual C={USUAL.C:g} and eps={USUAL.eps:g}"
-        if classes and not only:
+        given = self.Cs is not None or self.epsilons is not None
+        strength = strengths[0] if given else USUAL
+        candidate = Candidate(1.0, strength._asdict())
+        needed = f"{self._n_needed()}" + " whose class has another one" * is_classifier(self)
+        taken = f"has C={strength.C:g} and eps={strength.eps:g}"
+        if self._is_free:
             field = correction.flow()
             assert field.strength is not None
             candidate = Candidate(0.0, field.strength._asdict())
-            needed += " whose class has another one"
             taken = f"flows from the labels with eps={FLOW:g}, and the model is left out"
         else:
             field = correction.fit(candidate)
-        if not only:
+        if len(strengths) > 1:
             warnings.warn(
                 f"{n_labeled} labelled rows are too few to judge a field, which takes {needed}. "
                 f"The field {taken}; what the unlabelled rows contribute is not known. Label more "

@@ -71,6 +71,8 @@ class Judged:
         What each candidate says of the rows that were held out.
     rows : ndarray of int
         Those rows, as positions among the labelled ones.
+    shown : ndarray of shape (n_judged, n_columns) or None
+        What the choice says of them if every fold takes what the others would have chosen.
     """
 
     candidates: list[Candidate]
@@ -78,6 +80,7 @@ class Judged:
     best: int
     outputs: list[Columns]
     rows: NDArray[np.int64]
+    shown: Columns | None = None
 
 
 class Correction:
@@ -179,21 +182,22 @@ class Correction:
     def _flow(self, strength: Strength) -> Field:
         """Return the field that flows from the labels, which are sources and sinks.
 
-        With C = 0 it is the limit of a small C, enlarged so that it fits the labels best. The
+        With C = 0 it is the limit of a small C. Its size is the one that fits the labels best. The
         labels around their mean sum to 0, so that the field does not drift to one class far from
         all of them, as in Poisson learning (Calder, Cook, Thorpe and Slepcev, 2020).
         """
-        graph, weights, scale = self._graph, self._weights[:, None], self._graph.scale
-        flow = self._targets - np.average(self._targets, axis=0, weights=self._weights)
+        graph, scale = self._graph, self._graph.scale
+        s = self._weights / self._weights.mean()
+        flow = self._targets - np.average(self._targets, axis=0, weights=s)
         scaled = graph._replace(rows=graph.rows.multiply(scale).tocsr())
-        data = FieldData.of(scaled, self._labeled, self._weights, flow)
+        data = FieldData.of(scaled, self._labeled, s, flow)
         if strength.C == 0:
             data = data._replace(diagonal=np.zeros(len(scale)), across=None)
         solved = self._system.solve(data, strength._replace(C=strength.C or 1.0))
         values = scale[:, None] * solved
         own = np.asarray(graph.rows[self._labeled] @ values)
-        told = float((weights * own * flow).sum())
-        size = max(1.0, told / (float((weights * own**2).sum()) or 1.0))
+        told = float((s[:, None] * own * flow).sum())
+        size = told / (float((s[:, None] * own**2).sum()) or 1.0)
         # At the minimum what is minimised is minus half of what the labels are told.
         enlarged = (size * values).astype(np.float32)
         return Field(graph.nodes, enlarged, strength, -0.5 * (strength.C or 1.0) * told)

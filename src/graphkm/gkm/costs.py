@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from .._threads import blas_threads_for
 from ..graphs import KNN, Neighbours
@@ -46,9 +45,8 @@ def choose_costs(
     closed = ClosedForm(problem, classes=True, seed=0)
     if not closed.can_judge:
         return plan, None
-    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     template = clone(estimator).set_params(
-        graph=plan.graph, smoothness=plan.smoothness, solver=solver, random_state=seed
+        graph=plan.graph, smoothness=plan.smoothness, solver=solver
     )
     searched = estimator.gamma == "spread"  # without a graph other values are tried, too
     near = plan.graph.n_neighbors if isinstance(plan.graph, KNN) else 1

@@ -277,11 +277,12 @@ def _has_probabilities(search: Any) -> bool:
 class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     """`GKMClassifier` chosen from the labelled rows.
 
-    With nothing given to search or to fold, it is a sum of a kernel machine on the labels and of
-    fields over all rows, as in `GraphCorrectedClassifier`. With few rows or labels the fields
+    With nothing given to search or to fold, it is a kernel machine on the labels, fields over all
+    rows, or a sum of them, as in `GraphCorrectedClassifier`. With few rows or labels the fields
     follow clusters; with many of both they carry the machine's errors along a graph. How much each
     counts is chosen on held-out labels. Without surely fewer errors there, the unlabelled rows are
-    left out. With fewer than eight labels nothing can be judged, and a field flows from the labels.
+    left out. With fewer than eight labels, or four for each class, nothing can be judged, and a
+    field flows from the labels.
 
     Otherwise (lists of values, `cv`, another loss, graph or kernel) it searches for C, C_graph,
     gamma, the number of neighbours and the degree of the Laplacian. Every candidate

@@ -20,12 +20,12 @@ from .corrected import GraphCorrectedClassifier
 
 @dataclass(frozen=True)
 class FieldSolver(Solver):
-    """Fit a kernel machine to the labels, and its held-out errors as a field over all rows.
+    """Fit a kernel machine to the labels, and a field over all rows.
 
-    It is for many rows, or many labels: one sparse linear system per class, whatever the number of
-    labels. Losses are squared. Its strength, and whether there is a field at all, are chosen on
-    held-out labels, so C and C_graph are "auto". New rows are scored by their nearest nodes. See
-    `GraphCorrectedClassifier`, which does the same with any other model.
+    With many rows and labels the field is one sparse linear system per class. Losses are squared.
+    What the field is like, and whether there is one at all, is chosen on held-out labels, so C and
+    C_graph are "auto". New rows are scored by their nearest nodes. See `GraphCorrectedClassifier`,
+    which does the same with any other model.
 
     Parameters
     ----------

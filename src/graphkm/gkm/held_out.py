@@ -91,7 +91,7 @@ def hold_out_classes(
     weights : ndarray or None
         Their weights, if any were given.
     folds : list of (train, test)
-        For classifiers without held-out predictions of their own.
+        For classifiers without held-out predictions of their own, or with too few labels for them.
     classes : ndarray
         All labels, sorted.
     """
