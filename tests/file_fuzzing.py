@@ -90,7 +90,9 @@ def good_models() -> list[bytes]:
         gkm_regressor(solver="row_newton", **small).fit(X, real),
         GKMClassifierCV(Cs=[1.0], C_graphs=[0.0, 1.0]).fit(X, two),
         GraphCorrectedClassifier(Cs=[3.0], epsilons=[0.1], random_state=0).fit(X[:14], two[:14]),
-        GraphCorrectedClassifier(unlabeled="", random_state=0).fit(sparse, words),
+        GraphCorrectedClassifier(unlabeled="", random_state=0).fit(
+            sparse, np.array(["no", "yes", ""])[two]
+        ),
         GraphCorrectedRegressor(
             make_pipeline(StandardScaler(), LaplacianRegressor()),
             graph=Anchors(n_anchors=6),
