@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from graphkm import GKMClassifierCV, GraphCorrectedClassifier
 from graphkm.gkm.blend import Blend
 from graphkm.gkm.clusters import FITS, LARGEST, MOST, ClusterFits, Features, cluster_features
-from graphkm.gkm.correction import FLOW, Correction
+from graphkm.gkm.correction import FLOW, Correction, Known
 from graphkm.graphs import KNN, Anchors
 from graphkm.graphs.spectrum import kernel_vectors, leading_vectors
 from graphkm.machines.checks import GraphWarning
@@ -143,7 +143,7 @@ class TestBlend:
 
     def test_shares_minimise_the_squared_error_over_the_simplex(self, two_moons):
         graph, labeled, weights, targets, said = two_moons
-        blend = Blend(graph, labeled, weights, targets, said, 0.5)
+        blend = Blend(Known(graph, labeled, weights, targets, said, 0.5))
         judged = blend.judge(self.folds(), squares(targets))
         chosen = judged.candidates[-1]
         shares = np.array([chosen.estimator_weight, *chosen.field.values()])
@@ -177,7 +177,8 @@ class TestBlend:
         for flipped in (False, True):
             known = targets.copy()
             known[test] = 1 - known[test] if flipped else known[test]
-            judged = Blend(graph, labeled, weights, known, said, 0.5).judge(folds, squares(known))
+            about = Known(graph, labeled, weights, known, said, 0.5)
+            judged = Blend(about).judge(folds, squares(known))
             place = np.isin(judged.rows, test)
             outputs.append(np.array([each[place] for each in judged.outputs]))
         np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-12)
@@ -186,7 +187,7 @@ class TestBlend:
         graph, labeled, weights, targets, said = two_moons
         results = []
         for factor in (1.0, 1e-3, 1e4):
-            blend = Blend(graph, labeled, factor * weights, targets, said, 0.5)
+            blend = Blend(Known(graph, labeled, factor * weights, targets, said, 0.5))
             judged = blend.judge(self.folds(), squares(targets))
             results.append(blend.fit(judged.candidates[-1]).values)
         np.testing.assert_allclose(results[1], results[0], atol=1e-6)
@@ -201,7 +202,8 @@ class TestFlow:
         X = rows.nodes.points
         graph = KNN().nodes(X) if n_anchors is None else Anchors(n_anchors=n_anchors).nodes(X)
         system = FieldSystem(graph.similarity, tol=1e-6)
-        correction = Correction(graph, labeled, weights, targets, said, 0.5, system, [])
+        known = Known(graph, labeled, weights, targets, said, 0.5)
+        correction = Correction(known, system, [])
         field = correction.flow()
         z = graph.rows[labeled].toarray()
         flow = weights[:, None] * (targets - np.average(targets, axis=0, weights=weights))

@@ -134,7 +134,7 @@ def test_a_sentence_tells_what_the_graph_bought(folder, capsys):
     shown = capsys.readouterr().out
     assert found[0] in shown and "LogisticRegression, judged out-of-fold" in shown
     assert re.search(
-        r"field +neighbours=[\d.]+, kernel=[\d.e-]+, near=[\d.e-]+,? on 200 nodes", shown
+        r"field +neighbours=[\d.]+, kernel=[\d.e-]+, near=[\d.e-]+, on 200 nodes", shown
     )
 
 

@@ -20,8 +20,9 @@ def correction_lines(model: Any, method: str) -> dict[str, str | None]:
     used = "" if model.estimator_weight_ else ", but the field alone does better"
     if math.isnan(model.unlabeled_gain_) and not model.estimator_weight_:
         used = ", but left out: too few labels to judge it"
-    own = {name: value for name, value in model.best_params_.items() if name != "estimator_weight"}
-    shown = ", ".join(f"{name}={value:.3g}" for name, value in own.items())
+    own = model.best_params_.items()
+    told = [pair for pair in own if pair[0] != "estimator_weight" and not math.isnan(pair[1])]
+    shown = ", ".join(f"{name}={value:.3g}" for name, value in told)
     return {
         "estimator": f"{type(inside).__name__}, judged {model.held_out_by_}{used}",
         "field": None if field is None else f"{shown}, on {len(field.values):,} nodes",

@@ -42,7 +42,7 @@ def search(
     cv: Annotated[
         int | None,
         typer.Option(
-            min=2, help="Judge a list of candidates by this many folds, instead of fields."
+            min=2, help="Search over lists of values, and judge them by this many folds of labels."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -86,7 +86,8 @@ def _summary(
     from .output import show
 
     best = {name.rpartition("__")[2]: value for name, value in found.best_params_.items()}
-    chosen = ", ".join(f"{name}={_short(value)}" for name, value in best.items())
+    told = {name: value for name, value in best.items() if value == value}  # NaN: not used
+    chosen = ", ".join(f"{name}={_short(value)}" for name, value in told.items())
     show(
         rows.lines()
         | {

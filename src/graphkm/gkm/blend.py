@@ -17,10 +17,9 @@ from scipy.optimize import nnls
 
 from .._progress import progress_bar
 from .._threads import blas_threads_for
-from ..graphs.nodes import NodeGraph
 from ..solvers.field import Field
 from .clusters import FITS, LARGEST, ClusterFits, cluster_features
-from .correction import Candidate, Judged, Loss
+from .correction import Candidate, Judged, Known, Loss
 from .folds import Folds
 
 Columns = NDArray[np.float64]
@@ -37,44 +36,24 @@ class Blend:
 
     Parameters
     ----------
-    graph : NodeGraph
-        Nodes, and the way from the rows to them.
-    labeled : ndarray of int of shape (l,)
+    known : Known
         The labelled rows.
-    weights : ndarray of shape (l,)
-        Their weights.
-    targets : ndarray of shape (l, n_columns)
-        What they should say.
-    held_out : ndarray of shape (l, n_columns)
-        What the model says of each without its label.
-    prior : float
-        What is said of a row if the model does not count.
     n_threads : int, default=1
         Threads of sparse products.
     verbose : bool, default=False
         Show a progress bar.
     """
 
-    def __init__(
-        self,
-        graph: NodeGraph,
-        labeled: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        targets: Columns,
-        held_out: Columns,
-        prior: float,
-        n_threads: int = 1,
-        verbose: bool = False,
-    ) -> None:
-        self._graph, self._prior, self._verbose = graph, prior, verbose
-        self._weights, self._targets = weights / weights.mean(), targets
-        self._model = held_out
+    def __init__(self, known: Known, n_threads: int = 1, verbose: bool = False) -> None:
+        self._graph, self._prior, self._verbose = known.graph, known.prior, verbose
+        self._weights, self._targets = known.weights / known.weights.mean(), known.targets
+        self._model = known.held_out
         with self._few_threads():
-            self._every = list(cluster_features(graph, labeled, n_threads))
+            self._every = list(cluster_features(known.graph, known.labeled, n_threads))
             self._features = [each.phi for each in self._every]
             self._kinds = np.repeat([each.kind for each in self._every], FITS)
             self._names = list(dict.fromkeys(self._kinds.tolist()))
-            self._fits = ClusterFits(self._features, self._weights, targets)
+            self._fits = ClusterFits(self._features, self._weights, self._targets)
 
     def judge(self, folds: Folds, loss: Loss) -> Judged:
         """Judge the model alone, each kind of field alone, and the sum of all.

@@ -58,7 +58,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         that includes the graph. Otherwise it is 1.
     C_graph : float, "auto" or "guaranteed", default="auto"
         Weight of the graph term; 0 ignores the unlabelled rows. With "auto" the Newton solvers
-        at p = 2 choose by leave-one-out: the usual value, a hundredth of it, or no graph at all.
+        at p = 2 choose by leave-one-out: the usual value, a tenth of it, or no graph at all.
         Where fewer than eight labels can be left out, it is the usual value: 1e5 / l for `Newton`
         with a graph that lists its edges, and 50 n / l for `RowNewton`. Beyond 100 labels 1e5 is
         multiplied by (100 / l)^3, and below 300 rows by (n / 300)^2. Otherwise "auto" is 0.1

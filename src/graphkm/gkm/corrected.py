@@ -23,7 +23,8 @@ from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from ..machines.targets import known_targets
 from .corrected_base import Corrected, require_labels, weights_to_score
-from .correction import FEWEST, Loss, Losses
+from .correction import Loss, Losses
+from .criterion import FEWEST
 from .fixed import FixedClassifier, FixedRegressor
 from .folds import Folds, Splitter
 from .held_out import check_classifier, class_shares, hold_out_classes, hold_out_values

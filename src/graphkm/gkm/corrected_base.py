@@ -29,17 +29,19 @@ from .correction import (
     CS,
     ENOUGH,
     EPSILONS,
-    FEWEST,
     FLOW,
     USUAL,
     Candidate,
     Correction,
     Judged,
+    Known,
     Loss,
 )
+from .criterion import FEWEST
 from .folds import Folds, Splitter, make_folds, most_folds
 from .held_out import FoldError, HeldOut, take_rows
 from .scaling import Scaling
+from .scores import score_answers
 
 
 class Corrected(MetaEstimatorMixin, Composed):
@@ -119,16 +121,16 @@ class Corrected(MetaEstimatorMixin, Composed):
         held = self._hold_out_with(take_rows(own, labeled), known, given, folds, seed)
         graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
         targets, prior = self._targets(known, weights)
-        about = (graph, labeled, weights, targets, self._columns(held.values), prior)
+        about = Known(graph, labeled, weights, targets, self._columns(held.values), prior)
         correction: Blend | Correction
         judged = bool(folds) and self._n_judged(known) >= self._n_needed()
         if judged and self._blends(graph, len(known)):
-            correction = Blend(*about, threads, bool(self.verbose))
+            correction = Blend(about, threads, bool(self.verbose))
         else:
             system = FieldSystem(graph.similarity, degree=int(self.degree), n_threads=threads)
             # The spread of a score needs the scores of several folds.
             enough = ENOUGH if self.scoring is None else np.inf
-            correction = Correction(*about, system, strengths, enough, bool(self.verbose))
+            correction = Correction(about, system, strengths, enough, bool(self.verbose))
         self.held_out_by_, self.estimator_ = held.how, held.model
         if judged:
             candidate = self._choose(correction, folds, known, targets, weights)
@@ -285,16 +287,24 @@ class Corrected(MetaEstimatorMixin, Composed):
             best, ranked = judged.best, judged.losses
             if judged.shown is not None:
                 judged.outputs[best] = judged.shown
-            scores, _ = self._scores_of(judged, [None for _ in each], [], known)
+            scores, _ = self._scores(judged, [None for _ in each], [], known)
             self._scaling = self._scaling_of(judged, best, targets, weights)
         else:
             scalings = [self._scaling_of(judged, place, targets, weights) for place in each]
-            scores, spread = self._scores_of(judged, scalings, folds, known)
+            scores, spread = self._scores(judged, scalings, folds, known)
             best, ranked = int(np.argmax(scores)), -scores
             best = best if scores[best] - scores[0] > spread[best] else 0
             self._scaling = scalings[best]
         self._set_results(judged, scores, ranked, best)
         return judged.candidates[best]
+
+    def _scores(
+        self, judged: Judged, scalings: list[Scaling | None], folds: Folds, known: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        pairs = zip(judged.outputs, scalings, strict=True)
+        answers = [self._answers(outputs, scaling) for outputs, scaling in pairs]
+        scorer = self.scoring or ("accuracy" if is_classifier(self) else "r2")
+        return score_answers(scorer, answers, known[judged.rows], [len(test) for _, test in folds])
 
     def _scaling_of(
         self,
@@ -337,32 +347,6 @@ class Corrected(MetaEstimatorMixin, Composed):
         judged = Judged([candidate], none, 0, [], np.empty(0, np.int64))
         self._set_results(judged, none, none, 0)
         return candidate, field
-
-    def _scores_of(
-        self, judged: Judged, scalings: list[Scaling | None], folds: Folds, known: NDArray[Any]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return every candidate's score, and the standard error of its lead over the first.
-
-        A fold may lack a class. So scores are those of all held-out rows together, and the error is
-        that of the jackknife, which leaves out one fold after another.
-        """
-        from sklearn.metrics import get_scorer
-
-        usual = "accuracy" if is_classifier(self) else "r2"
-        scorer = self.scoring if callable(self.scoring) else get_scorer(self.scoring or usual)
-        rows = np.arange(len(judged.rows))
-        ends = np.cumsum([len(test) for _, test in folds], dtype=np.int64)
-        left_out = np.split(rows, ends[:-1]) if folds else []
-        parts = [rows, *(np.setdiff1d(rows, part) for part in left_out)]
-        found = []
-        for outputs, scaling in zip(judged.outputs, scalings, strict=True):
-            fixed = self._answers(outputs, scaling)
-            found.append([scorer(fixed, part, known[judged.rows[part]]) for part in parts])
-        scores = np.array(found, dtype=np.float64)
-        leads = scores[:, 1:] - scores[0, 1:]
-        k = max(1, leads.shape[1])
-        apart = np.square(leads - leads.sum(axis=1, keepdims=True) / k).sum(axis=1)
-        return scores[:, 0], np.sqrt((k - 1) / k * apart)
 
     def _set_results(
         self,

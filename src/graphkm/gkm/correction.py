@@ -29,9 +29,6 @@ CS = (0.3, 3.0)
 EPSILONS = (0.5, 0.1, 0.03, 0.01)
 """Values of eps that are tried, from the weakest field to the one that carries farthest."""
 
-FEWEST = 8
-"""Labels that are needed to judge a strength."""
-
 USUAL = Strength(C=30.0, eps=0.01)
 """The strength that is taken for quantities where none can be judged."""
 
@@ -45,6 +42,23 @@ ENOUGH = 5000
 
 _SURE_BESIDE, _SURE_ALONE = 1.25, 2.25  # standard errors by which a field must win
 _HARMLESS = 0.002  # of the loss
+
+
+class Known(NamedTuple):
+    """What is known of the labelled rows, and what a model says of them."""
+
+    graph: NodeGraph
+    """Nodes, and the way from the rows to them."""
+    labeled: NDArray[np.int64]
+    """The labelled rows."""
+    weights: NDArray[np.float64]
+    """Their weights."""
+    targets: Columns
+    """What they should say, of shape (l, n_columns)."""
+    held_out: Columns
+    """What the model says of each without its label."""
+    prior: float
+    """What is said of a row if the model does not count."""
 
 
 class Candidate(NamedTuple):
@@ -88,18 +102,8 @@ class Correction:
 
     Parameters
     ----------
-    graph : NodeGraph
-        Nodes and their Laplacian.
-    labeled : ndarray of int of shape (l,)
+    known : Known
         The labelled rows.
-    weights : ndarray of shape (l,)
-        Their weights.
-    targets : ndarray of shape (l, n_columns)
-        What they should say.
-    held_out : ndarray of shape (l, n_columns)
-        What the model says of each without its label.
-    prior : float
-        What is said of a row if the model does not count.
     system : FieldSystem
         The linear systems of the graph.
     strengths : list of Strength
@@ -112,20 +116,15 @@ class Correction:
 
     def __init__(
         self,
-        graph: NodeGraph,
-        labeled: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        targets: Columns,
-        held_out: Columns,
-        prior: float,
+        known: Known,
         system: FieldSystem,
         strengths: Sequence[Strength],
         enough: float = ENOUGH,
         verbose: bool = False,
     ) -> None:
-        self._graph, self._system, self._strengths = graph, system, strengths
-        self._labeled, self._weights = labeled, weights
-        self._targets, self._held_out, self._prior = targets, held_out, prior
+        self._graph, self._labeled, self._weights = known.graph, known.labeled, known.weights
+        self._targets, self._held_out, self._prior = known.targets, known.held_out, known.prior
+        self._system, self._strengths = system, strengths
         self._enough, self._verbose = enough, verbose
 
     def judge(self, folds: Folds, loss: Loss) -> Judged:

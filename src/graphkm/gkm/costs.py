@@ -20,7 +20,7 @@ from .candidates import Candidates, Grid
 from .closed_form import ClosedForm
 from .plan import Plan
 
-_STRENGTHS = (1.0, 0.01)  # in units of the usual C_graph
+_STRENGTHS = (1.0, 0.1)  # in units of the usual C_graph
 
 
 def choose_costs(
@@ -29,7 +29,8 @@ def choose_costs(
     """Return the plan with the C and C_graph that do best on held-out labels.
 
     A C that was given stays. So does the whole plan where nothing can be judged: with fewer than
-    eight labels, at a p other than 2, and in stochastic steps.
+    eight labels, at a p other than 2, in stochastic steps, and for graphs that do not list their
+    edges.
 
     Returns
     -------
@@ -39,17 +40,16 @@ def choose_costs(
     """
     usual, solver = plan.C_graph, plan.solver
     exact = isinstance(solver, Newton | RowNewton) and plan.smoothness.p == 2
-    if estimator.C_graph != "auto" or plan.graph is None or not exact:
+    graph = plan.graph
+    if estimator.C_graph != "auto" or graph is None or not (graph.listed and exact):
         return plan, None
     assert not isinstance(usual, str)
     closed = ClosedForm(problem, classes=True, seed=0)
     if not closed.can_judge:
         return plan, None
-    template = clone(estimator).set_params(
-        graph=plan.graph, smoothness=plan.smoothness, solver=solver
-    )
+    template = clone(estimator).set_params(graph=graph, smoothness=plan.smoothness, solver=solver)
     searched = estimator.gamma == "spread"  # without a graph other values are tried, too
-    near = plan.graph.n_neighbors if isinstance(plan.graph, KNN) else 1
+    near = graph.n_neighbors if isinstance(graph, KNN) else 1
     grid = Grid(
         given_Cs=None if estimator.C == "auto" else [float(estimator.C)],
         given_C_graphs=[share * usual for share in _STRENGTHS],
@@ -60,12 +60,15 @@ def choose_costs(
     best, least = plan, np.inf
     with blas_threads_for(*solver.matrix_shape(problem.sizes(classes=True))):
         for family in candidates:
-            for C, judgement in zip(family.Cs.tolist(), closed.judge(family), strict=True):
+            C_graph, gamma = float(family.parameters["C_graph"]), family.parameters.get("gamma")
+            kernel = plan.kernel if gamma is None else plan.kernel.with_params(gamma=gamma)
+            units = grid.Cs(1.0).tolist() if C_graph else []
+            for place, judgement in enumerate(closed.judge(family)):
                 if judgement.loss < least:
-                    least, C_graph = judgement.loss, float(family.parameters["C_graph"])
-                    gamma = family.parameters.get("gamma")
-                    kernel = plan.kernel if gamma is None else plan.kernel.with_params(gamma=gamma)
+                    least, C = judgement.loss, float(family.Cs[place])
                     best = replace(plan, kernel=kernel, C=C, relative=False, C_graph=C_graph)
+                    if plan.relative and plan.C in units[place : place + 1]:  # the usual one
+                        best = replace(best, C=plan.C, relative=True)
     if best.C_graph == 0:
         return best.without_graph("none is best on held-out labels"), candidates.neighbours
     why = "C_graph: best on held-out labels\n"
