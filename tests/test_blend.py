@@ -15,10 +15,10 @@ from graphkm import GKMClassifierCV, GraphCorrectedClassifier
 from graphkm.gkm.blend import Blend
 from graphkm.gkm.clusters import FITS, LARGEST, MOST, ClusterFits, Features, cluster_features
 from graphkm.gkm.correction import FLOW, Correction, Known
-from graphkm.graphs import KNN, Anchors
-from graphkm.graphs.spectrum import kernel_vectors, leading_vectors
+from graphkm.graphs import KNN, Anchors, NeighbourIndex, Neighbours
 from graphkm.machines.checks import GraphWarning
 from graphkm.solvers.field import FieldSystem
+from graphkm.solvers.spectrum import KernelSpectrum, NeighbourSpectrum, leading_vectors
 
 CS = (0.01, 1.0, 10.0, 100.0)
 KINDS = ("neighbours", "kernel", "near")
@@ -69,8 +69,34 @@ class TestVectors:
         W = rbf_kernel(X, gamma=0.7)
         S = W / np.sqrt(np.outer(W.sum(axis=1), W.sum(axis=1)))
         wanted = np.linalg.eigh(S)[1][:, -3:]
-        found = kernel_vectors(X, 0.7, 3)
+        found = KernelSpectrum(X, 0.7, 3).vectors
         np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=1e-9)
+
+    @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+    def test_all_pairs_at_other_rows(self, storage):
+        """u(x) = sum_j k(x, x_j) u_j / (value sqrt(d(x) d_j)), written out."""
+        rng = np.random.default_rng(0)
+        X, others = rng.normal(size=(30, 3)), rng.normal(size=(7, 3))
+        found = KernelSpectrum(storage(X), 0.7, 3)
+        W, to = rbf_kernel(X, gamma=0.7), rbf_kernel(others, X, gamma=0.7)
+        degrees, own = W.sum(axis=1), to.sum(axis=1)
+        S = W / np.sqrt(np.outer(degrees, degrees))
+        u = found.vectors
+        values = np.diag(u.T @ S @ u)
+        wanted = to / np.sqrt(np.outer(own, degrees)) @ u / values
+        np.testing.assert_allclose(found.at(storage(others)), wanted, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(found.at(storage(X)), u, atol=1e-4)  # no other at its own rows
+        far = found.at(storage(np.full((2, 3), 1e6)))
+        assert np.isfinite(far).all()
+
+    def test_neighbours_at_other_rows(self):
+        X, group = make_blobs(90, centers=3, cluster_std=0.5, random_state=1)
+        found = NeighbourSpectrum(Neighbours.of(NeighbourIndex(X[:60]), 5), 3)
+        np.testing.assert_allclose(found.at(X[:60]), found.vectors, atol=1e-12)
+        more = found.at(X[60:])
+        for c in range(3):  # nearly constant on each group, here too
+            mean = found.vectors[group[:60] == c].mean(axis=0)
+            assert np.abs(more[group[60:] == c] - mean).max() < 0.1
 
 
 class TestFits:
@@ -286,11 +312,25 @@ class TestModels:
 
     @pytest.mark.parametrize("n", [MOST, MOST + 1])
     def test_both_sides_of_the_largest_number_of_nodes(self, n):
+        """Beyond it eigenvectors are those of landmarks."""
         X, truth = make_moons(n, noise=0.1, random_state=0)
         y = np.where(np.arange(n) < 60, truth, -1)
         model = GraphCorrectedClassifier(LogisticRegression(), random_state=0).fit(X, y)
-        assert ("neighbours" in model.best_params_) == (n == MOST)
+        assert set(model.best_params_) == {"estimator_weight", *KINDS}
         assert np.mean(model.transduction_ == truth) > 0.97
+
+    def test_many_clouds_in_many_dimensions(self):
+        """Landmarks tell clouds apart as all rows do."""
+        rng = np.random.default_rng(0)
+        n = MOST + 500
+        truth = rng.permutation(np.arange(n) % 2)
+        X = rng.normal(size=(n, 60))
+        X[:, 0] += np.where(truth, 1.7, -1.7)
+        y = np.where(np.arange(n) < 30, truth, -1)
+        model = GraphCorrectedClassifier(random_state=0).fit(X[:-500], y[:-500])
+        alone = SVC().fit(X[:30], truth[:30])
+        gain = model.score(X[-500:], truth[-500:]) - alone.score(X[-500:], truth[-500:])
+        assert gain > 0.03
 
     def test_both_sides_of_the_reach_of_labels(self):
         """Beyond it, fields have a strength."""

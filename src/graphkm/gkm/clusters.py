@@ -8,11 +8,15 @@ chance.
 
 Groups may be small and many, as images of many objects are. So there is a third kind, the kernel
 (eps + L)^(-1) of nearest neighbours: what a label says fades along the graph.
+
+With many nodes the step kernels are those of a sample of them, the landmarks. What they are
+elsewhere follows from the landmarks near by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +24,18 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ..graphs import NodeGraph, RowNodes
-from ..graphs.search import Neighbours
-from ..graphs.spectrum import kernel_vectors, neighbour_vectors
+from ..graphs.search import NeighbourIndex, Neighbours
 from ..kernels import resolve_gamma
 from ..solvers.field import FieldSystem
 from ..solvers.field_kernel import FieldKernel
+from ..solvers.spectrum import KernelSpectrum, NeighbourSpectrum, Spectrum
 
 Columns = NDArray[np.float64]
 
 MOST = 4000
-"""Nodes up to which eigenvectors are computed: there is a matrix of all pairs."""
+"""Nodes up to which eigenvectors are those of all nodes: there is a matrix of all pairs."""
+
+_LANDMARKS = 2000
 
 _REACH = 2**25  # nodes times labels up to which what a label says is computed for every node
 
@@ -152,27 +158,42 @@ def cluster_features(
     """Yield the features of every kind over the nodes of a graph."""
     nodes = graph.nodes
     assert isinstance(nodes, RowNodes)
-    points, n, rows = nodes.points, nodes.points.shape[0], graph.rows[labeled]
-    if n > MOST:
+    points, rows, own, index = nodes.points, graph.rows[labeled], nodes.n_neighbors, nodes.index
+    many = points.shape[0] > MOST
+    if many:
+        drawn = np.random.default_rng(0).choice(points.shape[0], _LANDMARKS, replace=False)
+        index = NeighbourIndex(points[np.sort(drawn)], n_jobs=n_threads)
+    counts = [max(1, round(factor * own)) for factor in _NEIGHBOURS + _NEAR]
+    counts = [min(k, index.rows.shape[0] - 1) for k in counts]
+    near = Neighbours.of(index, max(counts))
+    steps = partial(_steps, rows, points if many else None)
+    for k in dict.fromkeys(counts[: len(_NEIGHBOURS)]):
+        yield from steps("neighbours", NeighbourSpectrum(near.first(k), _STEPS[-1]), _STEPS)
+    spread, most = resolve_gamma("spread", points), _STEPS_OF_KERNELS[-1]
+    for factor in _GAMMAS:
+        spectrum = KernelSpectrum(index.rows, factor * spread, most, n_threads)
+        yield from steps("kernel", spectrum, _STEPS_OF_KERNELS)
+    if many:
         yield from _fading(graph, rows, _EPSILONS_OF_MANY, n_threads)
         return
-    own = nodes.n_neighbors
-    counts = [min(max(1, round(factor * own)), n - 1) for factor in _NEIGHBOURS + _NEAR]
-    near = Neighbours.of(nodes.index, max(counts))
-    for k in dict.fromkeys(counts[: len(_NEIGHBOURS)]):
-        yield from _steps("neighbours", neighbour_vectors(near.first(k), _STEPS[-1]), _STEPS, rows)
-    spread = resolve_gamma("spread", points)
-    for factor in _GAMMAS:
-        vectors = kernel_vectors(points, factor * spread, _STEPS_OF_KERNELS[-1])
-        yield from _steps("kernel", vectors, _STEPS_OF_KERNELS, rows)
     for k in dict.fromkeys(counts[len(_NEIGHBOURS) :]):
         yield from _fading(RowNodes.graph_of(near.first(k)), rows, _EPSILONS, n_threads)
 
 
-def _steps(kind: str, vectors: Columns, numbers: Sequence[int], rows: Any) -> Iterator[Features]:
+def _steps(
+    rows: Any, points: Any, kind: str, spectrum: Spectrum, numbers: Sequence[int]
+) -> Iterator[Features]:
+    """Yield step kernels of a spectrum: of all nodes, or of some of the points."""
+    vectors = spectrum.vectors
+    known = rows @ vectors if points is None else spectrum.at(points[rows.indices])
+    everywhere = cache(lambda: vectors if points is None else spectrum.at(points))
     for m in dict.fromkeys(min(m, vectors.shape[1]) for m in numbers):
-        phi = vectors[:, :m] * np.sqrt(len(vectors) / m)
-        yield Features(kind, np.asarray(rows @ phi), phi.__matmul__)
+        size = np.sqrt(len(vectors) / m)
+
+        def values(v: Columns, m: int = m, size: float = size) -> Columns:
+            return np.asarray(everywhere()[:, :m] @ (size * v))
+
+        yield Features(kind, size * known[:, :m], values)
 
 
 def _fading(

@@ -13,7 +13,6 @@ candidates             what a search proposes, judged by distances in float64
 affinity               `affinity_graph`, from the user's matrix
 nodes                  `RowNodes`, `AnchorNodes`: where fields live, and the way to them
 distinct               which rows are copies of others
-spectrum               leading eigenvectors: functions that hardly change along edges
 parts, node_parts      `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`; `Anchors`: what
                        estimators take
 distances              squared distances and Gaussian weights of pairs of rows

@@ -19,6 +19,7 @@ terms              what it minimises: losses, and for a p other than 2 the edges
 graph_kernel       for p = 2, the kernel that has the graph inside
 landmark_features  features of the landmarks' span, and sums over all rows of them
 landmarks          which rows become landmarks
+spectrum           leading eigenvectors: functions that hardly change along edges
 smo                `DualSolver`: dual problems of support vector machines, exactly
 =================  ================================================================
 """
