@@ -3,8 +3,8 @@
 A cell's means are over the splits that every method has finished there, so that all are compared on
 the same ones. A method with fewer than half of the splits does not hold the others back: its mean
 is over what it has, and says so. "±" is the standard deviation over splits. A method without any
-result there says why; one with some says how many. Ranks are over the cells where every method was
-tried, and one that failed comes last. Time and memory are those of fits that worked.
+result there says why; one with some says how many. A rank is that among the methods tried on a
+cell; one that failed comes last. Time and memory are those of fits that worked.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ def _entry(own: pd.DataFrame, column: str, is_best: bool) -> str:
 
 
 def _summary(common: pd.DataFrame, accuracy: pd.DataFrame) -> str:
-    tried = common.groupby("cell")["method"].nunique().reindex(accuracy.index)
-    complete = accuracy[tried == accuracy.shape[1]]
-    ranks = complete.fillna(-1).rank(axis=1, ascending=False).mean()
+    tried = common.pivot_table(index="cell", columns="method", values="split", aggfunc="count")
+    tried = tried.reindex(index=accuracy.index, columns=accuracy.columns).notna()
+    ranks = accuracy.fillna(-1).where(tried).rank(axis=1, ascending=False).mean()
     lines = []
     for method in accuracy.columns:
         line = [method, f"{ranks[method]:.2f}", str(accuracy[method].notna().sum())]
@@ -144,7 +144,7 @@ def _summary(common: pd.DataFrame, accuracy: pd.DataFrame) -> str:
                 else [f"{lead.mean():+.1f}", f"{lead.min():+.1f} ({lead.idxmin()})"]
             )
         lines.append(line)
-    heads = ["method", f"mean rank over {len(complete)} cells", "cells with results"]
+    heads = ["method", "mean rank among those tried", "cells with results"]
     heads += [f"mean minus {BASELINE}", f"worst minus {BASELINE}"] * (BASELINE in accuracy)
     return table(heads, lines)
 

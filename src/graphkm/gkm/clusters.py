@@ -9,8 +9,8 @@ chance.
 Groups may be small and many, as images of many objects are. So there is a third kind, the kernel
 (eps + L)^(-1) of nearest neighbours: what a label says fades along the graph.
 
-With many nodes the step kernels are those of a sample of them, the landmarks. What they are
-elsewhere follows from the landmarks near by.
+With many nodes the step kernel of all pairs is that of a sample of them, the landmarks, extended to
+the others. That of nearest neighbours is left out there: neighbours in a sample are far apart.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ..graphs import NodeGraph, RowNodes
-from ..graphs.search import NeighbourIndex, Neighbours
+from ..graphs.search import Neighbours
 from ..kernels import resolve_gamma
 from ..solvers.field import FieldSystem
 from ..solvers.field_kernel import FieldKernel
-from ..solvers.spectrum import KernelSpectrum, NeighbourSpectrum, Spectrum
+from ..solvers.spectrum import KernelSpectrum, neighbour_vectors
 
 Columns = NDArray[np.float64]
 
@@ -158,40 +158,42 @@ def cluster_features(
     """Yield the features of every kind over the nodes of a graph."""
     nodes = graph.nodes
     assert isinstance(nodes, RowNodes)
-    points, rows, own, index = nodes.points, graph.rows[labeled], nodes.n_neighbors, nodes.index
-    many = points.shape[0] > MOST
-    if many:
-        drawn = np.random.default_rng(0).choice(points.shape[0], _LANDMARKS, replace=False)
-        index = NeighbourIndex(points[np.sort(drawn)], n_jobs=n_threads)
-    counts = [max(1, round(factor * own)) for factor in _NEIGHBOURS + _NEAR]
-    counts = [min(k, index.rows.shape[0] - 1) for k in counts]
-    near = Neighbours.of(index, max(counts))
-    steps = partial(_steps, rows, points if many else None)
-    for k in dict.fromkeys(counts[: len(_NEIGHBOURS)]):
-        yield from steps("neighbours", NeighbourSpectrum(near.first(k), _STEPS[-1]), _STEPS)
+    points, n, rows = nodes.points, nodes.points.shape[0], graph.rows[labeled]
     spread, most = resolve_gamma("spread", points), _STEPS_OF_KERNELS[-1]
-    for factor in _GAMMAS:
-        spectrum = KernelSpectrum(index.rows, factor * spread, most, n_threads)
-        yield from steps("kernel", spectrum, _STEPS_OF_KERNELS)
-    if many:
+    gammas = [factor * spread for factor in _GAMMAS]
+    if n > MOST:
+        drawn = np.sort(np.random.default_rng(0).choice(n, _LANDMARKS, replace=False))
+        for gamma in gammas:
+            spectrum = KernelSpectrum(points[drawn], gamma, most, n_threads)
+            known, everywhere = spectrum.at(points[rows.indices]), partial(spectrum.at, points)
+            yield from _steps("kernel", known, everywhere, _LANDMARKS, _STEPS_OF_KERNELS)
         yield from _fading(graph, rows, _EPSILONS_OF_MANY, n_threads)
         return
+    own = nodes.n_neighbors
+    counts = [min(max(1, round(factor * own)), n - 1) for factor in _NEIGHBOURS + _NEAR]
+    near = Neighbours.of(nodes.index, max(counts))
+    for k in dict.fromkeys(counts[: len(_NEIGHBOURS)]):
+        vectors = neighbour_vectors(near.first(k), _STEPS[-1])
+        yield from _steps("neighbours", rows @ vectors, partial(np.asarray, vectors), n, _STEPS)
+    for gamma in gammas:
+        vectors = KernelSpectrum(points, gamma, most).vectors
+        yield from _steps(
+            "kernel", rows @ vectors, partial(np.asarray, vectors), n, _STEPS_OF_KERNELS
+        )
     for k in dict.fromkeys(counts[len(_NEIGHBOURS) :]):
         yield from _fading(RowNodes.graph_of(near.first(k)), rows, _EPSILONS, n_threads)
 
 
 def _steps(
-    rows: Any, points: Any, kind: str, spectrum: Spectrum, numbers: Sequence[int]
+    kind: str, known: Columns, everywhere: Callable[[], Columns], n: int, numbers: Sequence[int]
 ) -> Iterator[Features]:
-    """Yield step kernels of a spectrum: of all nodes, or of some of the points."""
-    vectors = spectrum.vectors
-    known = rows @ vectors if points is None else spectrum.at(points[rows.indices])
-    everywhere = cache(lambda: vectors if points is None else spectrum.at(points))
-    for m in dict.fromkeys(min(m, vectors.shape[1]) for m in numbers):
-        size = np.sqrt(len(vectors) / m)
+    """Yield the step kernels of eigenvectors of n rows: at the labelled rows, and everywhere."""
+    once = cache(everywhere)
+    for m in dict.fromkeys(min(m, known.shape[1]) for m in numbers):
+        size = np.sqrt(n / m)
 
         def values(v: Columns, m: int = m, size: float = size) -> Columns:
-            return np.asarray(everywhere()[:, :m] @ (size * v))
+            return np.asarray(once()[:, :m] @ (size * v))
 
         yield Features(kind, size * known[:, :m], values)
 

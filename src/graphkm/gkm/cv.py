@@ -343,8 +343,9 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     best_params_, best_index_, cv_results_
         As in `sklearn.model_selection.GridSearchCV`; `criterion` is what was minimised.
     best_score_ : float
-        Held-out accuracy of the choice; NaN if no row could be held out. That of fields which
-        follow clusters is from labels that had no part in the choice.
+        Held-out accuracy of the choice, or its `scoring`; NaN if no row could be held out. That of
+        fields which follow clusters is from labels that had no part in the choice; a `scoring` is
+        the best of several, and so a little too good.
     unlabeled_gain_ : float
         Held-out accuracy of the choice, minus that of the best candidate without a graph (of the
         machine alone): the estimated benefit of the unlabelled rows.

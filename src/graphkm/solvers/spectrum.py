@@ -6,7 +6,6 @@ the groups apart without a single label.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -61,42 +60,13 @@ def leading_vectors(similarity: Any, m: int) -> Vectors:
     return np.asarray(vectors[:, np.argsort(-values)])
 
 
-class Spectrum(ABC):
-    """The leading eigenvectors of a graph of some rows, and their values at any others."""
-
-    vectors: Vectors
-    """At the rows themselves, of shape (n, m)."""
-
-    @abstractmethod
-    def at(self, X: Any) -> Vectors:
-        """Return their values at the rows of X."""
+def neighbour_vectors(neighbours: Neighbours, m: int) -> Vectors:
+    """Return leading eigenvectors of a graph of nearest neighbours with local weights."""
+    return leading_vectors(RowNodes.graph_of(neighbours, sharpness=1.0).similarity, m)
 
 
-class NeighbourSpectrum(Spectrum):
-    """Eigenvectors of a graph of nearest neighbours with local weights.
-
-    Another row has a mean of its neighbours' values.
-
-    Parameters
-    ----------
-    neighbours : Neighbours
-        Those of the rows.
-    m : int
-        How many eigenvectors.
-    """
-
-    def __init__(self, neighbours: Neighbours, m: int) -> None:
-        graph = RowNodes.graph_of(neighbours, sharpness=1.0)
-        self._nodes = graph.nodes
-        self.vectors = leading_vectors(graph.similarity, m)
-
-    def at(self, X: Any) -> Vectors:
-        """Return the eigenvectors' values at the rows of X."""
-        return np.asarray(self._nodes.weights(X) @ self.vectors)
-
-
-class KernelSpectrum(Spectrum):
-    """Eigenvectors of the graph of all pairs with weights exp(-gamma d^2).
+class KernelSpectrum:
+    """Leading eigenvectors of the graph of all pairs with weights exp(-gamma d^2).
 
     Another row has the value with which it would fulfil the equation of the eigenvector (Nystroem).
 
@@ -110,6 +80,11 @@ class KernelSpectrum(Spectrum):
         How many eigenvectors.
     n_threads : int, default=1
         Threads of the way to other rows.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n, m)
+        The eigenvectors at the rows themselves.
     """
 
     def __init__(self, rows: Any, gamma: float, m: int, n_threads: int = 1) -> None:
