@@ -47,10 +47,10 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
 
     Up to 4,000 distinct rows the field follows clusters, in three kinds: functions of the leading
     eigenvectors of graphs, of nearest neighbours and of a Gaussian kernel, and functions that fade
-    along a graph from each label. Beyond, the last kind is there with up to 300 labels. Each kind
-    alone, and a sum of the classifier and all kinds, are compared on folds of labels that had no
-    part in them. The best is taken if it beats the classifier alone by more than one standard
-    error.
+    along a graph from each label. Beyond, with up to 300 labels, there are the last two; the
+    eigenvectors are those of 2,000 rows, extended to all others. Each kind alone, and a sum of the
+    classifier and all kinds, are compared on folds of labels that had no part in them. The best is
+    taken if it beats the classifier alone by more than one standard error.
 
     With more rows and labels, or with `Cs`, `epsilons`, `degree` or anchors, the field follows the
     differences between the labels and what the classifier says without having seen them, and is
