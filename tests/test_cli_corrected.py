@@ -153,7 +153,9 @@ def test_too_few_labels_are_said_to_tell_nothing(tmp_path, capsys):
     y = [names[k] if k < 6 else "" for k in range(100)]
     write_csv(tmp_path / "few.csv", X, y)
     assert trained(tmp_path, "kernel") == 0
-    assert "What the graph bought is not known: there are too few labels" in capsys.readouterr().out
+    assert (
+        "How much the graph helps is not known: there are too few labels" in capsys.readouterr().out
+    )
     assert run("info", tmp_path / "m.gkm", "--json") == 0
     assert json.loads(capsys.readouterr().out)["unlabeled_gain"] is None
 
@@ -222,7 +224,7 @@ def test_the_kernel_machine_is_an_ordinary_model_file(folder):
 
 def test_a_skops_file_is_no_model_file_of_python(folder):
     assert trained(folder, "logistic") == 0
-    with pytest.raises(OSError, match="not a model of graphkm"):
+    with pytest.raises(OSError, match="not a graphkm model"):
         load_model(folder / "m.gkm")
 
 
@@ -254,4 +256,4 @@ def test_other_types_in_a_skops_file_are_refused_by_name(folder, capsys):
         assert run("info", folder / "m.gkm") == 3
     told = capsys.readouterr().err
     assert "Stranger, which no model of graphkm train consists of" in told
-    assert told.count("no model of graphkm train.") == 2
+    assert told.count("not a model of graphkm train.") == 2

@@ -168,7 +168,10 @@ def test_search_tells_what_the_library_found(folder, capsys):
     assert [row[0] for row in rows] == search.predict(X[200:]).tolist()
     assert run("search", few, "--scale", "none") == 0
     printed = capsys.readouterr().out
-    assert f"{100 * search.unlabeled_gain_:+.2f} points" in printed and "chosen" in printed
+    assert (
+        f"improved accuracy by {100 * search.unlabeled_gain_:.2f} points" in printed
+        and "chosen" in printed
+    )
 
 
 def test_search_of_numbers_in_folds(tmp_path, curve, capsys):
@@ -247,7 +250,10 @@ def test_demo(tmp_path, capsys):
     assert out.read_bytes().startswith(b"\x89PNG")
     assert run("demo", "--no-plot") == 0
     printed = capsys.readouterr().out
-    assert f"bought {100 * gain:.1f} points" in printed and "994 unlabelled points" in printed
+    assert (
+        f"improved accuracy by {100 * gain:.1f} points" in printed
+        and "994 unlabelled points" in printed
+    )
 
 
 def test_export_to_libsvm(folder, capsys):

@@ -45,7 +45,7 @@ def bought(model: Any, method: str) -> str:
     alone = _WORDS.get(method, f"the {type(model.estimator_).__name__}")
     gain, n = model.unlabeled_gain_, f"{model.n_held_out_:,} held-out labels"
     if math.isnan(gain):
-        return "What the graph bought is not known: there are too few labels to hold some out."
+        return "How much the graph helps is not known: there are too few labels to hold some out."
     if model.field_ is None:
         return f"The graph did not help on held-out labels; the model is {alone} alone."
     name, before, after, size = _scores(model)

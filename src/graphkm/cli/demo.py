@@ -89,15 +89,15 @@ def in_words(gain: float, n_unlabeled: int) -> str:
     Examples
     --------
     >>> in_words(-0.2, 10)
-    'Here the 10 unlabelled points bought nothing (-0.2 points of accuracy).'
+    'Here the 10 unlabelled points did not help (-0.2 points of accuracy).'
     """
     if gain <= 0:
         return (
-            f"Here the {n_unlabeled:,} unlabelled points bought nothing ({gain:+.1f} points of "
+            f"Here the {n_unlabeled:,} unlabelled points did not help ({gain:+.1f} points of "
             "accuracy)."
         )
     return (
-        f"The {n_unlabeled:,} unlabelled points bought {gain:.1f} points of accuracy: they show\n"
+        f"The {n_unlabeled:,} unlabelled points improved accuracy by {gain:.1f} points: they show\n"
         "where the moons are, and a label spreads along its moon. Nobody had to label them."
     )
 

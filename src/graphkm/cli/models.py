@@ -239,6 +239,7 @@ def graph_for(options: FitOptions, method: Method, X: Any, n_labeled: int) -> di
 
 # ------------------------------------------------------------------ scalers
 
+_LARGEST = 1e150  # squares of a million such values are finite
 _SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
 
 
@@ -278,7 +279,21 @@ def behind_scaler(scaler: Any, estimator: Any) -> Any:
 def fit_behind_scaler(estimator: Any, scale: Scale, X: Any, y: Any) -> tuple[Any, str]:
     """Return the fitted model with its scaler, and the name of the scaling."""
     chosen = choose_scale(scale, X)
+    if chosen == "standard":
+        _check_squares(X)
     return behind_scaler(make_scaler(chosen), estimator).fit(X, y), chosen
+
+
+def _check_squares(X: Any) -> None:
+    """Raise if squares of a column's values overflow: its standard deviation would be infinite."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    worst = int(np.argmax(largest))
+    if largest[worst] > _LARGEST:
+        raise ValueError(
+            f"Feature {worst + 1} has values as large as {largest[worst]:.3g}, whose squares "
+            "overflow, so that it has no standard deviation. Fix these rows, leave the column out "
+            "with --drop, or pass --scale maxabs."
+        )
 
 
 def last_step(model: Any) -> Any:

@@ -49,7 +49,7 @@ def search(
     files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
     learning: LearningOptions = LearningOptions(),  # noqa: B008
 ) -> None:
-    """Choose the parameters by held-out labels, and tell what the unlabelled rows bought.
+    """Choose the parameters by held-out labels, and tell how much the unlabelled rows help.
 
     Lists to choose from are set like --set Cs=[1,10] or --set C_graphs=[0,1e5].
     """
@@ -133,12 +133,16 @@ def bought(found: Any, task: str) -> str:
     """Return a sentence on the gain from the unlabelled rows, by the search's own scores."""
     gain = found.unlabeled_gain_
     if math.isnan(gain):
-        return "too few labels to measure what they bought; what these say flows along the graph"
+        return "too few labels to measure how much they help; what these say flows along the graph"
     model = found.best_estimator_
     if (model.corrected_ is not None and model.field_ is None) or model.plan_.graph is None:
         return "did not help here: the best candidate ignores them"
-    unit = f"{100 * gain:+.2f} points of accuracy" if task == "classify" else f"{gain:+.4f} of R^2"
-    return f"bought {unit}, against the best candidate that ignores them"
+    score, size = "accuracy", f"{100 * gain:.2f} points"
+    if task != "classify":
+        score, size = "R^2", f"{gain:.4f}"
+    if gain <= 0:
+        return f"made held-out predictions surer; their {score} changed by {size}"
+    return f"improved {score} by {size}, against the best candidate that ignores them"
 
 
 def _short(value: Any) -> str:

@@ -119,6 +119,7 @@ def learn_stream(
         if scaler is not None:
             scaler.fit(first.X)
         model = make_estimator(Method.gkm, note.task, fit)
+        _require_stream(model)
         classes = _classes(first, note, seen)
         _check_same_settings(settings.checkpoint, _lasting(note, classes, settings))
         record = Record(note.task)
@@ -128,6 +129,14 @@ def learn_stream(
     if record.n_labeled == 0:
         raise DataFileError(f"{table.name}: none of its {record.n_rows:,} rows has a label.")
     return behind_scaler(scaler, model), note, record
+
+
+def _require_stream(model: Any) -> None:
+    """Raise if a model cannot learn from a stream, with its own reason."""
+    try:
+        _ = model.partial_fit
+    except AttributeError as error:
+        raise UsageError(str(error.__cause__ or error)) from error
 
 
 def _survey(path: str, files: TrainingFileOptions, settings: Settings) -> Survey:

@@ -68,7 +68,7 @@ def open_known(
         options = replace(options, header=True)  # the model finds its columns by their names
     handling = {"on_bad_row": "skip"} if skip else {}
     if skip is None:
-        handling["advice"] = "Mend it."
+        handling["advice"] = "Fix it."
     with _open(path, options, **handling) as opened:
         if opened.format != "libsvm":
             chooser = KnownColumns(note, options.label, options.drop or (), labels)
@@ -223,7 +223,8 @@ class KnownColumns:
         if missing:
             raise DataFileError(
                 f"{head.file} lacks {len(missing)} of the model's {len(wanted)} columns: "
-                f"{listed(missing)}."
+                f"{listed(missing)}. If its first line holds values and not names, pass "
+                "header=False."
             )
         features = tuple(find_column(head, name, "--drop") for name in wanted)
         label = self.label if self.labels else None

@@ -100,7 +100,7 @@ def read_container(
             error.errno, f"The file could not be read ({error.strerror})", str(place)
         ) from error
     if len(content) < _START.size + _DIGEST or not content.startswith(_MAGIC):
-        raise _damaged(place, "it is not a model of graphkm, or only the beginning of one")
+        raise _damaged(place, "it is not a graphkm model, or only the beginning of one")
     _, version, size = _START.unpack_from(content)
     if version > _VERSION:
         raise ModelFileError(

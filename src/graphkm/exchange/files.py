@@ -111,7 +111,7 @@ def read_note(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _note(path: str | os.PathLike[str], header: dict[str, Any]) -> dict[str, Any]:
     note = header.get("note")
     if not isinstance(note, dict):
-        raise ModelFileError(f"{os.fspath(path)} is not a model of graphkm: it has no note.")
+        raise ModelFileError(f"{os.fspath(path)} is not a graphkm model: it has no note.")
     return note
 
 

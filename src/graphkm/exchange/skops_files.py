@@ -56,7 +56,7 @@ def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         found = {} if unknown else skops.loads(content, trusted=sorted(_TRUSTED))
     except Exception as error:  # skops has no error of its own for files that it cannot read
         raise ModelFileError(
-            f"{os.fspath(path)} is damaged, or no model of graphkm ({type(error).__name__}: "
+            f"{os.fspath(path)} is damaged, or not a graphkm model ({type(error).__name__}: "
             f"{error}); train the model again."
         ) from error
     if unknown:
@@ -67,7 +67,9 @@ def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     model, note = _parts(found)
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     if not (isinstance(last, CORRECTED) and hasattr(last, "estimator_") and type(note) is dict):
-        raise ModelFileError(f"{os.fspath(path)} is a skops file, but no model of graphkm train.")
+        raise ModelFileError(
+            f"{os.fspath(path)} is a skops file, but not a model of graphkm train."
+        )
     return model, note
 
 

@@ -44,7 +44,7 @@ class BadRows:
     name: str
     on_bad_row: str = "error"
     place: str = "line"
-    advice: str = "Mend it, or pass on_bad_row='skip' to leave such rows out."
+    advice: str = "Fix it, or pass on_bad_row='skip' to leave such rows out."
     count: int = 0
     reasons: list[str] = field(default_factory=list)
 

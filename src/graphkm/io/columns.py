@@ -126,14 +126,16 @@ class AllBesideLabel:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first few names, for a message.
+    """Return some names for a message: the first ones, and the last, which may be the label's.
 
     Examples
     --------
     >>> listed(["a", "b"]), listed("abcdefghij")
-    ('a, b', 'a, b, c, d, e, f, g, h, ...')
+    ('a, b', 'a, b, c, d, e, f, g, ..., j')
     """
-    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    if len(names) <= _SHOWN:
+        return ", ".join(names)
+    return ", ".join([*names[: _SHOWN - 1], "...", names[-1]])
 
 
 def mark_unlabeled(y: NDArray[np.float64], unlabeled: Any) -> NDArray[np.float64]:

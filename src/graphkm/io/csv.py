@@ -130,6 +130,7 @@ class CsvParser:
         if columns.label is not None:
             self._places[columns.label] = _LABEL
         self._delimiter, self._labels, self._unlabeled = delimiter, labels, unlabeled
+        self._names = columns.head.names
         self._make_room(0)
 
     def reserve(self, text: bytes) -> None:
@@ -181,7 +182,10 @@ class CsvParser:
             y[row] = word.replace('""', '"') if text[begin - 1 : begin] == b'"' else word
         return y
 
-    def facts(self, text: str) -> dict[str, Any]:
-        """Return values for the message of a complaint."""
+    def facts(self, text: str, before: str) -> dict[str, Any]:
+        """Return values for the message of a complaint, the name of its column among them."""
         n_fields = len(fields(text, self._delimiter))
-        return {"n_fields": n_fields, "n_columns": len(self._places)}
+        place = len(fields(before, self._delimiter)) - 1
+        column = f"{place + 1}" if self._names is None else repr(self._names[place])
+        where = f", in column {column}"
+        return {"n_fields": n_fields, "n_columns": len(self._places), "where": where}

@@ -178,9 +178,9 @@ class LibsvmParser:
         labels = self._labels[:n_rows].copy()
         return labels, counts, self._indices[:n].copy(), self._values[:n].copy()
 
-    def facts(self, text: str) -> dict[str, Any]:
-        """Return values for the message of a complaint."""
-        return {"n_features": self._last + 1 - self._first}
+    def facts(self, text: str, before: str) -> dict[str, Any]:
+        """Return values for the message of a complaint; an index tells where it is."""
+        return {"n_features": self._last + 1 - self._first, "where": ""}
 
 
 def _joined(arrays: list[Arrays]) -> Arrays:

@@ -26,11 +26,11 @@ _REASONS = (
     "zero_based=True)",
     "the index of {text} is beyond the {n_features} features there are (n_features)",
     "the index of {text} is not above the one before it; they must increase along a line",
-    "the value of {text} is not a number",
-    "the value of {text} is not finite",
+    "the value of {text} is not a number{where}",
+    "the value of {text} is not finite{where}",
     "{text} is not a whole number after qid:",
     "there are {n_fields} fields where {n_columns} are expected: {text}",
-    "a value is missing (NaN, ? or an empty field)",
+    "a value is missing (NaN, ? or an empty field){where}",
     "the quotes of {text} are not closed, or more text follows them",
 )
 
@@ -47,8 +47,8 @@ class LineParser(Protocol):
     def take(self, text: bytes, n_rows: int) -> Any:
         """Return copies of the rows read."""
 
-    def facts(self, text: str) -> dict[str, Any]:
-        """Return values for the message of a complaint."""
+    def facts(self, text: str, before: str) -> dict[str, Any]:
+        """Return values for the message of a complaint about a text, with the line before it."""
 
 
 def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
@@ -99,13 +99,14 @@ class Lines:
                 offset, n_lines, row, code, begin, end = parser.resume(text, offset, row)
                 line += n_lines
                 if code:
-                    self.bad_rows.add(line, explain(code, text[begin:end], parser))
+                    before = text[text.rfind(b"\n", 0, begin) + 1 : begin]
+                    self.bad_rows.add(line, explain(code, text[begin:end], before, parser))
             if row:
                 yield parser.take(text, row)
 
 
-def explain(code: int, about: bytes, parser: LineParser) -> str:
+def explain(code: int, about: bytes, before: bytes, parser: LineParser) -> str:
     """Return a complaint of the compiled parser in words."""
-    text = about.decode("utf-8", "backslashreplace")
+    text, rest = (part.decode("utf-8", "backslashreplace") for part in (about, before))
     shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
-    return _REASONS[code].format(text=repr(shown), **parser.facts(text))
+    return _REASONS[code].format(text=repr(shown), **parser.facts(text, rest))

@@ -1,0 +1,83 @@
+"""What the command line says of mistakes: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cli_runner import run
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Return a function that writes a table with features x, z and label, and returns its path."""
+
+    def write(cells=None, header="x,z,label", name="rows.csv"):
+        rng = np.random.default_rng(0)
+        rows = [[f"{a:.3f}", f"{b:.3f}", str(int(a > 0))] for a, b in rng.normal(size=(60, 2))]
+        for i in range(0, 60, 2):
+            rows[i][2] = ""
+        for (row, column), value in (cells or {}).items():
+            rows[row][column] = value
+        lines = [header] * bool(header) + [",".join(row) for row in rows]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return tmp_path / name
+
+    return write
+
+
+def told(capsys, *arguments):
+    code = run(*arguments)
+    return code, " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("NA", "line 9: the value of 'NA' is not a number, in column 'z'. Fix it, or pass"),
+        ("", "line 9: a value is missing (NaN, ? or an empty field), in column 'z'. Fix it"),
+        ("inf", "line 9: the value of 'inf' is not finite, in column 'z'. Fix it"),
+    ],
+)
+def test_a_bad_cell_has_its_column(table, capsys, tmp_path, cell, reason):
+    code, said = told(capsys, "train", table({(7, 1): cell}), tmp_path / "m.gkm")
+    assert code == 1 and reason in said
+
+
+def test_without_names_columns_have_numbers(table, capsys, tmp_path):
+    file = table({(7, 1): "NA"}, header="")
+    code, said = told(capsys, "train", file, tmp_path / "m.gkm", "--no-header")
+    assert code == 1 and "the value of 'NA' is not a number, in column 2." in said
+
+
+def test_delimiters_in_quotes_do_not_count(table, capsys, tmp_path):
+    file = table({(7, 0): '"1,5"', (7, 1): "NA"}, header="x,z,label")
+    code, said = told(capsys, "train", file, tmp_path / "m.gkm", "--drop", "x")
+    assert code == 1 and "in column 'z'" in said
+
+
+def test_a_solver_that_cannot_stream(table, capsys, tmp_path):
+    code, said = told(capsys, "stream", table(), tmp_path / "m.gkm", "--solver", "newton")
+    assert code == 2 and "partial_fit" in said and "--solver newton" in said and "sgd" in said
+
+
+def test_values_too_large_to_be_scaled(table, capsys, tmp_path):
+    file = table({(7, 1): "1e300"})
+    code, said = told(capsys, "train", file, tmp_path / "m.gkm")
+    assert code == 1 and "Feature 2 has values as large as 1e+300" in said
+    assert run("train", file, tmp_path / "m.gkm", "--scale", "maxabs") == 0
+
+
+def test_the_last_column_is_always_listed(capsys, tmp_path):
+    file = tmp_path / "wide.csv"
+    names = [f"c{i}" for i in range(40)] + ["y"]
+    file.write_text(",".join(names) + "\n" + ",".join(["1"] * 41) + "\n")
+    code, said = told(capsys, "train", file, tmp_path / "m.gkm", "--label", "target")
+    assert code == 2 and "the columns are c0, c1, c2, c3, c4, c5, c6, ..., y." in said
+
+
+def test_a_file_without_names_for_a_model_with_names(table, capsys, tmp_path):
+    assert run("train", table(), tmp_path / "m.gkm") == 0
+    capsys.readouterr()
+    code, said = told(capsys, "evaluate", tmp_path / "m.gkm", table(header="", name="b.csv"))
+    assert code == 1 and "lacks 2 of the model's 2 columns: x, z." in said
+    assert "pass --no-header" in said
