@@ -170,14 +170,10 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
             self._measure(known, weights)
             return
         # The function learnt so far stays the same; its numbers change to the new units.
-        numbers, arrays = self.stream_.state()
-        kept, before = self.stream_.kept, self.spread_
-        deviations = [before * kept.targets[kept.labeled, 0], known - self.origin_]
-        all_weights = [kept.weights[kept.labeled], weights]
-        self.spread_ = spread_of(np.concatenate(deviations), np.concatenate(all_weights))
-        factor = before / self.spread_
-        scaled = {name: factor * arrays[name] for name in ("sums", "kept_targets")}
-        self.stream_.restore(numbers, arrays | scaled)
+        before, (targets, earlier) = self.spread_, self.stream_.known_targets()
+        deviations = [before * targets[:, 0], known - self.origin_]
+        self.spread_ = spread_of(np.concatenate(deviations), np.concatenate([earlier, weights]))
+        self.stream_.rescale(before / self.spread_)
 
     def _measure(self, known: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Set the units in which these targets are learnt."""
