@@ -95,9 +95,10 @@ class StreamingGKM(BaseGKM):
 
     def __getattr__(self, name: str) -> Any:
         """Solve for what a stream of sums has learnt when it is asked for."""
-        if name not in _SOLVED or not isinstance(self.__dict__.get("stream_"), SumsStream):
+        stream = self.__dict__.get("stream_")
+        if name not in _SOLVED or not isinstance(stream, SumsStream):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        with blas_threads_for(self.stream_.solver.n_landmarks, self.stream_.solver.n_landmarks):
+        with blas_threads_for(stream.solver.n_landmarks, stream.solver.n_landmarks):
             self.C_ = self._set_function()
         return self.__dict__[name]
 

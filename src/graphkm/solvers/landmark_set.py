@@ -1,4 +1,4 @@
-"""The landmarks of a stream: chosen from kept rows, and replaced when new rows are far from them."""
+"""The landmarks of a stream: rows that it kept, replaced when new rows are far from them."""
 
 from __future__ import annotations
 

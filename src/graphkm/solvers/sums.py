@@ -39,15 +39,15 @@ class RowSums(NamedTuple):
         The diagonal of Y'WY.
     weight : float
         The sum of w.
-    count : float
-        The number of rows; forgetting reduces it, too.
+    n_rows : float
+        Their number; forgetting reduces it, too.
     """
 
     gram: Matrix
     cross: Matrix
     squares: Matrix
     weight: float
-    count: float
+    n_rows: float
 
 
 def no_rows(n_features: int, n_outputs: int) -> RowSums:
@@ -63,7 +63,7 @@ def add_rows(sums: RowSums, features: Any, targets: Matrix, weights: Matrix) -> 
     --------
     >>> A, y, w = np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]]), np.array([1.0, 2.0])
     >>> sums = add_rows(no_rows(1, 1), A, y, w)
-    >>> float(sums.gram[0, 0]), float(sums.cross[0, 0]), sums.weight, sums.count
+    >>> float(sums.gram[0, 0]), float(sums.cross[0, 0]), sums.weight, sums.n_rows
     (9.0, 13.0, 3.0, 2.0)
     """
     if not len(weights):
@@ -75,13 +75,19 @@ def add_rows(sums: RowSums, features: Any, targets: Matrix, weights: Matrix) -> 
         sums.cross + A.T @ Y,
         sums.squares + np.einsum("ir,ir->r", Y, Y),
         sums.weight + float(weights.sum()),
-        sums.count + len(weights),
+        sums.n_rows + len(weights),
     )
 
 
 def add(one: RowSums, other: RowSums) -> RowSums:
     """Return the sums over the rows of both."""
-    return RowSums._make(a + b for a, b in zip(one, other, strict=True))
+    return RowSums(
+        one.gram + other.gram,
+        one.cross + other.cross,
+        one.squares + other.squares,
+        one.weight + other.weight,
+        one.n_rows + other.n_rows,
+    )
 
 
 def scale(sums: RowSums, factor: float) -> RowSums:
@@ -91,9 +97,7 @@ def scale(sums: RowSums, factor: float) -> RowSums:
 
 def leading(sums: RowSums, n_features: int) -> RowSums:
     """Return the sums for the first features alone."""
-    return sums._replace(
-        gram=sums.gram[:n_features, :n_features], cross=sums.cross[:n_features]
-    )
+    return sums._replace(gram=sums.gram[:n_features, :n_features], cross=sums.cross[:n_features])
 
 
 def transformed(sums: RowSums, T: Matrix) -> RowSums:
@@ -149,7 +153,7 @@ def choose_C(one: RowSums, other: RowSums, penalty: Matrix) -> float:
     """
     unit = float(penalty.diagonal().mean()) or 1.0
     weight = 0.5 * (one.weight + other.weight)
-    if one.count + other.count < _FEW or not min(one.weight, other.weight) > 0:
+    if one.n_rows + other.n_rows < _FEW or not min(one.weight, other.weight) > 0:
         return _USUAL / unit
     errors: dict[int, float] = {}
 
@@ -164,7 +168,7 @@ def choose_C(one: RowSums, other: RowSums, penalty: Matrix) -> float:
 
     at = _START
     while _LEAST < at < _MOST:
-        step = min((-1, 0, 1), key=lambda step: error(at + step))  # noqa: B023
+        step = min((-1, 0, 1), key=lambda step: error(at + step))
         if step == 0:
             break
         at += step

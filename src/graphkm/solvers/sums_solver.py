@@ -154,9 +154,7 @@ class SumsState:
         K = self._features.kernels_at(rows)
         judges = half_of(rows)
         self._all = add_rows(self._all, K, targets, weights)
-        self._half = add_rows(
-            self._half, K[judges, :JUDGES], targets[judges], weights[judges]
-        )
+        self._half = add_rows(self._half, K[judges, :JUDGES], targets[judges], weights[judges])
         self._done += len(rows)
 
     def solution(self) -> Solution:

@@ -28,7 +28,7 @@ from .centres import stack
 from .landmark_set import LandmarkSet
 from .reservoir import Ints, Reservoir, offer_both
 from .stream import Machine, StreamRows
-from .sums import RowSums, add_rows, half_of, leading, no_rows, scale, solve, transformed
+from .sums import RowSums, add_rows, half_of, no_rows, scale, solve, transformed
 from .sums_solver import BLOCK, JUDGES, chosen_C
 
 _FIRST = 4  # rows for each landmark before landmarks are chosen
@@ -91,6 +91,7 @@ class SumsStream:
         empty = no_centres(s.n_features, s.sparse, s.dtype)
         nothing = StreamRows(empty, np.empty(0, bool), np.empty((0, s.n_outputs)), np.empty(0))
         self.kept, self.kept_ids = nothing, np.empty(0, np.int64)  # others, then labels
+        self._waiting: tuple[Waiting, ...]
         self._waiting = (Waiting(empty, np.empty((0, s.n_outputs)), np.empty(0), self.kept_ids),)
         self.landmarks: LandmarkSet | None = None
         self._next = _FIRST * s.n_landmarks  # rows after which landmarks are looked at
@@ -171,7 +172,7 @@ class SumsStream:
             "filled": [self.labels.filled, self.others.filled],
             "generators": [rng.bit_generator.state for rng in self._generators()],
             "weights": [self._all.weight, self._half.weight],
-            "counts": [self._all.count, self._half.count],
+            "counts": [self._all.n_rows, self._half.n_rows],
         }
         waiting, landmarks = self._joined(), self.landmarks
         arrays = {
@@ -210,9 +211,7 @@ class SumsStream:
             gram = np.zeros((len(cross), len(cross)), order="F")
             gram[np.triu_indices(len(cross))] = arrays[f"{name}_gram"]
             squares = arrays[f"{name}_squares"]
-            both.append(
-                RowSums(gram, cross, squares, numbers["weights"][i], numbers["counts"][i])
-            )
+            both.append(RowSums(gram, cross, squares, numbers["weights"][i], numbers["counts"][i]))
         self._all, self._half = both
 
     def __getstate__(self) -> tuple[SumsStreamSolver, tuple[dict[str, Any], dict[str, Any]]]:
