@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._parameters import check_count, check_number
-from ..solvers.sums_solver import BLOCK, JUDGES
+from ..solvers.sums_solver import JUDGES, block_size
 from .codec import State
 from .machines import (
     check_kernel,
@@ -92,7 +92,7 @@ def _check_counters(solver: State, numbers: State, arrays: State) -> None:
         and filled[0] <= min(n_labels, max(1, m // 2))
         and filled[1] <= min(n_rows - n_labels, m)
         and clock <= n_rows < following
-        and (waiting < min(BLOCK, n_labels + 1) if begun else waiting == n_labels)
+        and (waiting < min(block_size(m), n_labels + 1) if begun else waiting == n_labels)
         and (np.diff(ids["waiting"]) > 0).all()
         and (1 if begun else 0) <= len(ids["landmark"]) <= (m if begun else 0),
         "its rows, labels and landmarks do not add up",

@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 _PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are dropped
 _FAR = 0.95  # of the landmarks are nearer to another one than a row that is far
-_DRIFT = 0.15  # share of far rows that shows a drift: three times what is usual
+_DRIFT = 0.15  # share of far rows that shows a drift: three times what is usual. Few rows need more
 _ENOUGH = 20  # rows that can show it
 _RIDGE = 1e-8  # keeps projections of nearly equal landmarks bounded
 
@@ -81,8 +81,8 @@ class LandmarkSet:
         """Return landmarks that follow a drift; None if the rows do not show one.
 
         A row is far if its nearest landmark is farther from it, in feature space, than 95 % of the
-        landmarks are from each other. If 15 % of the rows are, they take the places of landmarks
-        that are nearest to no row.
+        landmarks are from each other. If more than 15 % + 1 / sqrt(n) of n rows are far, they take
+        the places of landmarks that are nearest to no row.
         """
         fresh = np.flatnonzero(~np.isin(ids, self.ids))
         if len(fresh) < _ENOUGH or len(self) < _ENOUGH:
@@ -94,7 +94,7 @@ class LandmarkSet:
         diagonal = self.kernel.diagonal(rows[fresh]) + self.offset
         away = diagonal[:, None] + own - 2.0 * self.values(rows[fresh])
         far = fresh[away.min(axis=1) > usual]
-        if len(far) <= _DRIFT * len(fresh):
+        if len(far) <= (_DRIFT + min(len(self), len(fresh)) ** -0.5) * len(fresh):
             return None
         idle = np.setdiff1d(np.arange(len(self)), away.argmin(axis=1))
         count = min(len(far), len(idle))

@@ -188,11 +188,9 @@ def _factor(matrix: Matrix) -> Matrix:
     """
     diagonal = np.einsum("jj->j", matrix)
     raised = len(matrix) * np.finfo(np.float64).eps * float(diagonal.mean())
-    while True:
+    failed = 1
+    while failed and np.isfinite(raised):
         diagonal += raised
         factor, failed = dpotrf(matrix)
-        if not failed:
-            return np.asarray(factor)
         raised *= 10.0
-        if not np.isfinite(raised):
-            raise FloatingPointError("sums over rows are not finite")
+    return np.asarray(factor)

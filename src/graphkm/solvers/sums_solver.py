@@ -28,9 +28,8 @@ from .sums import (
 )
 
 _LANDMARKS = 1000  # "auto"
+_LEAST, _MOST = 64, 1024  # labelled rows that are added together
 _PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are dropped
-BLOCK = 1024
-"""Labelled rows that are added together."""
 JUDGES = 1000
 """Landmarks that take part in the choice of C, at most."""
 
@@ -63,9 +62,9 @@ class Sums(Solver):
     -----
     A stream takes its landmarks from a sample of its first rows, four times as many as landmarks.
     Then it compares a sample of all rows so far (of recent ones, with a half-life) with them
-    whenever the number of rows has doubled, or after every half-life. If 15 % of the sample are
-    farther from all landmarks than 95 % of the landmarks are from each other, the data have
-    drifted. The far rows take the places of landmarks that are nearest to no row of the sample.
+    whenever the number of rows has doubled, or after every half-life. If more than 15 % of the
+    sample (and 1 / sqrt(n) for its n rows) are farther from all landmarks than 95 % of the
+    landmarks are from each other, the data have drifted. The far rows take the places of landmarks that are nearest to no row of the sample.
     The sums so far are projected: the kernel of a new landmark becomes the nearest function in the
     span of the old ones. What lies outside that span is lost for rows already added, and rows that
     come later count in full.
@@ -148,7 +147,7 @@ class SumsState:
 
     def advance(self) -> None:
         """Add a block of labelled rows."""
-        block = slice(self._done, self._done + BLOCK)
+        block = slice(self._done, self._done + block_size(len(self._features)))
         rows = self._objective.labeled[block]
         targets, weights = self._objective.targets[block], self._objective.weights[block]
         K = self._features.kernels_at(rows)
@@ -173,6 +172,11 @@ class SumsState:
             objective=J,
             C=np.full(a.shape[1], C),
         )
+
+
+def block_size(n_landmarks: int) -> int:
+    """Return how many labelled rows are added together: for small blocks sums are slow."""
+    return min(max(n_landmarks, _LEAST), _MOST)
 
 
 def chosen_C(sums: RowSums, half: RowSums, penalty: np.ndarray) -> float:

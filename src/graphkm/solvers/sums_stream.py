@@ -7,8 +7,8 @@
 - A solution adds those that wait to a copy of the sums.
 - With a half-life h a row counts 2^(-age / h).
 
-All of it depends on the rows, their order and the seed, and not on the cut into chunks: the same
-rows give the same bits.
+All of it depends on the rows, their order and the seed. The cut into chunks changes only what the
+first chunk decides, such as the mean row, and so the rounding.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .landmark_set import LandmarkSet
 from .reservoir import Ints, Reservoir, offer_both
 from .stream import Machine, StreamRows
 from .sums import RowSums, add_rows, half_of, no_rows, scale, solve, transformed
-from .sums_solver import BLOCK, JUDGES, chosen_C
+from .sums_solver import JUDGES, block_size, chosen_C
 
 _FIRST = 4  # rows for each landmark before landmarks are chosen
 _PIECE = 4096  # rows looked at together
@@ -95,6 +95,7 @@ class SumsStream:
         self._waiting = (Waiting(empty, np.empty((0, s.n_outputs)), np.empty(0), self.kept_ids),)
         self.landmarks: LandmarkSet | None = None
         self._next = _FIRST * s.n_landmarks  # rows after which landmarks are looked at
+        self._block = block_size(s.n_landmarks)
         self._clock = 0  # the row number that the sums are up to date with
         self._all = self._half = no_rows(0, s.n_outputs)
 
@@ -117,8 +118,8 @@ class SumsStream:
         factor = self._faded(self.n_rows - self._clock)
         sums, half = scale(sums, factor), scale(half, factor)
         waiting = self._joined()
-        for first in range(0, len(waiting.ids), BLOCK):
-            block = waiting.part(slice(first, first + BLOCK))
+        for first in range(0, len(waiting.ids), self._block):
+            block = waiting.part(slice(first, first + self._block))
             sums, half = self._with_block(sums, half, landmarks, block, self.n_rows)
         if not sums.weight:
             none = np.empty(0, np.int64)
@@ -253,11 +254,11 @@ class SumsStream:
     def _add_blocks(self) -> None:
         """Add the complete blocks of labelled rows to the sums."""
         n_waiting = sum(len(part.ids) for part in self._waiting)
-        if self.landmarks is None or n_waiting < BLOCK:
+        if self.landmarks is None or n_waiting < self._block:
             return
         waiting, first = self._joined(), 0
-        for first in range(BLOCK, n_waiting + 1, BLOCK):
-            block = waiting.part(slice(first - BLOCK, first))
+        for first in range(self._block, n_waiting + 1, self._block):
+            block = waiting.part(slice(first - self._block, first))
             now = int(block.ids[-1]) + 1
             factor = self._faded(now - self._clock)
             sums, half = scale(self._all, factor), scale(self._half, factor)
