@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import is_classifier
 
 from .._parameters import check_count, check_number
 from ..solvers.sums_solver import JUDGES, block_size
@@ -50,6 +51,7 @@ def _check_solver(
     kernel: Any,
     offset: Any,
     C: Any,
+    classes: Any,
     n_features: Any,
     n_outputs: Any,
     sparse: Any,
@@ -62,6 +64,7 @@ def _check_solver(
     require(bool(kernel.has_rows), "its kernel has no rows")
     require(type(offset) is float, f"its offset is {offset}")
     check_number("offset", offset, least=0)
+    require(classes is is_classifier(model), "its targets are of another kind")
     sizes = (model.n_features_in_, n_functions(model))
     require((n_features, n_outputs) == sizes and type(sparse) is bool, "its rows are others")
     if C is not None:

@@ -230,10 +230,10 @@ def make_plan(
 def choose_stream(estimator: Any) -> tuple[Solver, str]:
     """Return the solver of a stream for solver="auto", and why."""
     e = estimator
-    asked = (e.C_graph, e.smoothness) != ("auto", "auto") or e.loss not in _LOSSES
-    if asked:
-        return SGD(), "a stream with a loss, a graph or a smoothness takes stochastic steps"
-    return Sums(), "sums over all rows do not depend on their order"
+    graph = (e.graph, e.smoothness) != ("knn", "auto") or e.C_graph not in ("auto", 0)
+    if graph or e.loss not in _LOSSES:
+        return SGD(), "a stream with a graph or a loss of its own takes stochastic steps"
+    return Sums(), "a stream is summed up"
 
 
 def _with_sums(plan: Plan, estimator: Any) -> Plan:

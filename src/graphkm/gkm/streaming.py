@@ -97,7 +97,7 @@ class StreamingGKM(BaseGKM):
         """Solve for what a stream of sums has learnt when it is asked for."""
         stream = self.__dict__.get("stream_")
         if name not in _SOLVED or not isinstance(stream, SumsStream):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return super().__getattribute__(name)  # it is missing: the usual error
         with blas_threads_for(stream.solver.n_landmarks, stream.solver.n_landmarks):
             self.C_ = self._set_function()
         return self.__dict__[name]
@@ -269,6 +269,7 @@ def _sums_stream(plan: Plan, shared: dict[str, Any]) -> SumsStreamSolver | None:
         return None
     return SumsStreamSolver(
         C=None if isnan(plan.C) else plan.C,
+        classes=plan.classes,
         n_landmarks=int(sums.n_landmarks),
         half_life=sums.half_life,
         **shared,

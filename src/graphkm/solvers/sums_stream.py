@@ -45,6 +45,8 @@ class SumsStreamSolver:
         As in `Objective`.
     C : float or None
         None is chosen by halves of the labelled rows.
+    classes : bool
+        Whether targets are classes.
     n_features, n_outputs : int
         Sizes of a row and of a target.
     sparse : bool
@@ -62,6 +64,7 @@ class SumsStreamSolver:
     kernel: Kernel
     offset: float
     C: float | None
+    classes: bool
     n_features: int
     n_outputs: int
     sparse: bool
@@ -126,7 +129,7 @@ class SumsStream:
             return Machine(none, landmarks.rows[none], np.empty((0, self.solver.n_outputs)), np.nan)
         C = self.solver.C
         if C is None:
-            C = chosen_C(sums, half, landmarks.gram)
+            C = chosen_C(sums, half, landmarks.gram, classes=self.solver.classes)
         return Machine(landmarks.ids, landmarks.rows, solve(sums, landmarks.gram, C), C)
 
     def known_targets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
