@@ -191,7 +191,7 @@ def make_plan(
     if not _is_auto(e.solver):
         solver = resolve_solver(e.solver)
     elif streaming:
-        solver, why = choose_stream(e)
+        solver, why = choose_stream(e, sizes.classes)
     elif _is_large(sizes) and may_have_field(e, graph, kernel, sizes):
         solver, why = FieldSolver(), f"{sizes.n_rows:,} rows or {sizes.n_labeled:,} labels are many"
     else:
@@ -227,13 +227,18 @@ def make_plan(
     return replace(plan, graph=graph)
 
 
-def choose_stream(estimator: Any) -> tuple[Solver, str]:
-    """Return the solver of a stream for solver="auto", and why."""
+def choose_stream(estimator: Any, classes: bool) -> tuple[Solver, str]:
+    """Return the solver of a stream for solver="auto", and why.
+
+    Sums have squared losses, which a few wild targets would decide. So they are for classes.
+    """
     e = estimator
+    if not classes:
+        return SGD(), "a stream of quantities takes stochastic steps"
     graph = (e.graph, e.smoothness) != ("knn", "auto") or e.C_graph not in ("auto", 0)
     if graph or e.loss not in _LOSSES:
         return SGD(), "a stream with a graph or a loss of its own takes stochastic steps"
-    return Sums(), "a stream is summed up"
+    return Sums(), "a stream of classes is summed up"
 
 
 def _with_sums(plan: Plan, estimator: Any) -> Plan:

@@ -38,7 +38,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         As in `GKMClassifier`; "auto" is 10 / l for `Newton` at p = 2 with a graph that lists its
         edges, 50 n / l for `RowNewton`, and 0.01 otherwise (0.001 for a normalised smoothness at
         another p).
-    solver : {"auto", "newton", "row_newton", "sgd"} or Solver, default="auto"
+    solver : {"auto", "newton", "row_newton", "sgd", "sums"} or Solver, default="auto"
         As in `GKMClassifier`, but "auto" never takes `RowNewton`, whose predictions far from all
         known targets shrink towards ``origin_``. `SGD` takes 100,000 steps, or a fifth of the rows
         if that is more.

@@ -54,11 +54,15 @@ def can_stream(estimator: BaseGKM) -> bool:
 class StreamingGKM(BaseGKM):
     """An estimator that learns from streams.
 
-    ``partial_fit`` takes the steps of `graphkm.solvers.SGD`, with one t and one average over all
-    chunks, for the objective of `fit` over the rows seen so far. Every labelled row is a step
-    when it comes. The solver's `steps_per_row` may ask for more steps, which repeat kept labelled
-    rows. Edges join kept rows: `reservoir_size` rows with a label and as many without. The kept
-    rows are a sample of all rows so far or, with a `half_life`, of recent ones.
+    There are two ways. `graphkm.solvers.Sums` adds chunks to sums over all rows, and solves for f
+    when it is asked for: kernel ridge regression on landmarks, without a graph. solver="auto" takes
+    it for classes if loss, graph, smoothness and C_graph are as they come (C_graph may be 0).
+
+    `graphkm.solvers.SGD` takes stochastic steps, with one t and one average over all chunks, for
+    the objective of `fit` over the rows seen so far. Every labelled row is a step when it comes.
+    The solver's `steps_per_row` may ask for more steps, which repeat kept labelled rows. Edges join
+    kept rows: `reservoir_size` rows with a label and as many without. The kept rows are a sample of
+    all rows so far or, with a `half_life`, of recent ones.
 
     The first chunk fixes what `fit` takes from all rows: gamma if it is a word, and in
     regression the units of targets. Apart from these the model depends only on the rows and their
