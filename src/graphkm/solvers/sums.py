@@ -61,10 +61,10 @@ def add_rows(sums: RowSums, features: Any, targets: Matrix, weights: Matrix) -> 
 
     Examples
     --------
-    >>> A, y, w = np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]]), np.array([1.0, 2.0])
+    >>> A, y, w = np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]]), np.array([1.0, 4.0])
     >>> sums = add_rows(no_rows(1, 1), A, y, w)
     >>> float(sums.gram[0, 0]), float(sums.cross[0, 0]), sums.weight, sums.n_rows
-    (9.0, 13.0, 3.0, 2.0)
+    (17.0, 25.0, 5.0, 2.0)
     """
     if not len(weights):
         return sums

@@ -82,8 +82,6 @@ class SumsStreamSolver:
 class SumsStream:
     """The learning state: sums, landmarks, labelled rows that wait, and kept rows."""
 
-    n_iter = 1  # a solution takes one
-
     def __init__(self, solver: SumsStreamSolver) -> None:
         self.solver = s = solver
         labels, others, order = generators(s.seed, 3)
@@ -111,6 +109,11 @@ class SumsStream:
             if self.n_rows == self._next:
                 self._look_at_landmarks()
             first = last
+
+    @property
+    def n_iter(self) -> int:
+        """The steps of a solution: one, if there is anything to solve."""
+        return int(self.n_labels > 0)
 
     def machine(self) -> Machine:
         """Return the solution for all rows so far."""
