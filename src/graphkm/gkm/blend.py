@@ -38,11 +38,9 @@ class Blend:
     Parameters
     ----------
     graph : NodeGraph
-        Nodes, and the way from the rows to them.
-    labeled : ndarray of int of shape (l,)
-        The labelled rows.
+        Nodes, and the way from the labelled rows to them.
     weights : ndarray of shape (l,)
-        Their weights.
+        Weights of the labelled rows.
     targets : ndarray of shape (l, n_columns)
         What they should say.
     held_out : ndarray of shape (l, n_columns)
@@ -58,7 +56,6 @@ class Blend:
     def __init__(
         self,
         graph: NodeGraph,
-        labeled: NDArray[np.int64],
         weights: NDArray[np.float64],
         targets: Columns,
         held_out: Columns,
@@ -70,7 +67,7 @@ class Blend:
         self._weights, self._targets = weights / weights.mean(), targets
         self._model = held_out
         with self._few_threads():
-            self._every = list(cluster_features(graph, labeled, n_threads))
+            self._every = list(cluster_features(graph, n_threads))
             self._features = [each.phi for each in self._every]
             self._kinds = np.repeat([each.kind for each in self._every], FITS)
             self._names = list(dict.fromkeys(self._kinds.tolist()))
