@@ -109,7 +109,7 @@ class AnchorNodes(Nodes):
         return faded(near[:, :used], exponent[:, :used], d2[:, 0], self.reach)
 
     def joins(self, X: Any) -> Any:
-        """Return Z'Z of some rows without its diagonal, a CSR array. Those of several blocks add up.
+        """Return Z'Z of some rows without its diagonal, a CSR array. Those of blocks add up.
 
         Examples
         --------
