@@ -31,6 +31,7 @@ from graphkm import (
     GKMRegressor,
     GraphCorrectedClassifier,
     GraphCorrectedRegressor,
+    Sums,
 )
 from graphkm.exchange import ModelFileError, from_libsvm, load_model, save_model, to_libsvm
 from graphkm.io import DataFileError, read_libsvm
@@ -105,6 +106,9 @@ def good_models() -> list[bytes]:
         gkm_classifier(**stream).partial_fit(X, two, classes=[0, 1]),
         gkm_classifier(half_life=9.0, **stream).partial_fit(sparse, two, classes=[0, 1]),
         gkm_regressor(budget=5, **stream).partial_fit(X, real),
+        GKMClassifier(solver=Sums(3), random_state=0).partial_fit(X, two, classes=[0, 1]),
+        GKMClassifier(solver=Sums(9, 20.0), random_state=0).partial_fit(sparse, two, [0, 1]),
+        GKMRegressor(solver=Sums(4), random_state=0).partial_fit(X, real),
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"

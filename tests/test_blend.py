@@ -40,7 +40,7 @@ def squares(known):
 def two_moons():
     X, truth = make_moons(160, noise=0.1, random_state=0)
     labeled = np.random.default_rng(0).permutation(160)[:24]
-    graph = KNN().nodes(X)
+    graph = KNN().nodes(X, labeled)
     targets = truth[labeled].astype(float)[:, None]
     weights = np.random.default_rng(1).random(24) + 0.5
     said = np.clip(targets + np.random.default_rng(2).normal(scale=0.4, size=(24, 1)), 0, 1)
@@ -132,19 +132,19 @@ class TestFits:
         np.testing.assert_allclose(fits.blended(every, shares), added, rtol=1e-9)
 
     def test_values_at_the_nodes_are_those_of_the_features(self, two_moons):
-        graph, labeled, *_ = two_moons
-        found = list(cluster_features(graph, labeled))
+        graph, *_ = two_moons
+        found = list(cluster_features(graph))
         assert list(dict.fromkeys(each.kind for each in found)) == list(KINDS)
         for each in found:
             v = np.random.default_rng(0).normal(size=(each.phi.shape[1], 2))
-            at_rows = graph.rows[labeled] @ each.values(v)
+            at_rows = graph.rows @ each.values(v)
             np.testing.assert_allclose(at_rows, each.phi @ v, atol=2e-2)
             assert 0.2 < np.square(each.phi).sum(axis=1).mean() < 5
 
     def test_what_fades_is_the_inverse_of_the_laplacian(self, two_moons):
         """(eps + L)^(-1), divided by the roots of the degrees, up to a factor."""
         graph, labeled, *_ = two_moons
-        found = [each for each in cluster_features(graph, labeled) if each.kind == "near"]
+        found = [each for each in cluster_features(graph) if each.kind == "near"]
         k = round(1.2 * graph.nodes.n_neighbors)
         own = KNN(n_neighbors=k).nodes(graph.nodes.points)
         laplacian = np.eye(160) - own.similarity.toarray()
@@ -161,14 +161,14 @@ class TestBlend:
         return [(np.flatnonzero(place != f), np.flatnonzero(place == f)) for f in range(k)]
 
     def test_shares_minimise_the_squared_error_over_the_simplex(self, two_moons):
-        graph, labeled, weights, targets, said = two_moons
-        blend = Blend(Known(graph, labeled, weights, targets, said, 0.5))
+        graph, _, weights, targets, said = two_moons
+        blend = Blend(Known(graph, weights, targets, said, 0.5))
         judged = blend.judge(self.folds(), squares(targets))
         chosen = judged.candidates[-1]
         shares = np.array([chosen.estimator_weight, *chosen.field.values()])
         assert shares.sum() == pytest.approx(1.0) and shares.min() >= 0
         # The averages are those whose fields the other candidates are.
-        every = list(cluster_features(graph, labeled))
+        every = list(cluster_features(graph))
         fits = ClusterFits([each.phi for each in every], weights, targets)
         kinds = np.repeat([each.kind for each in every], FITS)
         loss = squares(targets)
@@ -189,24 +189,24 @@ class TestBlend:
         np.testing.assert_allclose(shares, w.value, atol=2e-4)
 
     def test_what_is_said_of_a_fold_does_not_depend_on_its_labels(self, two_moons):
-        graph, labeled, weights, targets, said = two_moons
+        graph, _, weights, targets, said = two_moons
         folds = self.folds()
         test = folds[1][1]
         outputs = []
         for flipped in (False, True):
             known = targets.copy()
             known[test] = 1 - known[test] if flipped else known[test]
-            about = Known(graph, labeled, weights, known, said, 0.5)
+            about = Known(graph, weights, known, said, 0.5)
             judged = Blend(about).judge(folds, squares(known))
             place = np.isin(judged.rows, test)
             outputs.append(np.array([each[place] for each in judged.outputs]))
         np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-12)
 
     def test_weights_count_in_proportion(self, two_moons):
-        graph, labeled, weights, targets, said = two_moons
+        graph, _, weights, targets, said = two_moons
         results = []
         for factor in (1.0, 1e-3, 1e4):
-            blend = Blend(Known(graph, labeled, factor * weights, targets, said, 0.5))
+            blend = Blend(Known(graph, factor * weights, targets, said, 0.5))
             judged = blend.judge(self.folds(), squares(targets))
             results.append(blend.fit(judged.candidates[-1]).values)
         np.testing.assert_allclose(results[1], results[0], atol=1e-6)
@@ -219,12 +219,13 @@ class TestFlow:
         """scale (eps + L)^(-1) scale Z'S (y - mean), enlarged so that it fits the labels best."""
         rows, labeled, weights, targets, said = two_moons
         X = rows.nodes.points
-        graph = KNN().nodes(X) if n_anchors is None else Anchors(n_anchors=n_anchors).nodes(X)
+        part = KNN() if n_anchors is None else Anchors(n_anchors=n_anchors)
+        graph = part.nodes(X, labeled)
         system = FieldSystem(graph.similarity, tol=1e-6)
-        known = Known(graph, labeled, weights, targets, said, 0.5)
+        known = Known(graph, weights, targets, said, 0.5)
         correction = Correction(known, system, [])
         field = correction.flow()
-        z = graph.rows[labeled].toarray()
+        z = graph.rows.toarray()
         flow = weights[:, None] * (targets - np.average(targets, axis=0, weights=weights))
         T = (1 + FLOW) * np.eye(len(graph.scale)) - graph.similarity.toarray()
         C = field.strength.C

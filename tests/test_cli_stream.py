@@ -14,7 +14,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from cli_runner import process, read_predictions, run, write_csv, write_libsvm
-from graphkm import GKMClassifier, GKMRegressor
+from graphkm import GKMClassifier, GKMRegressor, Sums
 from graphkm.online import prequential, train
 
 N, CHUNK = 600, 50
@@ -208,3 +208,16 @@ def test_a_stream_without_labels_is_refused(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("x,label\n" + "1,\n" * 10)
     assert run("stream", tmp_path / "a.csv", tmp_path / "m.gkm") == 1
     assert "none of its 10 rows has a label" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flags", [("--solver", "sums", "--landmarks", 40), ("--landmarks", 40)])
+def test_sums_over_landmarks(tmp_path, path, rows, flags):
+    X, y = rows
+    assert run("stream", path, tmp_path / "m.gkm", *FLAGS, *flags) == 0
+    solver = Sums(40)
+    expected = train(chunks(scaled(X), y), model().set_params(solver=solver), classes=[0, 1])
+    assert run("predict", tmp_path / "m.gkm", path, "--out", tmp_path / "out.csv") == 0
+    _, lines = read_predictions(tmp_path / "out.csv")
+    assert [float(line[0]) for line in lines] == expected.predict(scaled(X)).tolist()
+    assert run("stream", path, tmp_path / "m.gkm", *FLAGS, "--landmarks", 50) != 0
+    assert run("stream", path, tmp_path / "m.gkm", *FLAGS, "--landmarks", 1) != 0

@@ -15,7 +15,16 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, StandardScaler
 
-from graphkm import KNN, SGD, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV, Newton
+from graphkm import (
+    KNN,
+    SGD,
+    GKMClassifier,
+    GKMClassifierCV,
+    GKMRegressor,
+    GKMRegressorCV,
+    Newton,
+    Sums,
+)
 from graphkm._parts import Part
 from graphkm.exchange import ModelFileError, codec, load_model, read_note, save_model
 from graphkm.exchange.container import write_container
@@ -421,14 +430,51 @@ def test_arrays_must_fit_together(tmp_path, written, name, new, message):
     ],
 )
 def test_the_settings_of_a_stream_are_checked(tmp_path, name, value, message):
-    model = GKMClassifier(random_state=0).partial_fit(X, TWO, classes=[0, 1])
+    refused_with(tmp_path, SGD(), "solver", name, value, message)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "message"),
+    [
+        ("solver", "C", 0.0, "C must be"),
+        ("solver", "classes", False, "another kind"),
+        ("solver", "offset", -1.0, "offset must be"),
+        ("solver", "offset", 1, "its offset is 1"),
+        ("solver", "n_landmarks", 1, "n_landmarks must be"),
+        ("solver", "n_landmarks", 2**17, "many landmarks"),
+        ("solver", "n_landmarks", 6, "do not add up"),
+        ("solver", "half_life", 0, "half_life must be"),
+        ("solver", "n_outputs", 2, "its rows are others"),
+        ("solver", "kernel", {"object": "Precomputed", "fields": {}}, "no rows"),
+        ("solver", "dtype", None, "precision"),
+        ("solver", "evil", 1.0, "evil"),
+        ("numbers", "n_rows", 10**6, "do not add up"),
+        ("numbers", "n_labels", 3, "do not add up"),
+        ("numbers", "next", 0, "do not add up"),
+        ("numbers", "clock", 10**6, "do not add up"),
+        ("numbers", "clock", -1, "it has counted -1"),
+        ("numbers", "shuffle", "many", "it has counted many"),
+        ("numbers", "begun", 1, "does not tell"),
+        ("numbers", "begun", False, "do not add up"),
+        ("numbers", "filled", [0, 0], "out of order"),
+        ("numbers", "weights", [1.0], "its weights are"),
+        ("numbers", "counts", [1.0, float("inf")], "its counts are"),
+    ],
+)
+def test_a_stream_of_sums_is_checked(tmp_path, part, name, value, message):
+    refused_with(tmp_path, Sums(7), part, name, value, message)
+
+
+def refused_with(tmp_path, solver, part, name, value, message):
+    """Change one setting in the file of a stream, and expect that it is refused."""
+    model = GKMClassifier(solver=solver, random_state=0).partial_fit(X, TWO, classes=[0, 1])
     save_model(model, tmp_path / "a")
     header, arrays = taken_apart((tmp_path / "a").read_bytes())
     stream = dict(header["header"]["model"]["state"]["stream"]["dict"])
-    solver = stream["solver"]["dict"]
+    settings = stream[part]["dict"]
     if name == "evil":
-        solver.append([name, value])
-    for pair in solver:
+        settings.append([name, value])
+    for pair in settings:
         if pair[0] == name:
             pair[1] = value
     refused(tmp_path / "b", sealed(header, arrays), message)

@@ -7,8 +7,16 @@ import pytest
 import scipy.sparse as sp
 
 from graphkm.graphs import KNN, Anchors, resolve_nodes
+from graphkm.graphs.anchors import (
+    ANCHORS_PER_ROW,
+    AnchorNodes,
+    add_by_anchor,
+    drawn_rows,
+    moved,
+    rows_by_anchor,
+)
 from graphkm.graphs.distinct import distinct_rows
-from graphkm.graphs.nodes import ANCHORS_PER_ROW, AnchorNodes, RowNodes, faded
+from graphkm.graphs.nodes import RowNodes, faded
 from graphkm.graphs.search import NeighbourIndex
 from graphkm.solvers.field import FieldData, FieldSystem, Strength
 
@@ -148,11 +156,87 @@ def test_thousands_of_copies(part):
     np.testing.assert_allclose(graph.nodes.weights(X[::100]).sum(axis=1), 1.0)
 
 
+def splitmix64(number):
+    mask = 2**64 - 1
+    z = ((number + 1) * 0x9E3779B97F4A7C15) & mask
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+    return z ^ (z >> 31)
+
+
+def literal_draw(n, m, seed):
+    return sorted(sorted(range(n), key=lambda row: splitmix64(row + splitmix64(seed)))[:m])
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (7, 7), (50, 3), (5000, 1), (5000, 700)])
+def test_the_first_anchors_are_the_rows_with_the_least_hashes(n, m):
+    for seed in (0, 1, 2**31 - 2):
+        np.testing.assert_array_equal(drawn_rows(n, m, seed), literal_draw(n, m, seed))
+
+
+def test_draws_are_uniform():
+    """A chi-squared test over 64 stretches of 10,000 rows, and over seeds for one row."""
+    drawn = np.concatenate([drawn_rows(10_000, 100, seed) for seed in range(200)])
+    counts = np.bincount(drawn * 64 // 10_000, minlength=64)
+    expected = len(drawn) / 64
+    assert ((counts - expected) ** 2 / expected).sum() < 110  # 63 on average; 1e-4 beyond
+    assert 1 <= (drawn == 1234).sum() <= 9
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_anchors_and_their_graph_are_sums_over_any_blocks(make):
+    X, m = some_rows(500), 12
+    anchors = make(X[:m])
+    nodes = AnchorNodes.at(anchors)
+    for cuts in ([250], [1, 2, 3, 400], [0, 77, 77]):
+        blocks = [make(block) for block in np.split(X, cuts)]
+        sums = [rows_by_anchor(NeighbourIndex(anchors), block) for block in blocks]
+        joins = sum(nodes.joins(block) for block in blocks)
+        total = sums[0]
+        for each in sums[1:]:
+            total = add_by_anchor(total, each)
+        own = np.linalg.norm(X[:, None] - X[None, :m], axis=2).argmin(axis=1)
+        means = np.array([X[own == j].mean(axis=0) for j in range(m)])
+        found = moved(anchors, total)
+        np.testing.assert_allclose(found if make is np.asarray else found.toarray(), means)
+        Z = nodes.weights(make(X)).toarray()
+        W = Z.T @ Z
+        np.fill_diagonal(W, 0)
+        np.testing.assert_allclose(joins.toarray(), W, rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_blocks_in_memory_do_not_matter(monkeypatch, size):
+    X = some_rows(200)
+    whole = Anchors(n_anchors=20).nodes(X)
+    monkeypatch.setattr("graphkm.graphs.anchors._BLOCK", size)
+    cut = Anchors(n_anchors=20).nodes(X)
+    np.testing.assert_allclose(cut.nodes.points, whole.nodes.points, rtol=1e-12)
+    np.testing.assert_allclose(
+        cut.similarity.toarray(), whole.similarity.toarray(), rtol=1e-6, atol=1e-9
+    )
+
+
+def test_an_anchor_without_rows_stays():
+    X = np.array([[0.0], [1.0], [2.0]])
+    anchors = np.array([[1.0], [1.0], [50.0]])
+    found = moved(anchors, rows_by_anchor(NeighbourIndex(anchors), X))
+    np.testing.assert_array_equal(found, anchors)
+
+
+@pytest.mark.parametrize("part", [KNN(n_neighbors=4), Anchors(n_anchors=15)])
+def test_only_some_rows_are_kept(part):
+    X, kept = np.vstack([some_rows(), some_rows()[:5]]), np.array([63, 2, 0])
+    every, some = part.nodes(X), part.nodes(X, kept)
+    np.testing.assert_array_equal(some.rows.toarray(), every.rows[kept].toarray())
+    assert (some.similarity != every.similarity).nnz == 0
+
+
 @pytest.mark.parametrize("n_anchors", [1, 2, 3, 4, 15])
 def test_anchors_are_the_formula(n_anchors):
     X = some_rows()
     nodes, similarity, rows, _ = Anchors(n_anchors=n_anchors, passes=1).nodes(X, seed=1)
-    drawn = X[np.sort(np.random.default_rng(1).choice(len(X), n_anchors, replace=False))]
+    drawn = X[literal_draw(len(X), n_anchors, seed=1)]
     own = np.linalg.norm(X[:, None] - drawn[None], axis=2).argmin(axis=1)
     means = np.array([X[own == j].mean(axis=0) for j in range(n_anchors)])
     np.testing.assert_allclose(nodes.points, means)

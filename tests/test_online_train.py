@@ -17,13 +17,25 @@ import streaming_job
 from graphkm import GKMRegressor
 from graphkm.exchange import ModelFileError, load_model
 from graphkm.online import CheckpointError, train
-from streaming_job import N_CHUNKS, ROWS, chunks, model
+from streaming_job import N_CHUNKS, ROWS, chunks
 
 JOB = Path(streaming_job.__file__)
 
 
+@pytest.fixture(scope="module", params=["sgd", "sums"])
+def kind(request):
+    """Return the way a stream is learnt."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory):
+def model(kind):
+    """Return what makes a model of this kind."""
+    return streaming_job.by_sums if kind == "sums" else streaming_job.model
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory, model):
     """Return the checkpoint of a run that nobody disturbed."""
     path = tmp_path_factory.mktemp("whole") / "a"
     train(chunks(), model(), classes=[0, 1], checkpoint=path, every=ROWS)
@@ -46,7 +58,7 @@ def until(last):
 
 @pytest.mark.parametrize("every", [1, 170, 10**6])
 @pytest.mark.parametrize("last", [1, 7, N_CHUNKS - 1])
-def test_a_run_goes_on_from_its_checkpoint(tmp_path, uninterrupted, last, every):
+def test_a_run_goes_on_from_its_checkpoint(tmp_path, uninterrupted, last, every, model):
     path = tmp_path / "a"
     with pytest.raises(StopError):
         train(until(last), model(), classes=[0, 1], checkpoint=path, every=every)
@@ -56,14 +68,14 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, uninterrupted, last, every)
     np.testing.assert_array_equal(final.dual_coef_, load_model(path).dual_coef_)
 
 
-def test_a_finished_run_is_read_and_left_alone(uninterrupted):
+def test_a_finished_run_is_read_and_left_alone(uninterrupted, model):
     before = uninterrupted.stat().st_mtime_ns
     final = train(chunks(), model(), checkpoint=uninterrupted)
     assert uninterrupted.stat().st_mtime_ns == before
     assert final.stream_.n_rows == N_CHUNKS * ROWS
 
 
-def test_it_is_partial_fit(uninterrupted):
+def test_it_is_partial_fit(uninterrupted, model):
     by_hand = model()
     for X, y in chunks():
         by_hand.partial_fit(X, y, classes=[0, 1])
@@ -73,7 +85,7 @@ def test_it_is_partial_fit(uninterrupted):
         np.testing.assert_array_equal(by_hand.support_vectors_, other.support_vectors_)
 
 
-def test_other_chunks_of_the_same_rows_count_once(tmp_path, uninterrupted):
+def test_other_chunks_of_the_same_rows_count_once(tmp_path, uninterrupted, model):
     """A checkpoint within a chunk: the rest of the chunk is new; only rounding differs."""
     path = tmp_path / "a"
     with pytest.raises(StopError):
@@ -99,15 +111,15 @@ def test_chunks_without_rows_and_regression(tmp_path):
 # ---------------------------------------------------------------- what cannot go on
 
 
-def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted):
+def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted, model):
     path = tmp_path / "a"
     path.write_bytes(uninterrupted.read_bytes())
     with pytest.raises(CheckpointError, match="belongs to another stream"):
         train(list(chunks())[:5], model(), checkpoint=path)
     with pytest.raises(
-        CheckpointError, match=r"written with solver__reservoir_size=40.*reservoir_size=41"
+        CheckpointError, match=r"written with solver__half_life=300.0.*half_life=301.0"
     ):
-        train(chunks(), model(reservoir_size=41), checkpoint=path)
+        train(chunks(), model(half_life=301.0), checkpoint=path)
     with pytest.raises(CheckpointError, match="holds a GKMClassifier"):
         train(chunks(), GKMRegressor(), checkpoint=path)
     with pytest.raises(ValueError, match="every must be"):
@@ -140,7 +152,7 @@ def late_difference():
 @pytest.mark.parametrize(
     "other", [other_rows, other_order, other_labels, hidden_labels, late_difference]
 )
-def test_other_rows_of_as_many_are_refused(tmp_path, other, storage):
+def test_other_rows_of_as_many_are_refused(tmp_path, other, storage, model):
     def stored(stream):
         return ((storage(X), y) for X, y in stream)
 
@@ -154,7 +166,7 @@ def test_other_rows_of_as_many_are_refused(tmp_path, other, storage):
     train(stored(chunks()), model(), checkpoint=path)
 
 
-def test_rows_learnt_before_the_stream_are_not_looked_for_in_it(tmp_path):
+def test_rows_learnt_before_the_stream_are_not_looked_for_in_it(tmp_path, model):
     """The checkpoint counts the stream's rows, the model also those it had learnt before."""
     path, (X, y) = tmp_path / "a", next(chunks())
     begun = model().partial_fit(X + 5, y, classes=[0, 1])
@@ -177,7 +189,7 @@ def test_targets_are_compared(tmp_path):
         train([(X, np.full(90, np.nan)), (X, X[:, 0])], fresh, checkpoint=path)
 
 
-def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted):
+def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted, model):
     path = tmp_path / "a"
     path.write_bytes(uninterrupted.read_bytes()[:-5])
     with pytest.raises(ModelFileError, match="cannot be used"):
@@ -185,7 +197,7 @@ def test_a_damaged_checkpoint_is_not_begun_over(tmp_path, uninterrupted):
     assert path.read_bytes() == uninterrupted.read_bytes()[:-5]
 
 
-def test_a_checkpoint_that_cannot_be_written_stops_the_run(tmp_path):
+def test_a_checkpoint_that_cannot_be_written_stops_the_run(tmp_path, model):
     with pytest.raises(ModelFileError, match="folder that exists"):
         train(chunks(), model(), classes=[0, 1], checkpoint=tmp_path / "nowhere" / "a", every=1)
 
@@ -197,8 +209,10 @@ FULL_DISK = """
     from pathlib import Path
     from graphkm.exchange import ModelFileError
     from graphkm.online import train
-    from streaming_job import ROWS, chunks, model
+    import streaming_job
+    from streaming_job import ROWS, chunks
 
+    model = streaming_job.by_sums if sys.argv[3] == "sums" else streaming_job.model
     disk = Path(sys.argv[1])
     path, ballast = disk / "a", disk / "ballast"
     first = [chunk for _, chunk in zip(range(7), chunks())]
@@ -237,11 +251,12 @@ def can_mount(folder):
         return False
 
 
-def test_a_disk_that_is_full_for_a_while(tmp_path, uninterrupted):
+def test_a_disk_that_is_full_for_a_while(tmp_path, uninterrupted, kind):
     """A real one: the checkpoint before survives, and with space again the run goes on."""
     if not can_mount(tmp_path):
         pytest.skip("mounting a disk of one's own is not allowed here")
-    python = [sys.executable, "-c", textwrap.dedent(FULL_DISK), str(tmp_path), str(uninterrupted)]
+    python = [sys.executable, "-c", textwrap.dedent(FULL_DISK)]
+    python += [str(tmp_path), str(uninterrupted), kind]
     run = subprocess.run(
         own_disk(tmp_path, *python), cwd=JOB.parent, capture_output=True, text=True, check=False
     )
@@ -252,11 +267,11 @@ def test_a_disk_that_is_full_for_a_while(tmp_path, uninterrupted):
 # ---------------------------------------------------------------- kill -9
 
 
-def kill_until_done(path, kills, seed):
+def kill_until_done(path, kills, seed, kind):
     """Start the job again and again, and kill it at random moments; then let it end."""
     moments, killed = random.Random(seed), 0
     while killed < kills:
-        command = [sys.executable, str(JOB), str(path), "1", "0.002"]
+        command = [sys.executable, str(JOB), str(path), "1", "0.002", kind]
         job = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert job.stdout is not None
         job.stdout.readline()  # imports are done
@@ -267,7 +282,7 @@ def kill_until_done(path, kills, seed):
             path.unlink()
         else:
             killed += 1
-    subprocess.run([sys.executable, str(JOB), str(path), "1", "0"], check=True, stdout=-3)
+    subprocess.run([sys.executable, str(JOB), str(path), "1", "0", kind], check=True, stdout=-3)
 
 
 def assert_unharmed(path, uninterrupted):
@@ -277,8 +292,8 @@ def assert_unharmed(path, uninterrupted):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.xdist_group("signals")
-def test_killed_processes_leave_no_trace(tmp_path, uninterrupted):
-    kill_until_done(tmp_path / "a", 3, seed=0)
+def test_killed_processes_leave_no_trace(tmp_path, uninterrupted, kind):
+    kill_until_done(tmp_path / "a", 3, 0, kind)
     assert_unharmed(tmp_path / "a", uninterrupted)
 
 
@@ -286,6 +301,6 @@ def test_killed_processes_leave_no_trace(tmp_path, uninterrupted):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.xdist_group("signals")
-def test_many_killed_processes_leave_no_trace(tmp_path, uninterrupted, seed):
-    kill_until_done(tmp_path / "a", 12, seed)
+def test_many_killed_processes_leave_no_trace(tmp_path, uninterrupted, seed, kind):
+    kill_until_done(tmp_path / "a", 12, seed, kind)
     assert_unharmed(tmp_path / "a", uninterrupted)

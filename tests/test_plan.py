@@ -21,6 +21,7 @@ from graphkm import (
     Newton,
     Power,
     RowNewton,
+    Sums,
 )
 from graphkm._parts import Sizes
 from graphkm.gkm import FieldSolver
@@ -119,7 +120,13 @@ def test_the_plan_is_the_truth(kind, name, two, curve):
 @pytest.mark.parametrize("kind", [GKMClassifier, GKMRegressor])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"graph": Full()}, {"graph": "bipartite"}, {"solver": SGD(half_life=50)}, {"C_graph": 0}],
+    [
+        {"graph": KNN()},
+        {"graph": Full()},
+        {"graph": "bipartite"},
+        {"solver": SGD(half_life=50)},
+        {"C_graph": 0.1},
+    ],
 )
 def test_a_stream_has_a_plan(kind, options, two, curve):
     X, y, _ = two if kind is GKMClassifier else curve
@@ -132,7 +139,7 @@ def test_a_stream_has_a_plan(kind, options, two, curve):
     assert model.partial_fit(X[40:], y[40:]).plan_ is plan
     assert "a stream" in repr(plan)
     if "solver" not in options:
-        assert "solver: a stream takes stochastic steps" in plan.reasons.splitlines()
+        assert "takes stochastic steps" in plan.reasons.splitlines()[0]
     same = kind(
         C=plan.C,
         C_graph=plan.C_graph,
@@ -144,6 +151,22 @@ def test_a_stream_has_a_plan(kind, options, two, curve):
     )
     same.partial_fit(X[:40], y[:40], **given).partial_fit(X[40:], y[40:])
     np.testing.assert_array_equal(same.dual_coef_, model.dual_coef_)
+    assert not model.fit(X, y).plan_.streaming
+
+
+@pytest.mark.parametrize("kind", [GKMClassifier, GKMRegressor])
+@pytest.mark.parametrize("options", [{}, {"C_graph": 0}, {"solver": "sums"}, {"C": 2.0}])
+def test_a_stream_of_sums_has_a_plan(kind, options, two, curve):
+    X, y, _ = two if kind is GKMClassifier else curve
+    model = kind(**options, random_state=0)
+    given = {"classes": [0, 1]} if kind is GKMClassifier else {}
+    plan = model.partial_fit(X[:40], y[:40], **given).plan_
+    if kind is GKMRegressor and "solver" not in options:
+        assert isinstance(plan.solver, SGD) and "of quantities" in repr(plan)
+        return
+    assert plan.streaming and isinstance(plan.solver, Sums) and plan.graph is None
+    assert isinstance(plan.solver.n_landmarks, int) and plan.C_graph == 0
+    assert ("chosen on held-out labels" in repr(plan)) == ("C" not in options)
     assert not model.fit(X, y).plan_.streaming
 
 
@@ -406,7 +429,7 @@ def test_parts_that_do_not_stream(kind, options, named, two):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"solver": Newton()}, ["solver=Newton(", "'sgd'"]),
+        ({"solver": Newton()}, ["solver=Newton(", "'sums', 'sgd'"]),
         ({"solver": "row_newton"}, ["solver='row_newton'", "'auto'"]),
         ({"kernel": "precomputed"}, ["kernel='precomputed'", "rows"]),
     ],

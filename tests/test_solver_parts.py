@@ -135,7 +135,7 @@ def test_steps_planned(n, classes, steps):
 @BATCH
 def test_newton_takes_no_streams(cls):
     Together(cls()).check()
-    with pytest.raises(ValueError, match=rf"stochastic steps, and solver={cls.__name__}.*SGD\(\)"):
+    with pytest.raises(ValueError, match=rf"cannot use solver={cls.__name__}.*SGD\(\)"):
         Together(cls(), streaming=True).check()
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .graphs import KNN, Affinity, Anchors, Bipartite, Epsilon, Full
     from .machines import KernelRidgeClassifierCV, KernelRidgeCV
     from .smoothness import IteratedLaplacian, Power
-    from .solvers import SGD, Newton, RowNewton
+    from .solvers import SGD, Newton, RowNewton, Sums
 
 __all__ = [
     "KNN",
@@ -56,6 +56,7 @@ __all__ = [
     "Newton",
     "Power",
     "RowNewton",
+    "Sums",
     "__version__",
 ]
 
@@ -71,7 +72,7 @@ _HOMES = {
     "graphs": ("KNN", "Affinity", "Anchors", "Bipartite", "Epsilon", "Full"),
     "machines": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
     "smoothness": ("IteratedLaplacian", "Power"),
-    "solvers": ("SGD", "Newton", "RowNewton"),
+    "solvers": ("SGD", "Newton", "RowNewton", "Sums"),
 }
 
 

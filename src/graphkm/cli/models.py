@@ -25,7 +25,7 @@ from ..gkm.base import BaseGKM
 from ..gkm.plan import check_parameters
 from ..graphs import KNN, Bipartite, Epsilon, Full
 from ..smoothness import IteratedLaplacian, Power
-from ..solvers import SGD, Newton, RowNewton
+from ..solvers import SGD, Newton, RowNewton, Sums
 from .bought import correction_facts, correction_lines
 from .options import PARAMETERS, FitOptions, LearningOptions, Method, Scale, Task, UsageError
 
@@ -107,7 +107,7 @@ def _smoothness(name: Any, values: dict[str, Any]) -> Any:
 
 
 def _solver(name: Any, values: dict[str, Any]) -> Any:
-    kinds = {"newton": Newton, "row_newton": RowNewton, "sgd": SGD}
+    kinds = {"newton": Newton, "row_newton": RowNewton, "sgd": SGD, "sums": Sums}
     if name not in (None, "auto"):
         return made_part(kinds[name], values, f"--solver {name}") if name in kinds else name
     able = [each for each, kind in kinds.items() if set(values) <= fields_of(kind)]
@@ -136,7 +136,7 @@ _PARTS = {"graph": _graph, "smoothness": _smoothness, "solver": _solver}
 _FIELDS = {
     "graph": fields_of(KNN) | fields_of(Epsilon),
     "smoothness": fields_of(Power) | fields_of(IteratedLaplacian),
-    "solver": fields_of(Newton) | fields_of(SGD),
+    "solver": fields_of(Newton) | fields_of(SGD) | fields_of(Sums),
 }
 
 

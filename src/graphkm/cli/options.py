@@ -15,6 +15,7 @@ import typer
 # What options are called in Python, where the names differ.
 PARAMETERS = {
     "features": "n_features",
+    "landmarks": "n_landmarks",
     "neighbors": "n_neighbors",
     "seed": "random_state",
     "threads": "n_jobs",
@@ -227,10 +228,14 @@ class FitOptions(LearningOptions):
     neighbors: Annotated[
         int | None, _learning_option(min=1, help="Neighbours of every row, for --graph knn.")
     ] = None
-    solver: Annotated[str | None, _learning_option(help="auto, newton or sgd.")] = None
+    solver: Annotated[str | None, _learning_option(help="auto, newton, sgd or sums.")] = None
     budget: Annotated[
         int | None,
         _learning_option(min=1, help="The most centres of a model, for --solver sgd and streams."),
+    ] = None
+    landmarks: Annotated[
+        int | None,
+        _learning_option(min=2, help="Landmarks of --solver sums or newton; of streams: sums."),
     ] = None
 
 

@@ -106,6 +106,8 @@ def learn_stream(
     path: str, files: TrainingFileOptions, fit: FitOptions, settings: Settings
 ) -> tuple[Any, FileNote, Record]:
     """Return the model, its note, and the record of its predictions."""
+    if fit.landmarks is not None and fit.solver is None:
+        fit = replace(fit, solver="sums")
     check_options(Method.gkm, settings.task, fit)
     seen = _survey(path, files, settings)
     files = replace(files, features=seen.n_features, zero_based=seen.zero_based)

@@ -15,6 +15,7 @@ from ..kernels import resolve_kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
 from ..solvers.stream import StreamSolver
+from ..solvers.sums_stream import SumsStream, SumsStreamSolver
 from .codec import State
 from .fields import field_state, restored_field
 from .machines import (
@@ -29,10 +30,11 @@ from .machines import (
     restore_machine,
     set_attributes,
 )
+from .sums_streams import check_sums_stream
 
 _OF_STREAMS = ["n_features_in_", "feature_names_in_", "classes_", "origin_", "spread_"]
 _OF_STREAMS += ["plan_", "stream_parameters_", "stream_shift_"]
-_NOT_STORED = ("seed", "n_threads")  # fields of a StreamSolver
+_NOT_STORED = ("seed", "n_threads")  # fields of a stream's solver
 
 
 def gkm_state(model: Any) -> State:
@@ -42,11 +44,13 @@ def gkm_state(model: Any) -> State:
     numbers, arrays = model.stream_.state()
     solver = {
         field.name: getattr(model.stream_.solver, field.name)
-        for field in fields(StreamSolver)
+        for field in fields(model.stream_.solver)
         if field.name not in _NOT_STORED
     }
     solver["dtype"] = np.dtype(solver["dtype"])
     stream = {"solver": solver, "numbers": numbers, "arrays": arrays}
+    if isinstance(model.stream_, SumsStream):
+        stream["sums"] = True
     return present(model, _OF_STREAMS) | {"stream": stream}
 
 
@@ -60,9 +64,15 @@ def restore_gkm(model: Any, state: State) -> None:
     stream = state.pop("stream")
     solver, numbers, arrays = (stream[name] for name in ("solver", "numbers", "arrays"))
     set_attributes(model, state)
-    _check_stream(model, solver, numbers, arrays)
+    own, began = model.learning_parameters(), model.stream_parameters_
+    fits = set(began) == set(own) and all(isinstance(text, str) for text in began.values())
+    require(fits, "its stream began with other parameters")
+    resolve_kernel(model.kernel)  # raises ValueError unless it is one
+    sums = stream.get("sums", False)
+    (check_sums_stream if sums else _check_stream)(model, solver, numbers, arrays)
+    kind: Any = SumsStreamSolver if sums else StreamSolver
     seed = np.random.SeedSequence(0)  # unused: `restore` sets the generators' states
-    restored = StreamSolver(**solver, seed=seed, n_threads=model.n_threads()).start()
+    restored = kind(**solver, seed=seed, n_threads=model.n_threads()).start()
     restored.restore(numbers, arrays)
     model.set_stream(restored)
 
@@ -92,10 +102,6 @@ def _restore_field(model: Any, corrected: Any, field: State | None) -> None:
 
 def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:
     """Raise unless a stream's solver, counters, centres and kept rows fit together."""
-    own, began = model.learning_parameters(), model.stream_parameters_
-    fits = set(began) == set(own) and all(isinstance(text, str) for text in began.values())
-    require(fits, "its stream began with other parameters")
-    resolve_kernel(model.kernel)  # raises ValueError unless it is one
     _check_solver(model, **solver)
     dtype, sparse, ids, kept = solver["dtype"], solver["sparse"], arrays["ids"], arrays["kept_ids"]
     for value in (ids, kept):

@@ -28,7 +28,7 @@ from ..machines.machine import KernelMachine
 from ..machines.params import Composed, Resolver
 from ..objective import Objective
 from ..smoothness import IteratedLaplacian, Power, Smoothness, SmoothnessPart
-from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Solver, solve
+from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Solver, Sums, solve
 from ..solvers.field import Field
 from ..theory import Guarantee, largest_C_graph
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
@@ -79,7 +79,7 @@ class BaseGKM(Composed, KernelMachine):
         }
 
     def _choices(self) -> Mapping[str, tuple[type[Part], ...]]:
-        return {"smoothness": (Power, IteratedLaplacian), "solver": (Newton, RowNewton, SGD)}
+        return {"smoothness": (Power, IteratedLaplacian), "solver": (Newton, RowNewton, SGD, Sums)}
 
     # ------------------------------------------------------------------ fit
 
@@ -188,7 +188,7 @@ class BaseGKM(Composed, KernelMachine):
 
         It applies to differences of f itself, with a C that is known before the fit.
         """
-        if plan.smoothness.normalized or plan.smoothness.degree != 1:
+        if plan.solver.squared or plan.smoothness.normalized or plan.smoothness.degree != 1:
             return (replace(plan, C_graph=0.0) if graph is None else plan), None
         A = loss.lipschitz * float(np.sqrt(R**2 + float(self.fit_intercept)) * weights.max())
         n_labeled, p, C_graph = len(weights), plan.smoothness.p, plan.C_graph

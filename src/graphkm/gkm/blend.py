@@ -49,7 +49,7 @@ class Blend:
         self._weights, self._targets = known.weights / known.weights.mean(), known.targets
         self._model = known.held_out
         with self._few_threads():
-            self._every = list(cluster_features(known.graph, known.labeled, n_threads))
+            self._every = list(cluster_features(known.graph, n_threads))
             self._features = [each.phi for each in self._every]
             self._kinds = np.repeat([each.kind for each in self._every], FITS)
             self._names = list(dict.fromkeys(self._kinds.tolist()))

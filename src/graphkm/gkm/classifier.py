@@ -82,19 +82,20 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         The form of the graph term. A number p is `graphkm.smoothness.Power` of p. "auto" is
         ``IteratedLaplacian(degree=2)`` for `Newton` and a graph that lists its edges, else
         ``Power(p=2)``.
-    solver : {"auto", "newton", "row_newton", "field", "sgd"} or Solver, default="auto"
+    solver : {"auto", "newton", "row_newton", "field", "sgd", "sums"} or Solver, default="auto"
         `graphkm.solvers.Newton` finds the minimum over f in the span of landmarks, with a
         certified gap. `RowNewton` gives every row a score of its own, which depends on labels
         and graph only. It follows a graph of many more rows than landmarks, and scores new rows
         by their nearest training rows.
         `graphkm.gkm.FieldSolver` fits a kernel machine to the labels and its held-out errors as a
         field over all rows; it chooses gamma, C and C_graph itself. `SGD` draws labels and edges
-        one by one, and stores neither a kernel matrix nor a full graph. "auto" takes `FieldSolver`
-        beyond 2,500 rows or 1,000 labels, if 50 labels or more can choose, graph is a `KNN`, and C,
-        C_graph, loss and smoothness are as they come. Else it takes a Newton solver if labels are
-        few (at most half as many as landmarks, or 1,000 where all rows are landmarks) and the
-        graph lists its edges (or there are at most 500 rows), and `SGD` otherwise, and for
-        C_graph="guaranteed".
+        one by one, and stores neither a kernel matrix nor a full graph. `Sums` is kernel ridge
+        regression on landmarks in one pass, without a graph. It is for streams. "auto" takes
+        `FieldSolver` beyond 2,500 rows or 1,000 labels, if 50 labels or more can choose, graph is a
+        `KNN`, and C, C_graph, loss and smoothness are as they come. Else it takes a Newton solver
+        if labels are few (at most half as many as landmarks, or 1,000 where all rows are landmarks)
+        and the graph lists its edges (or there are at most 500 rows), and `SGD` otherwise, and for
+        C_graph="guaranteed". For streams see `partial_fit`.
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant. `RowNewton` has no use for
         it: its scores do not depend on the kernel.

@@ -152,13 +152,11 @@ def _ridges(
         yield (turned @ v - leverage * y) / (1.0 - leverage) / root, vectors @ v
 
 
-def cluster_features(
-    graph: NodeGraph, labeled: NDArray[np.int64], n_threads: int = 1
-) -> Iterator[Features]:
-    """Yield the features of every kind over the nodes of a graph."""
+def cluster_features(graph: NodeGraph, n_threads: int = 1) -> Iterator[Features]:
+    """Yield the features of every kind over the nodes of a graph, and at its rows."""
     nodes = graph.nodes
     assert isinstance(nodes, RowNodes)
-    points, n, rows = nodes.points, nodes.points.shape[0], graph.rows[labeled]
+    points, n, rows = nodes.points, nodes.points.shape[0], graph.rows
     spread, most = resolve_gamma("spread", points), _STEPS_OF_KERNELS[-1]
     gammas = [factor * spread for factor in _GAMMAS]
     if n > MOST:

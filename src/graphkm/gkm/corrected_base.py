@@ -101,45 +101,54 @@ class Corrected(MetaEstimatorMixin, Composed):
         -------
         self
         """
-        strengths = self._strengths()
         part = resolve_nodes(self.graph)
-        check_count("degree", self.degree)
-        threads = self.n_threads()
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        rows = self._validate(X, reset=True)
-        check_range(rows, np.dtype(np.float64))
-        weights = _check_sample_weight(
-            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-        )
-        labeled, known = self._encode(y, rows, weights > 0)
-        weights = weights[labeled]
+        seed = self._checked_seed()
+        rows, labeled, known, weights = self._labeled_rows(X, y, sample_weight)
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
-        given = None if sample_weight is None else weights
         own = _as_given(X, rows)
-        folds = make_folds(self.cv, take_rows(own, labeled), known, self._splitter(known, seed))
-        held = self._hold_out_with(take_rows(own, labeled), known, given, folds, seed)
-        graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
-        targets, prior = self._targets(known, weights)
-        about = Known(graph, labeled, weights, targets, self._columns(held.values), prior)
-        correction: Blend | Correction
-        judged = bool(folds) and self._n_judged(known) >= self._n_needed()
-        if judged and self._blends(graph, len(known)):
-            correction = Blend(about, threads, bool(self.verbose))
-        else:
-            system = FieldSystem(graph.similarity, degree=int(self.degree), n_threads=threads)
-            # The spread of a score needs the scores of several folds.
-            enough = ENOUGH if self.scoring is None else np.inf
-            correction = Correction(about, system, strengths, enough, bool(self.verbose))
-        self.held_out_by_, self.estimator_ = held.how, held.model
-        if judged:
-            candidate = self._choose(correction, folds, known, targets, weights)
-            self.field_ = correction.fit(candidate) if candidate.field else None
-        else:
-            assert isinstance(correction, Correction)
-            candidate, self.field_ = self._unjudged(correction, strengths, len(known))
-        self.estimator_weight_ = candidate.estimator_weight
-        self._held, self._prior = replace(held, values=held.values[:0]), prior
+        given = None if sample_weight is None else weights
+        known_rows = take_rows(own, labeled)
+        folds, held = self._folds_and_held_out(known_rows, known, given, seed)
+        graph = part.nodes(
+            rows, labeled, seed=seed, n_jobs=self.n_threads(), verbose=bool(self.verbose)
+        )
+        self._correct(graph, folds, held, known, weights)
+        self._rows, self._given = own, (labeled, known)
+        return self
+
+    def fit_nodes(self, graph: NodeGraph, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the estimator to labelled rows, and its errors as a field over nodes at hand.
+
+        `fit` makes the nodes from all rows. This is for nodes that were made elsewhere, from rows
+        that are not here. `transduction_` is then of the labelled rows.
+
+        Parameters
+        ----------
+        graph : NodeGraph
+            Nodes with their graph; its `rows` are those of X.
+        X : array, frame or CSR matrix of shape (n_labeled, n_features)
+            The labelled rows.
+        y : array-like of shape (n_labeled,)
+            Their labels or targets; none may be missing.
+        sample_weight : array-like of shape (n_labeled,), optional
+            Their weights, all of them positive.
+
+        Returns
+        -------
+        self
+        """
+        seed = self._checked_seed()
+        rows, labeled, known, weights = self._labeled_rows(X, y, sample_weight)
+        if not len(labeled) == rows.shape[0] == graph.rows.shape[0]:
+            raise ValueError(
+                f"The graph knows {graph.rows.shape[0]} rows, and {len(labeled)} of "
+                f"{rows.shape[0]} rows are labelled; pass the labelled rows only."
+            )
+        own = _as_given(X, rows)
+        given = None if sample_weight is None else weights
+        folds, held = self._folds_and_held_out(own, known, given, seed)
+        self._correct(graph, folds, held, known, weights)
         self._rows, self._given = own, (labeled, known)
         return self
 
@@ -195,6 +204,63 @@ class Corrected(MetaEstimatorMixin, Composed):
         return None
 
     # ------------------------------------------------------------------ steps of the fit
+
+    def _checked_seed(self) -> int:
+        """Check parameters that need no rows, and return the seed of all draws."""
+        self._strengths()
+        check_count("degree", self.degree)
+        self.n_threads()
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _labeled_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
+        """Return all rows as numbers, which of them are labelled, and these labels and weights."""
+        rows = self._validate(X, reset=True)
+        check_range(rows, np.dtype(np.float64))
+        weights = _check_sample_weight(
+            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+        )
+        labeled, known = self._encode(y, rows, weights > 0)
+        return rows, labeled, known, weights[labeled]
+
+    def _folds_and_held_out(
+        self, X: Any, known: NDArray[Any], weights: Any, seed: int
+    ) -> tuple[Folds, HeldOut]:
+        """Return folds of the labelled rows, and what the estimator says of them."""
+        folds = make_folds(self.cv, X, known, self._splitter(known, seed))
+        return folds, self._hold_out_with(X, known, weights, folds, seed)
+
+    def _correct(
+        self,
+        graph: NodeGraph,
+        folds: Folds,
+        held: HeldOut,
+        known: NDArray[Any],
+        weights: NDArray[np.float64],
+    ) -> None:
+        """Choose a field over the nodes, and keep it with the estimator."""
+        threads, strengths = self.n_threads(), self._strengths()
+        targets, prior = self._targets(known, weights)
+        about = Known(graph, weights, targets, self._columns(held.values), prior)
+        correction: Blend | Correction
+        judged = bool(folds) and self._n_judged(known) >= self._n_needed()
+        if judged and self._blends(graph, len(known)):
+            correction = Blend(about, threads, bool(self.verbose))
+        else:
+            system = FieldSystem(graph.similarity, degree=int(self.degree), n_threads=threads)
+            # The spread of a score needs the scores of several folds.
+            enough = ENOUGH if self.scoring is None else np.inf
+            correction = Correction(about, system, strengths, enough, bool(self.verbose))
+        self.held_out_by_, self.estimator_ = held.how, held.model
+        if judged:
+            candidate = self._choose(correction, folds, known, targets, weights)
+            self.field_ = correction.fit(candidate) if candidate.field else None
+        else:
+            assert isinstance(correction, Correction)
+            candidate, self.field_ = self._unjudged(correction, strengths, len(known))
+        self.estimator_weight_ = candidate.estimator_weight
+        self._held, self._prior = replace(held, values=held.values[:0]), prior
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Return X as numbers: what the graph sees."""

@@ -48,11 +48,9 @@ class Known(NamedTuple):
     """What is known of the labelled rows, and what a model says of them."""
 
     graph: NodeGraph
-    """Nodes, and the way from the rows to them."""
-    labeled: NDArray[np.int64]
-    """The labelled rows."""
+    """Nodes, and the way from the labelled rows to them."""
     weights: NDArray[np.float64]
-    """Their weights."""
+    """Weights of the labelled rows."""
     targets: Columns
     """What they should say, of shape (l, n_columns)."""
     held_out: Columns
@@ -122,7 +120,8 @@ class Correction:
         enough: float = ENOUGH,
         verbose: bool = False,
     ) -> None:
-        self._graph, self._labeled, self._weights = known.graph, known.labeled, known.weights
+        self._graph, self._weights = known.graph, known.weights
+        self._every = np.arange(len(known.weights))
         self._targets, self._held_out, self._prior = known.targets, known.held_out, known.prior
         self._system, self._strengths = system, strengths
         self._enough, self._verbose = enough, verbose
@@ -161,16 +160,16 @@ class Correction:
         """Return the field of a candidate, fitted to all labelled rows."""
         strength = Strength(**candidate.field)
         values = self._targets - self._base(candidate.estimator_weight)
-        data = FieldData.of(self._graph, self._labeled, self._weights, values)
+        data = FieldData.of(self._graph, self._every, self._weights, values)
         solved = self._system.solve(data, strength)
         # At the minimum 1/2 g'Tg + C/2 sum s (r - g)^2 is C/2 sum s r (r - g).
-        left = values - self._graph.rows[self._labeled] @ solved
+        left = values - self._graph.rows @ solved
         lost = float((self._weights[:, None] * values * left).sum())
         return Field(self._graph.nodes, solved, strength, 0.5 * strength.C * lost)
 
     def flow(self) -> Field:
         """Return a field that flows from the labels, with the least C that follows them."""
-        own = self._graph.rows[self._labeled]
+        own = self._graph.rows
         for C in _WITH_SOURCES:
             field = self._flow(Strength(C, FLOW))
             said = self._prior + own @ field.values
@@ -189,12 +188,12 @@ class Correction:
         s = self._weights / self._weights.mean()
         flow = self._targets - np.average(self._targets, axis=0, weights=s)
         scaled = graph._replace(rows=graph.rows.multiply(scale).tocsr())
-        data = FieldData.of(scaled, self._labeled, s, flow)
+        data = FieldData.of(scaled, self._every, s, flow)
         if strength.C == 0:
             data = data._replace(diagonal=np.zeros(len(scale)), across=None)
         solved = self._system.solve(data, strength._replace(C=strength.C or 1.0))
         values = scale[:, None] * solved
-        own = np.asarray(graph.rows[self._labeled] @ values)
+        own = np.asarray(graph.rows @ values)
         told = float((s[:, None] * own * flow).sum())
         size = told / (float((s[:, None] * own**2).sum()) or 1.0)
         # At the minimum what is minimised is minus half of what the labels are told.
@@ -211,8 +210,8 @@ class Correction:
         k = self._targets.shape[1]
         bases = [self._base(1.0), self._base(0.0)]
         values = np.hstack([self._targets - base for base in bases])[train]
-        data = FieldData.of(self._graph, self._labeled[train], self._weights[train], values)
-        z = self._graph.rows[self._labeled[test]]
+        data = FieldData.of(self._graph, train, self._weights[train], values)
+        z = self._graph.rows[test]
         solved = None
         for strength in strengths:
             solved = self._system.solve(data, strength, solved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
 
 from .._parameters import check_choice, check_flag, check_number
@@ -10,7 +11,7 @@ from .._parts import Sizes, part_by_name
 from ..graphs import KNN, GraphPart, resolve_graph
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
-from ..solvers import SGD, Newton, RowNewton, Solver
+from ..solvers import SGD, Newton, RowNewton, Solver, Sums
 from .field_solver import FieldSolver
 
 _FEW = 1000  # labels
@@ -23,6 +24,8 @@ _SMALL = 500  # up to this many rows every graph and every p is fast
 LARGEST = 2**28
 """Rows times labelled rows at most where "auto" takes `RowNewton`: its kernel has 1 GiB then."""
 
+_LOSSES = ("hinge", "epsilon_insensitive")  # as estimators come
+
 CHOSEN = "chosen on held-out labels"
 """C and C_graph of a plan whose solver chooses them during the fit."""
 
@@ -31,6 +34,7 @@ SOLVERS: dict[str, Solver] = {
     "row_newton": RowNewton(),
     "field": FieldSolver(),
     "sgd": SGD(),
+    "sums": Sums(),
 }
 """The solvers by name."""
 
@@ -92,7 +96,7 @@ class Plan:
         rows = f"{self.n_rows:,} rows, {self.n_labeled:,} of them labelled"
         rows = "a stream" if self.streaming else rows
         reasons = dict(line.split(": ", 1) for line in self.reasons.splitlines() if ": " in line)
-        C = CHOSEN if self.C_graph == CHOSEN else f"{self.C:g}"
+        C = CHOSEN if isnan(self.C) else f"{self.C:g}"
         shown = {
             "kernel": repr(self.kernel),
             "graph": repr(self.graph),
@@ -187,7 +191,7 @@ def make_plan(
     if not _is_auto(e.solver):
         solver = resolve_solver(e.solver)
     elif streaming:
-        solver, why = SGD(), "a stream takes stochastic steps"
+        solver, why = choose_stream(e, sizes.classes)
     elif _is_large(sizes) and may_have_field(e, graph, kernel, sizes):
         solver, why = FieldSolver(), f"{sizes.n_rows:,} rows or {sizes.n_labeled:,} labels are many"
     else:
@@ -206,6 +210,9 @@ def make_plan(
         streaming=streaming,
         reasons=f"solver: {why}\n" if why else "",
     )
+    if isinstance(solver, Sums):
+        solver.accepts(plan)
+        return _with_sums(plan, e)
     # If every row is labelled, the graph is not used, and any graph is accepted.
     unused = not streaming and sizes.n_labeled == sizes.n_rows and not solver.builds_graph
     together = replace(plan, C_graph=0.0) if unused else plan
@@ -218,6 +225,32 @@ def make_plan(
         return _with_nodes(plan, e, X, sizes)
     graph = graph.planned(sizes, X).weighted(bandwidth(kernel, X), local=solver.exact)
     return replace(plan, graph=graph)
+
+
+def choose_stream(estimator: Any, classes: bool) -> tuple[Solver, str]:
+    """Return the solver of a stream for solver="auto", and why.
+
+    Sums have squared losses, which a few wild targets would decide. So they are for classes.
+    """
+    e = estimator
+    if not classes:
+        return SGD(), "a stream of quantities takes stochastic steps"
+    graph = (e.graph, e.smoothness) != ("knn", "auto") or e.C_graph not in ("auto", 0)
+    if graph or e.loss not in _LOSSES:
+        return SGD(), "a stream with a graph or a loss of its own takes stochastic steps"
+    return Sums(), "a stream of classes is summed up"
+
+
+def _with_sums(plan: Plan, estimator: Any) -> Plan:
+    """Return the plan of sums: squared losses, no graph, and C may be left to held-out rows."""
+    e = estimator
+    if e.loss not in _LOSSES:
+        raise ValueError(
+            f"solver=Sums() has squared losses, and loss={e.loss!r}; leave it at its default, or "
+            "pass solver=SGD()."
+        )
+    C = float("nan") if _is_auto(e.C) else float(e.C)
+    return replace(plan, C=C, C_graph=0.0).without_graph("sums have none")
 
 
 def may_have_field(estimator: Any, graph: GraphPart, kernel: Kernel, sizes: Sizes) -> bool:

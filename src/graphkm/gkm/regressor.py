@@ -38,7 +38,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         As in `GKMClassifier`; "auto" is 10 / l for `Newton` at p = 2 with a graph that lists its
         edges, 50 n / l for `RowNewton`, and 0.01 otherwise (0.001 for a normalised smoothness at
         another p).
-    solver : {"auto", "newton", "row_newton", "sgd"} or Solver, default="auto"
+    solver : {"auto", "newton", "row_newton", "sgd", "sums"} or Solver, default="auto"
         As in `GKMClassifier`, but "auto" never takes `RowNewton`, whose predictions far from all
         known targets shrink towards ``origin_``. `SGD` takes 100,000 steps, or a fifth of the rows
         if that is more.
@@ -170,14 +170,10 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
             self._measure(known, weights)
             return
         # The function learnt so far stays the same; its numbers change to the new units.
-        numbers, arrays = self.stream_.state()
-        kept, before = self.stream_.kept, self.spread_
-        deviations = [before * kept.targets[kept.labeled, 0], known - self.origin_]
-        all_weights = [kept.weights[kept.labeled], weights]
-        self.spread_ = spread_of(np.concatenate(deviations), np.concatenate(all_weights))
-        factor = before / self.spread_
-        scaled = {name: factor * arrays[name] for name in ("sums", "kept_targets")}
-        self.stream_.restore(numbers, arrays | scaled)
+        before, (targets, earlier) = self.spread_, self.stream_.known_targets()
+        deviations = [before * targets[:, 0], known - self.origin_]
+        self.spread_ = spread_of(np.concatenate(deviations), np.concatenate([earlier, weights]))
+        self.stream_.rescale(before / self.spread_)
 
     def _measure(self, known: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Set the units in which these targets are learnt."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isnan
 from typing import Any, Self
 
 import numpy as np
@@ -12,18 +13,21 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import is_classifier
 
 from .._parts import Part, Sizes
+from .._threads import blas_threads_for
 from ..backends import query_rows
 from ..expansion import mean_row
 from ..graphs import NEIGHBORS
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
 from ..machines.checks import check_kernel_reaches, check_range
-from ..solvers import SGD, Solution
+from ..solvers import SGD, Solution, Sums
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
+from ..solvers.sums_stream import SumsStream, SumsStreamSolver
 from .base import BaseGKM
-from .plan import check_parameters, make_plan, resolve_solver
+from .plan import Plan, check_parameters, make_plan, resolve_solver
 
 _ENOUGH = 100  # rows of a first chunk, which can show that gamma is wrong
+_SOLVED = ("expansion_", "support_", "support_vectors_", "dual_coef_", "intercept_", "C_")
 _FREE = ("n_jobs", "verbose", "callback")  # parameters a stream may change
 
 
@@ -31,14 +35,14 @@ def can_stream(estimator: BaseGKM) -> bool:
     """Return True if there is a partial_fit; else raise AttributeError, which says why not."""
     e = estimator
     try:
-        solver = SGD() if e.solver == "auto" else resolve_solver(e.solver)
+        solver = Sums() if e.solver == "auto" else resolve_solver(e.solver)
         kernel = resolve_kernel(e.kernel)
     except ValueError:
         return True  # partial_fit says what is wrong
-    if not isinstance(solver, SGD):
+    if not isinstance(solver, SGD | Sums):
         raise AttributeError(
-            f"partial_fit takes stochastic steps, and solver={e.solver!r}; pass solver='sgd' or "
-            "'auto'."
+            f"partial_fit cannot use solver={e.solver!r}, which needs all rows at once; pass "
+            "solver='sums', 'sgd' or 'auto'."
         )
     if not kernel.has_rows:
         raise AttributeError(
@@ -50,11 +54,15 @@ def can_stream(estimator: BaseGKM) -> bool:
 class StreamingGKM(BaseGKM):
     """An estimator that learns from streams.
 
-    ``partial_fit`` takes the steps of `graphkm.solvers.SGD`, with one t and one average over all
-    chunks, for the objective of `fit` over the rows seen so far. Every labelled row is a step
-    when it comes. The solver's `steps_per_row` may ask for more steps, which repeat kept labelled
-    rows. Edges join kept rows: `reservoir_size` rows with a label and as many without. The kept
-    rows are a sample of all rows so far or, with a `half_life`, of recent ones.
+    There are two ways. `graphkm.solvers.Sums` adds chunks to sums over all rows, and solves for f
+    when it is asked for: kernel ridge regression on landmarks, without a graph. solver="auto" takes
+    it for classes if loss, graph, smoothness and C_graph are as they come (C_graph may be 0).
+
+    `graphkm.solvers.SGD` takes stochastic steps, with one t and one average over all chunks, for
+    the objective of `fit` over the rows seen so far. Every labelled row is a step when it comes.
+    The solver's `steps_per_row` may ask for more steps, which repeat kept labelled rows. Edges join
+    kept rows: `reservoir_size` rows with a label and as many without. The kept rows are a sample of
+    all rows so far or, with a `half_life`, of recent ones.
 
     The first chunk fixes what `fit` takes from all rows: gamma if it is a word, and in
     regression the units of targets. Apart from these the model depends only on the rows and their
@@ -64,30 +72,39 @@ class StreamingGKM(BaseGKM):
     the next of ``partial_fit`` begins another.
     """
 
-    stream_: StreamState
+    stream_: StreamState | SumsStream
     stream_shift_: NDArray[Any] | None  # subtracted from all rows
     stream_parameters_: dict[str, str]  # with which the stream began
     _encode_more: Callable[..., tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]]
 
-    def set_stream(self, stream: StreamState) -> None:
+    def set_stream(self, stream: StreamState | SumsStream) -> None:
         """Continue from a stream's state. Its shift and its parameters must already be set."""
         self.stream_ = stream
         self.kernel_ = stream.solver.kernel
-        self._set_stream_attributes(np.dtype(stream.solver.dtype))
+        self._set_stream_attributes()
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Undo all changes made within if an exception ends it, Ctrl-C included."""
         attributes = self.__dict__.copy()
-        stream = self.stream_.state() if hasattr(self, "stream_") else None
+        undo = self.stream_.snapshot() if hasattr(self, "stream_") else None
         try:
             yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(attributes)
-            if stream is not None:
-                self.stream_.restore(*stream)
+            if undo is not None:
+                undo()
             raise
+
+    def __getattr__(self, name: str) -> Any:
+        """Solve for what a stream of sums has learnt when it is asked for."""
+        stream = self.__dict__.get("stream_")
+        if name not in _SOLVED or not isinstance(stream, SumsStream):
+            return super().__getattribute__(name)  # it is missing: the usual error
+        with blas_threads_for(stream.solver.n_landmarks, stream.solver.n_landmarks):
+            self.C_ = self._set_function()
+        return self.__dict__[name]
 
     def fit_problem(self, *given: Any, **options: Any) -> Solution:
         """Solve the problem; a fit ends the stream."""
@@ -123,7 +140,7 @@ class StreamingGKM(BaseGKM):
             check_range(X, dtype)
         chunk = self._stream_rows(X, labeled, targets, weights)
         self.stream_.learn(chunk)
-        self._set_stream_attributes(dtype)
+        self._set_stream_attributes()
         return self
 
     def _stream_rows(
@@ -163,30 +180,18 @@ class StreamingGKM(BaseGKM):
         kernel = self._stream_kernel(X, dtype)
         sizes = Sizes(0, 0, is_classifier(self))
         plan = make_plan(self, X, kernel, sizes, streaming=True)
-        graph, sgd, resources = plan.graph, plan.solver, self.resources()
-        assert isinstance(sgd, SGD) and not isinstance(plan.C_graph, str)
-        solver = StreamSolver(
-            kernel=kernel,
-            offset=float(self.fit_intercept),
-            loss=loss,
-            p=float(plan.smoothness.p),
-            C=plan.C,
-            C_graph=plan.C_graph,
-            n_features=X.shape[1],
-            n_outputs=n_outputs,
-            sparse=issparse(X),
-            step=sgd.step,  # type: ignore[arg-type]  # checked
-            graph=(graph.stream_kind if graph else None) or "full",  # drawn only if C_graph > 0
-            graph_gamma=float(getattr(graph, "weights", 1.0)),
-            n_neighbors=int(getattr(graph, "n_neighbors", NEIGHBORS)),
-            reservoir_size=sgd.reservoir_size,
-            half_life=sgd.half_life,
-            steps_per_row=sgd.steps_per_row,
-            seed=resources.seed,
-            budget=sgd.budget,
-            dtype=dtype,
-            n_threads=resources.n_threads,
-        )
+        resources = self.resources()
+        shared: dict[str, Any] = {
+            "kernel": kernel,
+            "offset": float(self.fit_intercept),
+            "n_features": X.shape[1],
+            "n_outputs": n_outputs,
+            "sparse": issparse(X),
+            "seed": resources.seed,
+            "dtype": dtype,
+            "n_threads": resources.n_threads,
+        }
+        solver = _sums_stream(plan, shared) or _stochastic_stream(plan, loss, shared)
         self.kernel_, self.plan_ = kernel, plan
         self.stream_shift_ = None if kernel.native_code is None else mean_row(kernel, X)
         self.stream_parameters_ = self.learning_parameters()
@@ -207,11 +212,23 @@ class StreamingGKM(BaseGKM):
             check_kernel_reaches(kernel, X)
         return kernel
 
-    def _set_stream_attributes(self, dtype: np.dtype[Any]) -> None:
-        stream, W = self.stream_, self.stream_.W
-        coefficients = stream.average()
+    def _set_stream_attributes(self) -> None:
+        """Set what `partial_fit` sets; f itself waits, in a stream of sums, until asked for."""
+        for name in _SOLVED:
+            self.__dict__.pop(name, None)
+        if isinstance(self.stream_, StreamState):
+            self._set_function()
+        self._training_rows = None
+        self.set_field(None)  # a field of an earlier fit is no part of the stream
+        self.guarantee_ = None
+        self.n_iter_ = self.stream_.n_iter
+
+    def _set_function(self) -> float:
+        """Set f as it follows from the rows so far, and return its C."""
+        solver = self.stream_.solver
+        ids, rows, coefficients, C = self.stream_.machine()
         used = np.flatnonzero(coefficients.any(axis=1))
-        rows = W.rows[used]
+        rows = rows[used]
         if self.stream_shift_ is not None:
             # Far from the origin the sum needs more digits than its parts: double precision.
             rows = rows.astype(np.float64) + self.stream_shift_
@@ -220,14 +237,12 @@ class StreamingGKM(BaseGKM):
             rows,
             np.arange(len(used)),
             coefficients[used],
-            offset=W.offset,
-            dtype=dtype,
+            offset=solver.offset,
+            dtype=np.dtype(solver.dtype),
         )
-        self.support_ = W.ids[used]
+        self.support_ = ids[used]
         self._training_rows = None
-        self.set_field(None)  # a field of an earlier fit is no part of the stream
-        self.guarantee_ = None
-        self.n_iter_ = stream.n_iter
+        return C
 
     def learning_parameters(self) -> dict[str, str]:
         """Return the parameters that a stream must keep, as texts that can be compared."""
@@ -249,6 +264,41 @@ class StreamingGKM(BaseGKM):
                     f"{name} was {was} when this stream began and is {value} now, which would have "
                     "no effect; set it back, or begin with a new model."
                 )
+
+
+def _sums_stream(plan: Plan, shared: dict[str, Any]) -> SumsStreamSolver | None:
+    """Return the stream of a plan with sums; None for any other."""
+    sums = plan.solver
+    if not isinstance(sums, Sums):
+        return None
+    return SumsStreamSolver(
+        C=None if isnan(plan.C) else plan.C,
+        classes=plan.classes,
+        n_landmarks=int(sums.n_landmarks),
+        half_life=sums.half_life,
+        **shared,
+    )
+
+
+def _stochastic_stream(plan: Plan, loss: Loss, shared: dict[str, Any]) -> StreamSolver:
+    """Return the stream of a plan with stochastic steps."""
+    graph, sgd = plan.graph, plan.solver
+    assert isinstance(sgd, SGD) and not isinstance(plan.C_graph, str)
+    return StreamSolver(
+        loss=loss,
+        p=float(plan.smoothness.p),
+        C=plan.C,
+        C_graph=plan.C_graph,
+        step=sgd.step,
+        graph=(graph.stream_kind if graph else None) or "full",  # drawn only if C_graph > 0
+        graph_gamma=float(getattr(graph, "weights", 1.0)),
+        n_neighbors=int(getattr(graph, "n_neighbors", NEIGHBORS)),
+        reservoir_size=sgd.reservoir_size,
+        half_life=sgd.half_life,
+        steps_per_row=sgd.steps_per_row,
+        budget=sgd.budget,
+        **shared,
+    )
 
 
 def _varies(X: Any) -> bool:

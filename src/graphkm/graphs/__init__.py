@@ -11,7 +11,8 @@ exact, approximate     the searches among dense rows: scikit-learn's, and cells 
 sparse                 the search among sparse rows
 candidates             what a search proposes, judged by distances in float64
 affinity               `affinity_graph`, from the user's matrix
-nodes                  `RowNodes`, `AnchorNodes`: where fields live, and the way to them
+nodes                  `RowNodes`: where fields live, and the way to them
+anchors                `AnchorNodes`: means of rows as nodes, by sums over blocks of rows
 distinct               which rows are copies of others
 parts, node_parts      `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`; `Anchors`: what
                        estimators take
@@ -21,13 +22,14 @@ distances              squared distances and Gaussian weights of pairs of rows
 
 from ._checks import NEIGHBORS, default_neighbors
 from .affinity import affinity_graph
+from .anchors import AnchorNodes
 from .base import Edges, EdgeSampler, Graph
 from .bipartite import BipartiteGraph
 from .full import FullGraph
 from .listed import ListedGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
 from .node_parts import Anchors, NodesPart
-from .nodes import AnchorNodes, NodeGraph, Nodes, RowNodes
+from .nodes import NodeGraph, Nodes, RowNodes
 from .parts import (
     KNN,
     Affinity,

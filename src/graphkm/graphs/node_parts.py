@@ -6,9 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._parameters import check_count
 from .._parts import Part
-from .nodes import AnchorNodes, NodeGraph
+from .anchors import AnchorNodes
+from .nodes import NodeGraph
 
 _ANCHORS = 20_000  # where "auto" stops: on MNIST they classify as well as nodes at all rows
 
@@ -18,7 +22,13 @@ class NodesPart(Part, ABC):
 
     @abstractmethod
     def nodes(
-        self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
+        self,
+        X: Any,
+        kept: NDArray[np.int64] | None = None,
+        *,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> NodeGraph:
         """Return the nodes of the rows of X, and the graph that joins them.
 
@@ -26,6 +36,8 @@ class NodesPart(Part, ABC):
         ----------
         X : ndarray of float32 or float64, or CSR matrix, of shape (n_samples, n_features)
             The rows, two at least.
+        kept : ndarray of int, optional
+            Rows whose weights are kept, in this order; None is all.
         seed : int, default=0
             Decides all draws.
         n_jobs : int, optional
@@ -39,7 +51,8 @@ class NodesPart(Part, ABC):
 class Anchors(NodesPart):
     """Nodes of a field that are means of rows, fewer than there are rows.
 
-    They cost one pass over the rows for each move, and the graph is one of anchors only.
+    They cost one pass over the rows for each move, and one more that joins them. Passes look at
+    blocks of rows, and keep sums only.
 
     Parameters
     ----------
@@ -66,9 +79,20 @@ class Anchors(NodesPart):
         check_count("passes", self.passes, least=0)
 
     def nodes(
-        self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
+        self,
+        X: Any,
+        kept: NDArray[np.int64] | None = None,
+        *,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> NodeGraph:
         """Return the anchors of these rows."""
-        n, m = X.shape[0], self.n_anchors
-        m = min(_ANCHORS, max(1, n // 3)) if m == "auto" else min(int(m), n)
-        return AnchorNodes.graph(X, m, passes=self.passes, seed=seed, n_jobs=n_jobs)
+        m = self.count(X.shape[0])
+        return AnchorNodes.graph(X, m, passes=self.passes, seed=seed, kept=kept, n_jobs=n_jobs)
+
+    def count(self, n: int) -> int:
+        """Return how many anchors n rows have."""
+        if self.n_anchors == "auto":
+            return min(_ANCHORS, max(1, n // 3))
+        return min(int(self.n_anchors), n)

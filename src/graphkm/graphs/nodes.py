@@ -21,9 +21,6 @@ factors 1, 4, 6 and 8 had 94.0, 95.3, 95.8 and 95.9 % on MNIST with 100 labels, 
 and 94.6 % on IJCNN1, and 89.3, 90.1, 90.2 and 90.0 % on COVTYPE (`benchmarks/fields.py --part
 sharpness`, one seed)."""
 
-ANCHORS_PER_ROW = 3
-"""Anchors that a row reaches."""
-
 _LEAST_DEGREE = 0.01  # of the mean
 _REACH = 2.0  # distances, in units of the nodes' own, up to which a field does not fade
 
@@ -40,13 +37,13 @@ class Nodes(ABC):
 
 
 class NodeGraph(NamedTuple):
-    """Nodes with the graph that joins them, and the training rows' weights."""
+    """Nodes with the graph that joins them, and the weights of training rows."""
 
     nodes: Nodes
     similarity: Any
     """S = D^(-1/2) W D^(-1/2) without diagonal, CSR of float32. The Laplacian is I - S."""
     rows: Any
-    """z(x) of the training rows, a CSR array of shape (n, m)."""
+    """z(x) of the training rows that are kept, a CSR array of shape (n_kept, m)."""
     scale: NDArray[np.float64]
     """D^(-1/2) of the nodes in units of its mean, at most 10."""
 
@@ -95,7 +92,7 @@ class RowNodes(Nodes):
     @classmethod
     def of(cls, neighbours: Neighbours, sharpness: float = SHARPNESS) -> RowNodes:
         """Return the nodes of rows whose neighbours are known."""
-        reach = _positive(np.sqrt(neighbours.d2[:, -1]))
+        reach = positive(np.sqrt(neighbours.d2[:, -1]))
         return cls(neighbours.index, neighbours.d2.shape[1], reach, sharpness)
 
     @classmethod
@@ -126,7 +123,7 @@ class RowNodes(Nodes):
         weight = np.exp(-sharpness * _scaled(neighbours.d2, reach[:, None], reach[near]))
         place = (weight.ravel().astype(np.float32), near.ravel(), np.arange(0, n * k + 1, k))
         one_way = sp.csr_array(place, shape=(n, n))
-        similarity, scale = _normalized((one_way + one_way.T) * np.float32(0.5))
+        similarity, scale = normalized((one_way + one_way.T) * np.float32(0.5))
         return NodeGraph(nodes, similarity, _identity(n), scale)
 
     def weights(self, X: Any) -> Any:
@@ -137,70 +134,6 @@ class RowNodes(Nodes):
         exponent = -self.sharpness * _scaled(d2, own[:, None], self.reach[near])
         exponent[(d2[:, :1] == 0) & (d2 > 0)] = -np.inf
         return faded(near, exponent, d2[:, 0], self.reach)
-
-
-class AnchorNodes(Nodes):
-    """Nodes that are means of rows, fewer than there are rows.
-
-    A row reaches its three nearest anchors with weights exp(-d^2 / d_4^2), where d_4 is the
-    distance to the fourth. Two anchors are joined as often as rows reach both (Liu, He and Chang,
-    2010).
-
-    Parameters
-    ----------
-    index : NeighbourIndex
-        The anchors.
-    reach : ndarray of shape (m,)
-        The distance of every anchor from its third neighbour.
-    """
-
-    def __init__(self, index: NeighbourIndex, reach: NDArray[np.float64]) -> None:
-        self.index, self.reach = index, reach
-
-    @property
-    def points(self) -> Any:  # type: ignore[override]
-        """The anchors."""
-        return self.index.rows
-
-    @classmethod
-    def graph(
-        cls, X: Any, n_anchors: int, *, passes: int, seed: int, n_jobs: int | None = None
-    ) -> NodeGraph:
-        """Return anchors for the rows of X, moved to the means of their rows in some passes.
-
-        Examples
-        --------
-        >>> X = np.arange(12.0)[:, None]
-        >>> graph = AnchorNodes.graph(X, 4, passes=2, seed=0)
-        >>> graph.similarity.shape, graph.rows.shape
-        ((4, 4), (12, 4))
-        """
-        drawn = np.random.default_rng(seed).choice(X.shape[0], n_anchors, replace=False)
-        anchors = X[np.sort(drawn)]
-        for _ in range(passes):
-            anchors = _moved(X, anchors, n_jobs)
-        index = NeighbourIndex(anchors, n_jobs=n_jobs)
-        reach = np.ones(anchors.shape[0])
-        if anchors.shape[0] > 1:
-            far = min(ANCHORS_PER_ROW, anchors.shape[0] - 1)
-            reach = _positive(np.sqrt(index.neighbours(far)[1][:, -1]))
-        nodes = cls(index, reach)
-        rows = nodes.weights(X)
-        joined = sp.coo_array(rows.T @ rows)
-        across = joined.row != joined.col
-        place = (joined.row[across], joined.col[across])
-        joined = sp.coo_array((joined.data[across], place), shape=joined.shape)
-        similarity, scale = _normalized(joined)
-        return NodeGraph(nodes, similarity, rows, scale)
-
-    def weights(self, X: Any) -> Any:
-        """Return the weights of the anchors for every row of X."""
-        m = len(self.reach)
-        near, d2 = self.index.nearest_to(X, min(ANCHORS_PER_ROW + 1, m))
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            exponent = -np.where(d2 > 0, d2 / d2[:, -1:], 0.0)
-        used = min(ANCHORS_PER_ROW, m)
-        return faded(near[:, :used], exponent[:, :used], d2[:, 0], self.reach)
 
 
 def faded(
@@ -237,14 +170,28 @@ def _scaled(d2: NDArray[Any], s: NDArray[Any], t: NDArray[Any]) -> NDArray[np.fl
         return np.asarray((d / s) * (d / t))
 
 
-def _positive(reach: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distances; where many rows coincide they are 0, and get the usual distance."""
+def positive(reach: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the distances; where many rows coincide they are 0, and get the usual distance.
+
+    Examples
+    --------
+    >>> positive(np.array([0.0, 1.0, 3.0]))
+    array([2., 1., 3.])
+    """
     usual = np.median(reach[reach > 0]) if (reach > 0).any() else 1.0
     return np.where(reach > 0, reach, usual)
 
 
-def _normalized(weights: Any) -> tuple[Any, NDArray[np.float64]]:
-    """Return D^(-1/2) W D^(-1/2) in float32, and D^(-1/2) in units of its mean."""
+def normalized(weights: Any) -> tuple[Any, NDArray[np.float64]]:
+    """Return D^(-1/2) W D^(-1/2) in float32, and D^(-1/2) in units of its mean.
+
+    Examples
+    --------
+    >>> similarity, scale = normalized(sp.csr_array([[0.0, 4.0], [4.0, 0.0]]))
+    >>> similarity.toarray(), scale
+    (array([[0., 1.],
+           [1., 0.]], dtype=float32), array([1., 1.]))
+    """
     degree = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
     scale = np.zeros(len(degree))
     np.divide(1.0, np.sqrt(degree), out=scale, where=degree > 0)
@@ -262,18 +209,3 @@ def _no_edges() -> Any:
 
 def _identity(n: int) -> Any:
     return sp.eye_array(n, dtype=np.float64, format="csr")
-
-
-def _moved(X: Any, anchors: Any, n_jobs: int | None) -> Any:
-    """Return every anchor at the mean of the rows nearest to it, if it has any."""
-    m = anchors.shape[0]
-    own = NeighbourIndex(anchors, n_jobs=n_jobs).nearest_to(X, 1)[0][:, 0]
-    count = np.bincount(own, minlength=m)
-    share = sp.csr_array((1.0 / count[own], (own, np.arange(len(own)))), shape=(m, len(own)))
-    stay = sp.diags_array((count == 0).astype(np.float64))
-    moved = share @ X + stay @ anchors
-    if isinstance(X, np.ndarray):
-        return moved.astype(X.dtype)
-    rows = sp.csr_array(moved, dtype=X.dtype)
-    rows.sum_duplicates()  # an index searches canonical rows
-    return rows

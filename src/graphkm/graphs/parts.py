@@ -222,7 +222,13 @@ class KNN(_Weighted, NodesPart):
         return knn_graph(X, labeled, k, gamma, n_jobs, method=method, verbose=verbose)  # type: ignore[arg-type]
 
     def nodes(
-        self, X: Any, *, seed: int = 0, n_jobs: int | None = None, verbose: bool = False
+        self,
+        X: Any,
+        kept: NDArray[np.int64] | None = None,
+        *,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> NodeGraph:
         """Return every row as a node; copies of a row share one."""
         sharpness = {"auto": SHARPNESS, "sharp": SHARPNESS, "local": 1.0}.get(self.weights)  # type: ignore[arg-type]
@@ -237,7 +243,7 @@ class KNN(_Weighted, NodesPart):
         k = default_neighbors(m) if self.n_neighbors == "auto" else int(self.n_neighbors)
         index = NeighbourIndex(points, self.search, n_jobs, verbose)  # type: ignore[arg-type]
         graph = RowNodes.graph(index, min(k, m - 1), sharpness)
-        return graph._replace(rows=graph.rows[place])
+        return graph._replace(rows=graph.rows[place if kept is None else place[kept]])
 
     def of_neighbours(self, neighbours: Neighbours, labeled: NDArray[np.bool_]) -> Graph:
         """Return the graph from neighbours that are known, perhaps more than k for each row."""

@@ -7,6 +7,10 @@ sgd                `SGD`: the paper's Algorithm 1 on a data set
 stream             `StreamSolver`: the same steps on rows that come in pieces
 stream_edges       the edges of those steps
 reservoir          which rows of a stream are kept, at every moment of it
+sums               sums over rows: added, scaled, solved, judged; pure functions
+sums_solver        `Sums`: least squares on landmarks in one pass
+sums_stream        `SumsStreamSolver`: the same on rows that come in pieces
+landmark_set       the landmarks of a stream, and when they are replaced
 schedule           how many steps a stream takes
 centres            centres with the two sums of the stochastic step
 budget             at most so many of them: the others are projected
@@ -28,6 +32,7 @@ from .base import DivergenceError, Progress, Resources, Solution, Solver, solve
 from .newton import Newton
 from .row_newton import RowNewton
 from .sgd import SGD
+from .sums_solver import Sums
 
 __all__ = [
     "SGD",
@@ -38,5 +43,6 @@ __all__ = [
     "RowNewton",
     "Solution",
     "Solver",
+    "Sums",
     "solve",
 ]

@@ -129,6 +129,9 @@ class Solver(Part, ABC):
     builds_graph: ClassVar[bool] = False
     """Whether it makes its own graph of the rows. Then the objective has none."""
 
+    squared: ClassVar[bool] = False
+    """Whether its losses are squared, whatever the estimator's loss. Then no theorem applies."""
+
     @abstractmethod
     def start(self, objective: Objective, resources: Resources) -> State:
         """Return the state before the first step. No parameter is "auto" any more.

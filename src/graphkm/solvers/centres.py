@@ -91,8 +91,7 @@ class Centres:
 
     def no_rows(self) -> Any:
         """Return an empty set of rows."""
-        empty = np.empty((0, self.n_features), self.dtype)
-        return csr_array(empty) if self.sparse else empty
+        return no_rows(self.n_features, self.sparse, self.dtype)
 
     def new_store(self, n_outputs: int = 1) -> Any:
         """Return an empty store for rows such as these."""
@@ -157,6 +156,12 @@ class Centres:
             more = max(self._size, 2 * len(self._ids), 64) - len(self._ids)
             self._ids = np.concatenate([self._ids, np.full(more, -1)])
             self._sums = np.concatenate([self._sums, np.zeros((more, self._sums.shape[1]))])
+
+
+def no_rows(n_features: int, sparse: bool, dtype: Any) -> Any:
+    """Return an empty set of rows, dense or CSR."""
+    empty = np.empty((0, n_features), dtype)
+    return csr_array(empty) if sparse else empty
 
 
 def stack(parts: list[Any]) -> Any:

@@ -50,8 +50,8 @@ class NewtonMethod(Solver):
         """Raise ValueError for a stream."""
         if together.streaming:
             raise ValueError(
-                f"partial_fit takes stochastic steps, and solver={self!r}; pass solver=SGD() or "
-                "'auto'."
+                f"partial_fit cannot use solver={self!r}, which needs all rows at once; pass "
+                "solver=Sums(), SGD() or 'auto'."
             )
 
 

@@ -130,6 +130,26 @@ class Kept:
         return self.entry(np.arange(count), np.full(count, self._span - 1))
 
 
+def offer_both(
+    labels: Reservoir, others: Reservoir, labeled: NDArray[np.bool_], n_rows: int, arrivals: int
+) -> tuple[Kept, Kept]:
+    """Offer rows to two reservoirs, and return what these hold as the rows come.
+
+    The table of entries has the slots of `others`, those of `labels`, and from `arrivals` on the
+    rows. `n_rows` came before them.
+    """
+    both, base = [], 0
+    for reservoir, offered in ((others, ~labeled), (labels, labeled)):
+        before = reservoir.filled
+        times = np.flatnonzero(offered)
+        slots, filled = reservoir.offer(n_rows + 1 + times)
+        counts = np.append(before, filled)[np.cumsum(offered)]
+        stays = slots >= 0
+        both.append(Kept(base, arrivals, counts, times[stays], slots[stays]))
+        base += before
+    return both[1], both[0]
+
+
 def pick(fraction: Floats, count: Ints) -> Ints:
     """Return whole numbers below `count` for numbers in [0, 1).
 

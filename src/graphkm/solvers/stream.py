@@ -19,6 +19,7 @@ changes which centres leave.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, log
 from typing import Any, Literal, NamedTuple
@@ -32,7 +33,7 @@ from ..losses import Loss
 from .budget import Budget
 from .centres import Centres, stack
 from .descent import Descent, Draws
-from .reservoir import Ints, Kept, Reservoir
+from .reservoir import Ints, Kept, Reservoir, offer_both
 from .schedule import Schedule
 from .stream_edges import Moment, StreamEdges
 
@@ -48,6 +49,15 @@ class StreamRows(NamedTuple):
     labeled: NDArray[np.bool_]
     targets: NDArray[np.float64]
     weights: NDArray[np.float64]
+
+
+class Machine(NamedTuple):
+    """f as numbered rows with coefficients, and the C it was found for."""
+
+    ids: Ints
+    rows: Any
+    coefficients: NDArray[np.float64]
+    C: float
 
 
 @dataclass(frozen=True)
@@ -159,9 +169,25 @@ class StreamState:
         """The steps taken so far."""
         return self._descent.n_iter
 
-    def average(self) -> NDArray[np.float64]:
-        """Return the coefficients of the lemma's average, of shape (n_centres, n_outputs)."""
-        return self._descent.average()
+    def machine(self) -> Machine:
+        """Return the lemma's average."""
+        return Machine(self.W.ids, self.W.rows, self._descent.average(), self.solver.C)
+
+    def known_targets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the targets of the kept rows that have one, and their weights."""
+        known = self.kept.labeled
+        return self.kept.targets[known], self.kept.weights[known]
+
+    def rescale(self, factor: float) -> None:
+        """Multiply all targets so far, and so the function learnt, by a factor."""
+        numbers, arrays = self.state()
+        scaled = {name: factor * arrays[name] for name in ("sums", "kept_targets")}
+        self.restore(numbers, arrays | scaled)
+
+    def snapshot(self) -> Callable[[], None]:
+        """Return a function that undoes what happens from now on."""
+        state = self.state()
+        return lambda: self.restore(*state)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the whole state as numbers and arrays (or CSR rows).
@@ -218,7 +244,9 @@ class StreamState:
         return [self.labels.rng, self.others.rng, self.again, self.edges.rng]
 
     def _learn(self, piece: StreamRows) -> None:
-        labels, others = self._offer(piece.labeled)
+        labels, others = offer_both(
+            self.labels, self.others, piece.labeled, self.n_rows, len(self.kept_ids)
+        )
         table = StreamRows(
             stack([self.kept.rows, piece.rows]),
             *(np.concatenate(pair) for pair in zip(self.kept[1:], piece[1:], strict=True)),
@@ -246,20 +274,6 @@ class StreamState:
         self.kept_ids = ids[final]
         self.n_rows += len(piece.labeled)
         self.n_labels += int(piece.labeled.sum())
-
-    def _offer(self, labeled: NDArray[np.bool_]) -> tuple[Kept, Kept]:
-        """Return what the two reservoirs hold as the rows come."""
-        arrivals = len(self.kept_ids)
-        both, base = [], 0
-        for reservoir, offered in ((self.others, ~labeled), (self.labels, labeled)):
-            before = reservoir.filled
-            times = np.flatnonzero(offered)
-            slots, filled = reservoir.offer(self.n_rows + 1 + times)
-            counts = np.append(before, filled)[np.cumsum(offered)]
-            stays = slots >= 0
-            both.append(Kept(base, arrivals, counts, times[stays], slots[stays]))
-            base += before
-        return both[1], both[0]
 
     def _labels_of(self, labeled: NDArray[np.bool_], steps: Ints, time: Ints, labels: Kept) -> Ints:
         """Return the labelled entry of every step: the row itself first, then kept ones."""

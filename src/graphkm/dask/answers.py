@@ -1,0 +1,140 @@
+"""Predictions for Dask collections. They are lazy, and have the partitions of the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import dask.array as da
+import numpy as np
+import scipy.sparse as sp
+from dask.base import is_dask_collection, tokenize
+from dask.delayed import Delayed, delayed
+
+from .collections import is_frame, with_whole_rows
+from .runner import cluster_client
+from .tasks import split_labels
+
+
+class SharedModel:
+    """A fitted model that enters task graphs by its name alone.
+
+    On a cluster every worker gets it once. Without one it is a task of its own.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._token, self._future = uuid4().hex, None
+
+    def task(self) -> Delayed:
+        """Return the model as a task."""
+        client = cluster_client()
+        if client is None:
+            return delayed(self.model, name=f"graphkm-model-{self._token}", traverse=False)
+        future: Any = self._future
+        if future is None or future.client is not client or future.status != "finished":
+            future = client.scatter(self.model, broadcast=True, hash=False)
+            self._future = future
+        return delayed(future)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the model without a future, which belongs to a cluster."""
+        return {**self.__dict__, "_future": None}
+
+    def answer(self, X: Any, method: str, columns: Any, kind: Any) -> Any:
+        """Return what a method of the model says of every row, lazily.
+
+        Parameters
+        ----------
+        X : Dask array or frame
+            The rows.
+        method : str
+            Its name.
+        columns : list or None
+            Names of the columns of the answer; None if it has one value for each row.
+        kind : dtype
+            Its type.
+        """
+        X = with_whole_rows(X)
+        if X.shape[1] != self.model.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, and the model was fitted to "
+                f"{self.model.n_features_in_}; pass the same columns."
+            )
+        about = {"method": method, "columns": columns, "kind": kind}
+        name = method.replace("_", "-")
+        if is_frame(X):
+            meta = _as_frame(np.empty(_shape(0, columns), kind), columns, None)
+            return X.map_partitions(answer_partition, self.task(), meta=meta, **about)
+        chunks = (X.chunks[0],) if columns is None else (X.chunks[0], (len(columns),))
+        return da.map_blocks(
+            answer_partition,
+            X,
+            self.task(),
+            name=f"graphkm-{name}-{tokenize(X.name, method, self._token)}",
+            chunks=chunks,
+            drop_axis=1 if columns is None else None,
+            dtype=kind,
+            meta=np.empty(_shape(0, columns), kind),
+            **about,
+        )
+
+
+def answer_partition(part: Any, model: Any, *, method: str, columns: Any, kind: Any) -> Any:
+    """Return what a method of the model says of every row of a partition."""
+    n = part.shape[0]
+    if n:
+        found = np.asarray(getattr(model, method)(part), dtype=kind)
+    else:
+        found = np.empty(_shape(0, columns), kind)
+    if hasattr(part, "iloc") and not sp.issparse(part):
+        return _as_frame(found, columns, part.index)
+    return found
+
+
+def with_given(answers: Any, y: Any, unlabeled: Any, classes: bool) -> Any:
+    """Return lazy answers in which given labels are kept."""
+    alike = isinstance(answers, da.Array) == isinstance(y, da.Array)
+    if not (alike and is_dask_collection(y) and y.ndim == 1):
+        raise ValueError(
+            f"y is a {type(y).__name__}; pass a Dask array with rows that are an array, and a "
+            "series with rows that are a frame."
+        )
+    about = {"unlabeled": unlabeled, "classes": classes}
+    if not isinstance(answers, da.Array):
+        return answers.map_partitions(keep_given, y, meta=answers, **about)
+    known = not np.isnan(answers.chunks[0] + y.chunks[0]).any()
+    if known and answers.chunks != y.chunks and answers.shape == y.shape:
+        y = y.rechunk(answers.chunks)
+    if answers.numblocks != y.numblocks or (known and answers.shape != y.shape):
+        raise ValueError(
+            f"The rows have {answers.numblocks[0]} partitions and y has {y.numblocks[0]}, or other "
+            "lengths; pass labels with the partitions of the rows."
+        )
+    name = f"graphkm-transduction-{tokenize(answers.name, y.name, unlabeled)}"
+    return da.map_blocks(keep_given, answers, y, name=name, dtype=answers.dtype, **about)
+
+
+def keep_given(answers: Any, labels: Any, *, unlabeled: Any, classes: bool) -> Any:
+    """Return a partition's answers, with given labels in their place."""
+    mask, known = split_labels(labels, unlabeled, classes)
+    kept = answers.copy()
+    kept[mask] = known
+    return kept
+
+
+def _shape(n: int, columns: Any) -> tuple[int, ...]:
+    return (n,) if columns is None else (n, len(columns))
+
+
+def _as_frame(values: Any, columns: Any, index: Any) -> Any:
+    import pandas as pd
+
+    if columns is None:
+        return pd.Series(values, index=index)
+    return pd.DataFrame(values, index=index, columns=columns)

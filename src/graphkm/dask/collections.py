@@ -1,0 +1,154 @@
+"""Dask arrays and frames as lists of partitions, checked before anything is computed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+from dask.base import is_dask_collection
+from dask.delayed import Delayed
+
+from .runner import Runner
+from .tasks import count_rows, cut_together
+
+
+class Partitioned(NamedTuple):
+    """Rows with their labels and weights, partition by partition."""
+
+    rows: list[Delayed]
+    labels: list[Delayed]
+    weights: list[Delayed] | None
+    lengths: list[int]
+    """Rows of each partition."""
+    dtype: Any
+    """float32 or float64: how rows are seen."""
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, runner: Runner) -> Partitioned:
+        """Return collections whose rows belong together.
+
+        Lengths that are not known are counted. Labels that are cut in another way than the rows
+        are cut anew.
+        """
+        X = with_whole_rows(X)
+        columns = [_column("y", y)]
+        if sample_weight is not None:
+            columns.append(_column("sample_weight", sample_weight))
+        rows = list(X.to_delayed().ravel()) if isinstance(X, da.Array) else list(X.to_delayed())
+        lengths = _lengths([X, *columns], runner)
+        if not sum(lengths[0]):
+            raise ValueError("X has no rows; all its partitions are empty.")
+        cut = []
+        for name, column, own in zip(("y", "sample_weight"), columns, lengths[1:], strict=False):
+            if sum(own) != sum(lengths[0]):
+                raise ValueError(
+                    f"X has {sum(lengths[0]):,} rows and {name} has {sum(own):,}; pass as many "
+                    "labels as rows, with a marker for the unlabelled ones."
+                )
+            parts = list(column.to_delayed().ravel()) if isinstance(column, da.Array) else None
+            parts = parts or list(column.to_delayed())
+            cut.append(_aligned(parts, own, lengths[0], runner))
+        return cls(rows, cut[0], cut[1] if len(cut) > 1 else None, lengths[0], seen_as(X))
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether a Dask collection is a frame: its partitions have named columns."""
+    return isinstance(getattr(X, "npartitions", None), int) and hasattr(X, "columns")
+
+
+def are_rows(X: Any) -> bool:
+    """Return whether X is a Dask collection; raise if it is one that has no rows of numbers."""
+    if not is_dask_collection(X):
+        return False
+    if isinstance(X, da.Array):
+        if X.ndim != 2:
+            raise ValueError(
+                f"X has {X.ndim} dimensions, and rows with columns have 2; reshape it first."
+            )
+        if X.dtype.kind not in "biuf":
+            raise ValueError(
+                f"X holds values of the type {X.dtype}, and distances need numbers; encode texts "
+                "and categories as numbers first."
+            )
+    elif is_frame(X):
+        wrong = [str(name) for name, kind in X.dtypes.items() if not _is_number(kind)]
+        if wrong:
+            shown = ", ".join(wrong[:5]) + (", ..." if len(wrong) > 5 else "")
+            raise ValueError(
+                f"{len(wrong)} columns of X hold no numbers ({shown}), and distances need "
+                "numbers; encode or drop these columns."
+            )
+    else:
+        raise ValueError(
+            f"X is a {type(X).__name__}; pass a Dask array with two dimensions or a Dask frame."
+        )
+    return True
+
+
+def with_whole_rows(X: Any) -> Any:
+    """Return X with all columns in one partition."""
+    if isinstance(X, da.Array) and X.numblocks[1] > 1:
+        return X.rechunk({1: -1})
+    return X
+
+
+def seen_as(X: Any) -> Any:
+    """Return float32 if X has it, and float64 otherwise."""
+    kinds = set(X.dtypes) if is_frame(X) else {X.dtype}
+    return np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
+
+
+def _is_number(kind: Any) -> bool:
+    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+    return bool(is_numeric_dtype(kind) or is_bool_dtype(kind)) and not is_complex_dtype(kind)
+
+
+def _column(name: str, values: Any) -> Any:
+    """Return a Dask array or series of one value for each row."""
+    if not is_dask_collection(values):
+        raise ValueError(
+            f"X is a Dask collection and {name} is a {type(values).__name__}; pass a Dask array "
+            f"or series, for example dask.array.from_array({name}, chunks=X.chunks[0])."
+        )
+    if getattr(values, "ndim", None) != 1:
+        raise ValueError(f"{name} must have one value for each row: one dimension.")
+    return values
+
+
+def _lengths(collections: list[Any], runner: Runner) -> list[list[int]]:
+    """Return the lengths of all partitions; unknown ones are counted in one go."""
+    known: list[list[int] | None] = []
+    tasks, counted = [], []
+    for each in collections:
+        own = [np.nan] if not isinstance(each, da.Array) else list(each.chunks[0])
+        if np.isnan(own).any():
+            parts = each.to_delayed()
+            parts = list(parts.ravel()) if isinstance(each, da.Array) else list(parts)
+            counted.append(len(parts))
+            tasks += [runner.task("count-rows", count_rows, part) for part in parts]
+            known.append(None)
+        else:
+            known.append([int(n) for n in own])
+    found = iter(runner.bring(tasks)) if tasks else iter(())
+    sizes = iter(counted)
+    return [own if own is not None else [next(found) for _ in range(next(sizes))] for own in known]
+
+
+def _aligned(
+    parts: list[Delayed], lengths: list[int], wanted: list[int], runner: Runner
+) -> list[Delayed]:
+    """Return partitions of the wanted lengths, each from the parts that it overlaps."""
+    if lengths == wanted:
+        return parts
+    ends, cuts = np.cumsum(lengths), np.concatenate([[0], np.cumsum(wanted)])
+    starts = ends - lengths
+    found = []
+    for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+        used = [i for i in range(len(parts)) if starts[i] < high and ends[i] > low]
+        used = used or [0]  # an empty partition
+        spans = [(max(0, low - int(starts[i])), max(0, high - int(starts[i]))) for i in used]
+        spans = spans if high > low else [(0, 0)]
+        found.append(runner.task("cut-labels", cut_together, [parts[i] for i in used], spans))
+    return found

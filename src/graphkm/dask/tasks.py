@@ -1,0 +1,224 @@
+"""What is done with a partition. All functions are pure, so that any worker can do them again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..graphs import AnchorNodes, NeighbourIndex
+from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
+from ..machines.labels import as_label_array, labeled_mask, missing_mask
+from ..machines.targets import known_targets
+
+
+class Known(NamedTuple):
+    """What is labelled in a partition, and the rows that anchors start from."""
+
+    rows: Any
+    """The labelled rows as they are given: an array, a sparse matrix or a frame."""
+    labels: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    marker: NDArray[Any]
+    """The value that marks unlabelled rows, if it was seen."""
+    drawn: Any
+    """Rows that anchors start from, as numbers."""
+
+
+class Size(NamedTuple):
+    """How much is labelled in a partition."""
+
+    n_rows: int
+    n_bytes: int
+
+
+def count_rows(part: Any) -> int:
+    """Return the number of rows of a partition."""
+    return int(part.shape[0])
+
+
+def cut_together(parts: Sequence[Any], spans: Sequence[tuple[int, int]]) -> NDArray[Any]:
+    """Return spans of several partitions as one."""
+    pieces = [np.asarray(p)[low:high] for p, (low, high) in zip(parts, spans, strict=True)]
+    return np.concatenate(pieces)
+
+
+def as_numbers(part: Any, dtype: Any, number: int) -> Any:
+    """Return a partition's rows as numbers, checked; the message names the partition."""
+    if sp.issparse(part):
+        rows = sp.csr_array(part, dtype=dtype)
+        rows.sum_duplicates()
+        values = rows.data
+    else:
+        rows = values = np.ascontiguousarray(part, dtype=dtype)
+    if rows.ndim != 2:
+        raise ValueError(f"Partition {number} of X has {rows.ndim} dimensions; rows have 2.")
+    if not np.isfinite(values).all():
+        missing, what = int(np.isnan(values).sum()), "infinite"
+        if missing:
+            what = f"NaN in {missing:,} places"
+        raise ValueError(
+            f"Partition {number} of X is {what}. The graph measures distances between all rows; "
+            "impute missing values first, for example with fillna or dask.array.nan_to_num."
+        )
+    return rows
+
+
+def find_known(
+    part: Any,
+    labels: Any,
+    weights: Any,
+    drawn: NDArray[np.int64],
+    number: int,
+    dtype: Any,
+    unlabeled: Any,
+    classes: bool,
+) -> Known:
+    """Return the labelled rows of a partition, and the rows that anchors start from."""
+    rows = as_numbers(part, dtype, number)
+    values = as_label_array(labels)
+    if len(values) != rows.shape[0]:
+        raise ValueError(
+            f"Partition {number} of X has {rows.shape[0]:,} rows and that of y {len(values):,}. "
+            "The partitions changed while they were read; persist X and y, or make them anew."
+        )
+    mask, known = split_labels(values, unlabeled, classes)
+    marker = values[~mask & ~missing_mask(values)][:1]
+    own = None
+    if weights is not None:
+        own = np.asarray(weights, dtype=np.float64)
+        if not (np.isfinite(own).all() and (own >= 0).all()):
+            raise ValueError(
+                f"Partition {number} of sample_weight holds negative or missing values; weights "
+                "are 0 or more."
+            )
+        known, mask = known[own[mask] > 0], mask & (own > 0)
+        own = own[mask]
+    given = part if hasattr(part, "iloc") else rows
+    place = np.flatnonzero(mask)
+    found = given.iloc[place] if hasattr(given, "iloc") else given[place]
+    return Known(found, known, own, marker, rows[drawn])
+
+
+def split_labels(
+    labels: Any, unlabeled: Any, classes: bool
+) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return which rows have a label or a target, and these."""
+    if not classes:
+        return known_targets(labels, unlabeled)
+    values = as_label_array(labels)
+    mask = labeled_mask(values, unlabeled)
+    return mask, values[mask]
+
+
+def size_of(known: Known) -> Size:
+    """Return how much is labelled in a partition."""
+    n, d = known.rows.shape
+    if hasattr(known.rows, "memory_usage"):
+        return Size(n, int(known.rows.memory_usage(index=False, deep=True).sum()))
+    if sp.issparse(known.rows):
+        return Size(n, 12 * int(known.rows.nnz))
+    return Size(n, n * d * known.rows.itemsize)
+
+
+def first_anchors(every: Sequence[Known]) -> Any:
+    """Return the rows that anchors start from, of all partitions."""
+    return stacked([each.drawn for each in every])
+
+
+def sum_by_anchor(part: Any, anchors: Any, number: int, dtype: Any) -> RowsByAnchor:
+    """Return the sums of a partition's rows by their nearest anchor."""
+    return rows_by_anchor(NeighbourIndex(anchors), as_numbers(part, dtype, number))
+
+
+def add_sums(parts: Sequence[RowsByAnchor]) -> RowsByAnchor:
+    """Return sums of sums."""
+    return reduce(add_by_anchor, parts)
+
+
+def move_anchors(anchors: Any, sums: RowsByAnchor) -> Any:
+    """Return the anchors at the means of their rows."""
+    return moved(anchors, sums)
+
+
+def nodes_at(anchors: Any) -> AnchorNodes:
+    """Return nodes at the anchors."""
+    return AnchorNodes.at(anchors)
+
+
+def join_anchors(part: Any, nodes: AnchorNodes, number: int, dtype: Any) -> Any:
+    """Return how often a partition's rows reach two anchors."""
+    return nodes.joins(as_numbers(part, dtype, number))
+
+
+def add_joins(parts: Sequence[Any]) -> Any:
+    """Return sums of sparse matrices."""
+    return reduce(lambda one, other: one + other, parts)
+
+
+class Fitted(NamedTuple):
+    """A fitted model, and the warnings of its fit."""
+
+    model: Any
+    warnings: list[tuple[type[Warning], str]]
+
+
+def fit_model(
+    model: Any,
+    nodes: AnchorNodes,
+    joins: Any,
+    every: Sequence[Known],
+    dtype: Any,
+    check: Callable[[NDArray[Any]], None],
+) -> Fitted:
+    """Fit a local model to the labelled rows of all partitions, over the graph of the anchors.
+
+    Parameters
+    ----------
+    model : GraphCorrectedClassifier or GraphCorrectedRegressor
+        Unfitted.
+    nodes : AnchorNodes
+        The anchors.
+    joins : csr_array
+        Z'Z of all rows.
+    every : list of Known
+        The labelled rows of every partition.
+    dtype : dtype
+        How rows are seen.
+    check : callable
+        Raises for values that may not be the labels of all rows, among them the marker.
+    """
+    labels = _joined_labels([each.labels for each in every])
+    weights = None
+    if every[0].weights is not None:
+        weights = np.concatenate([each.weights for each in every])  # type: ignore[misc]
+    seen = next((each.marker for each in every if len(each.marker)), np.empty(0, labels.dtype))
+    check(np.concatenate([np.unique(labels), seen]))
+    rows = stacked([each.rows for each in every])
+    graph = nodes.graph_of(joins, nodes.weights(as_numbers(rows, dtype, 0)))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model.fit_nodes(graph, rows, labels, weights)
+    return Fitted(model, [(each.category, str(each.message)) for each in heard])
+
+
+def _joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return all labels; a partition without any says nothing about their type."""
+    return np.concatenate([part for part in parts if len(part)])
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Return rows of several partitions as one: arrays, sparse matrices or frames."""
+    used = [part for part in parts if part.shape[0]] or list(parts[:1])
+    if sp.issparse(used[0]):
+        return sp.vstack(used, format="csr")
+    if hasattr(used[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(used)
+    return np.concatenate(used)

@@ -1,0 +1,111 @@
+"""Checks of a stream of sums that comes from a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import is_classifier
+
+from .._parameters import check_count, check_number
+from ..solvers.sums_solver import JUDGES, block_size
+from .codec import State
+from .machines import (
+    check_kernel,
+    check_matrix,
+    check_rows,
+    check_shift,
+    n_functions,
+    require,
+)
+
+_LARGEST = 2**16  # landmarks, at most: their matrix has 32 GiB
+
+
+def check_sums_stream(model: Any, solver: State, numbers: State, arrays: State) -> None:
+    """Raise unless a stream's solver, counters, landmarks, sums and kept rows fit together."""
+    _check_solver(model, **solver)
+    _check_counters(solver, numbers, arrays)
+    m, outputs = len(arrays["landmark_ids"]), solver["n_outputs"]
+    for name, size in (("all", m), ("half", min(m, JUDGES))):
+        check_matrix("its sums", arrays[f"{name}_gram"], (size * (size + 1) // 2,))
+        check_matrix("its sums", arrays[f"{name}_cross"], (size, outputs))
+        check_matrix("its squares", arrays[f"{name}_squares"], (outputs,))
+    rows = {"landmarks": "landmark_ids", "kept_rows": "kept_ids", "waiting_rows": "waiting_ids"}
+    for name, ids in rows.items():
+        check_rows("its rows", arrays[name], len(arrays[ids]), solver["n_features"])
+        right = issparse(arrays[name]) == solver["sparse"] and arrays[name].dtype == solver["dtype"]
+        require(right, "its rows are of the wrong kind")
+    for name in ("kept", "waiting"):
+        n, weights = len(arrays[f"{name}_ids"]), arrays[f"{name}_weights"]
+        check_matrix("its targets", arrays[f"{name}_targets"], (n, outputs))
+        check_matrix("its weights", weights, (n,))
+        require((weights >= 0).all(), "its weights are below 0")
+    check_shift(model.stream_shift_, arrays["kept_rows"])
+
+
+def _check_solver(
+    model: Any,
+    *,
+    kernel: Any,
+    offset: Any,
+    C: Any,
+    classes: Any,
+    n_features: Any,
+    n_outputs: Any,
+    sparse: Any,
+    n_landmarks: Any,
+    half_life: Any,
+    dtype: Any,
+) -> None:
+    """Raise unless these are the fields of a SumsStreamSolver for this model."""
+    check_kernel(kernel)
+    require(bool(kernel.has_rows), "its kernel has no rows")
+    require(type(offset) is float, f"its offset is {offset}")
+    check_number("offset", offset, least=0)
+    require(classes is is_classifier(model), "its targets are of another kind")
+    sizes = (model.n_features_in_, n_functions(model))
+    require((n_features, n_outputs) == sizes and type(sparse) is bool, "its rows are others")
+    if C is not None:
+        check_number("C", C, least=0, strictly=True)
+    require(check_count("n_landmarks", n_landmarks, least=2) <= _LARGEST, "it has many landmarks")
+    if half_life is not None:
+        check_number("half_life", half_life, least=0, strictly=True)
+    require(isinstance(dtype, np.dtype), "its precision is missing")
+
+
+def _check_counters(solver: State, numbers: State, arrays: State) -> None:
+    """Raise unless rows, labels, landmarks and kept rows add up."""
+    names = ("n_rows", "n_labels", "next", "clock", "shuffle")
+    n_rows, n_labels, following, clock, _ = counts = [numbers[name] for name in names]
+    offered, filled = numbers["offered"], numbers["filled"]
+    for value in (*counts, *offered, *filled):
+        require(type(value) is int and 0 <= value < 2**62, f"it has counted {value}")
+    ids = {name: arrays[f"{name}_ids"] for name in ("landmark", "kept", "waiting")}
+    for value in ids.values():
+        require(value.ndim == 1 and value.dtype == np.int64, "its rows have no numbers")
+        require(((value >= 0) & (value < n_rows)).all(), "its rows have wrong numbers")
+    m, begun = solver["n_landmarks"], numbers["begun"]
+    waiting = len(ids["waiting"])
+    require(type(begun) is bool, "it does not tell whether it has landmarks")
+    require(
+        offered == [n_labels, n_rows - n_labels]
+        and len(filled) == 2
+        and filled[0] <= min(n_labels, max(1, m // 2))
+        and filled[1] <= min(n_rows - n_labels, m)
+        and clock <= n_rows < following
+        and (waiting < min(block_size(m), n_labels + 1) if begun else waiting == n_labels)
+        and (np.diff(ids["waiting"]) > 0).all()
+        and (1 if begun else 0) <= len(ids["landmark"]) <= (m if begun else 0),
+        "its rows, labels and landmarks do not add up",
+    )
+    known = np.repeat([False, True], [filled[1], filled[0]])
+    right = arrays["kept_labeled"].dtype == bool and len(known) == len(ids["kept"])
+    require(
+        right and np.array_equal(arrays["kept_labeled"], known), "its reservoirs are out of order"
+    )
+    for name in ("weights", "counts"):
+        both = numbers[name]
+        fits = len(both) == 2 and all(type(v) is float and 0 <= v < np.inf for v in both)
+        require(fits, f"its {name} are {str(both)[:40]}")

@@ -1,0 +1,196 @@
+"""What a model on landmarks needs from the rows is a sum over them.
+
+A block of rows has features A: kernel values with landmarks, or weights of anchors. With targets Y
+and weights w, its sums are A'WA, A'WY, the weighted squares of Y, and the weights themselves. Sums
+of blocks add up, to forget is to multiply by a factor, and a solution needs nothing else. So the
+result depends on the set of rows, and not on their order or their cut, up to rounding.
+
+All functions are pure: they return new arrays and change none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve
+from scipy.linalg.blas import dsymm, dsyrk
+from scipy.linalg.lapack import dpotrf
+
+Matrix = NDArray[np.float64]
+
+_FEW = 20  # labels: with fewer, a half of them cannot judge what the other half says
+_USUAL = 10.0  # C then, in units of one over the kernel
+_START, _LEAST, _MOST = -3, -9, 1  # powers of ten: the ridge in units of the sums
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+class RowSums(NamedTuple):
+    """Sums over rows with features A, targets Y and weights w, in double precision.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (m, m)
+        The upper triangle of A'WA; what is below the diagonal has no meaning.
+    cross : ndarray of shape (m, n_outputs)
+        A'WY.
+    squares : ndarray of shape (n_outputs,)
+        The diagonal of Y'WY.
+    weight : float
+        The sum of w.
+    n_rows : float
+        Their number; forgetting reduces it, too.
+    """
+
+    gram: Matrix
+    cross: Matrix
+    squares: Matrix
+    weight: float
+    n_rows: float
+
+
+def no_rows(n_features: int, n_outputs: int) -> RowSums:
+    """Return the sums over no rows."""
+    gram = np.zeros((n_features, n_features), order="F")
+    return RowSums(gram, np.zeros((n_features, n_outputs)), np.zeros(n_outputs), 0.0, 0.0)
+
+
+def add_rows(sums: RowSums, features: Any, targets: Matrix, weights: Matrix) -> RowSums:
+    """Return sums with a block of rows added to them.
+
+    Examples
+    --------
+    >>> A, y, w = np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]]), np.array([1.0, 4.0])
+    >>> sums = add_rows(no_rows(1, 1), A, y, w)
+    >>> float(sums.gram[0, 0]), float(sums.cross[0, 0]), sums.weight, sums.n_rows
+    (17.0, 25.0, 5.0, 2.0)
+    """
+    if not len(weights):
+        return sums
+    root = np.sqrt(weights)[:, None]
+    A, Y = np.multiply(features, root, dtype=np.float64), targets * root
+    return RowSums(
+        dsyrk(1.0, A.T, beta=1.0, c=sums.gram),
+        sums.cross + A.T @ Y,
+        sums.squares + np.einsum("ir,ir->r", Y, Y),
+        sums.weight + float(weights.sum()),
+        sums.n_rows + len(weights),
+    )
+
+
+def add(one: RowSums, other: RowSums) -> RowSums:
+    """Return the sums over the rows of both."""
+    return RowSums(
+        one.gram + other.gram,
+        one.cross + other.cross,
+        one.squares + other.squares,
+        one.weight + other.weight,
+        one.n_rows + other.n_rows,
+    )
+
+
+def scale(sums: RowSums, factor: float) -> RowSums:
+    """Return the sums in which every row counts `factor` times as much."""
+    return sums if factor == 1.0 else RowSums._make(factor * part for part in sums)
+
+
+def leading(sums: RowSums, n_features: int) -> RowSums:
+    """Return the sums for the first features alone."""
+    return sums._replace(gram=sums.gram[:n_features, :n_features], cross=sums.cross[:n_features])
+
+
+def transformed(sums: RowSums, T: Matrix) -> RowSums:
+    """Return the sums for the features A T."""
+    upper = np.triu(sums.gram)
+    gram = upper + np.triu(upper, 1).T
+    return sums._replace(gram=np.asfortranarray(T.T @ gram @ T), cross=T.T @ sums.cross)
+
+
+def solve(sums: RowSums, penalty: Matrix, C: float) -> Matrix:
+    """Return the a, one column per output, that minimise 1/2 a'Pa + C/2 sum_i w_i (y_i - A_i a)^2.
+
+    Examples
+    --------
+    >>> sums = add_rows(no_rows(1, 1), np.ones((2, 1)), np.array([[1.0], [3.0]]), np.ones(2))
+    >>> solve(sums, np.ones((1, 1)), C=1e9).round(3)
+    array([[2.]])
+    """
+    return np.asarray(cho_solve((_factor(sums.gram + penalty / C), False), sums.cross))
+
+
+def squared_error(sums: RowSums, coefficients: Matrix) -> float:
+    """Return sum_i w_i (y_i - A_i a)^2, over all outputs, of rows that need not be at hand.
+
+    Examples
+    --------
+    >>> sums = add_rows(no_rows(1, 1), np.ones((2, 1)), np.array([[1.0], [3.0]]), np.ones(2))
+    >>> squared_error(sums, np.array([[1.0]]))
+    4.0
+    """
+    image = dsymm(1.0, sums.gram, coefficients)
+    fitted = np.sum(coefficients * (image - 2.0 * sums.cross))
+    return float(sums.squares.sum() + fitted)
+
+
+def half_of(ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which rows belong to the half that judges C; it depends on their numbers alone.
+
+    Examples
+    --------
+    >>> round(float(half_of(np.arange(10_000)).mean()), 2)
+    0.5
+    """
+    return (ids.astype(np.uint64) * _GOLDEN >> np.uint64(63)).astype(bool)
+
+
+def choose_C(one: RowSums, other: RowSums, penalty: Matrix) -> float:
+    """Return the C with which each half of the rows predicts the other half best.
+
+    The squared error of one half's solution at the other half is exact, and needs their sums only.
+    It is computed for powers of ten, and the least value of a parabola through three of them is
+    taken. With fewer than 20 rows C is 10 over the mean kernel value.
+    """
+    unit = float(penalty.diagonal().mean()) or 1.0
+    weight = 0.5 * (one.weight + other.weight)
+    if one.n_rows + other.n_rows < _FEW or not min(one.weight, other.weight) > 0:
+        return _USUAL / unit
+    errors: dict[int, float] = {}
+
+    def error(power: int) -> float:
+        if power not in errors:
+            C = 1.0 / (10.0**power * weight * unit)
+            errors[power] = sum(
+                squared_error(judge, solve(fitted, penalty, C))
+                for fitted, judge in ((one, other), (other, one))
+            )
+        return errors[power]
+
+    at = _START
+    while _LEAST < at < _MOST:
+        step = min((-1, 0, 1), key=lambda step: error(at + step))
+        if step == 0:
+            break
+        at += step
+    best = float(at)
+    if _LEAST < at < _MOST:
+        left, middle, right = error(at - 1), error(at), error(at + 1)
+        bend = left - 2.0 * middle + right
+        best += 0.5 * (left - right) / bend if bend > 0 else 0.0
+    return 1.0 / (10.0**best * weight * unit)
+
+
+def _factor(matrix: Matrix) -> Matrix:
+    """Return the Cholesky factor of a matrix whose upper triangle is given.
+
+    Landmarks that are nearly alike make it singular up to rounding. Then its diagonal is raised by
+    as little as it takes.
+    """
+    diagonal = np.einsum("jj->j", matrix)
+    raised = len(matrix) * np.finfo(np.float64).eps * float(diagonal.mean())
+    failed = 1
+    while failed and np.isfinite(raised):
+        diagonal += raised
+        factor, failed = dpotrf(matrix)
+        raised *= 10.0
+    return np.asarray(factor)

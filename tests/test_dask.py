@@ -1,0 +1,481 @@
+"""Fits over partitions, against the local estimator and against sums written out."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+import graphkm
+from graphkm.exchange import load_model, save_model
+from graphkm.graphs import Anchors
+from test_nodes import literal_draw
+
+dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'graphkm[dask]'")
+pytest.importorskip("distributed", reason="distributed is not installed")
+
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+import pandas as pd  # noqa: E402
+from dask.utils import key_split  # noqa: E402
+from distributed import Client, LocalCluster  # noqa: E402
+
+from graphkm.dask import (  # noqa: E402
+    GKMClassifier,
+    GKMRegressor,
+    GraphCorrectedClassifier,
+    GraphCorrectedRegressor,
+)
+from graphkm.dask.runner import Runner  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("dask")
+PROCESSES = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
+STRONG = {"Cs": [3.0], "epsilons": [0.01], "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes with one thread each."""
+    with LocalCluster(n_workers=2, **PROCESSES) as started:
+        yield started
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as connected:
+        yield connected
+
+
+def moons(n=1200, n_labeled=40, seed=0):
+    X, truth = make_moons(n, noise=0.12, random_state=seed)
+    labeled = np.random.default_rng(seed).permutation(n)[:n_labeled]
+    y = np.full(n, -1)
+    y[labeled] = truth[labeled]
+    return X, y, truth
+
+
+def cut(X, y, rows=300, labels=None):
+    return da.from_array(X, chunks=(rows, -1)), da.from_array(y, chunks=labels or rows)
+
+
+def unknown(X):
+    """Return an array whose partitions have lengths that nobody knows."""
+    return X[da.ones(X.shape[0], chunks=X.chunks[0], dtype=bool)]
+
+
+def local_model(X, y, n_anchors=80, estimator=None, **more):
+    estimator = LogisticRegression() if estimator is None else estimator
+    part = Anchors(n_anchors=n_anchors)
+    kind = (
+        graphkm.GraphCorrectedClassifier
+        if hasattr(estimator, "predict_proba")
+        else graphkm.GraphCorrectedRegressor
+    )
+    return kind(estimator, graph=part, n_jobs=1, **{**STRONG, **more}).fit(X, y)
+
+
+def assert_same_field(found, wanted):
+    np.testing.assert_allclose(found.field_.nodes.points, wanted.field_.nodes.points, rtol=1e-9)
+    size = np.abs(wanted.field_.values).max()
+    np.testing.assert_allclose(found.field_.values, wanted.field_.values, atol=1e-6 * size)
+    assert found.best_params_ == pytest.approx(wanted.best_params_, nan_ok=True)
+
+
+# ------------------------------------------------------------------ the same as at home
+
+
+@pytest.mark.parametrize("rows", [1200, 500, 97])
+def test_partitions_do_not_matter(rows):
+    X, y, _ = moons()
+    wanted = local_model(X, y)
+    assert wanted.field_ is not None
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    model.fit(*cut(X, y, rows, labels=400))
+    assert_same_field(model, wanted)
+    rows = da.from_array(X, chunks=(rows, 1))
+    np.testing.assert_array_equal(model.predict(rows).compute(), wanted.predict(X))
+    np.testing.assert_allclose(
+        model.predict_proba(rows).compute(), wanted.predict_proba(X), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        model.decision_function(rows).compute(), wanted.decision_function(X), atol=1e-5
+    )
+
+
+def test_workers_do_not_matter(client):
+    X, y, _ = moons()
+    wanted = local_model(X, y)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    rows, labels = cut(X, y, 250)
+    model.fit(rows, labels)
+    assert_same_field(model, wanted)
+    np.testing.assert_array_equal(model.predict(rows).compute(), wanted.predict(X))
+
+
+def test_the_field_is_that_of_sums_written_out():
+    """Draws, two moves, Z'Z and a dense linear system, with no code of the library."""
+    X, y, _ = moons(600)
+    seed = int(np.random.RandomState(0).randint(2**31 - 1))
+    anchors = X[literal_draw(600, 50, seed)]
+    for _ in range(2):
+        own = np.linalg.norm(X[:, None] - anchors[None], axis=2).argmin(axis=1)
+        rows = [X[own == j] for j in range(50)]
+        anchors = np.array(
+            [r.mean(axis=0) if len(r) else a for r, a in zip(rows, anchors, strict=True)]
+        )
+    between = np.sort(np.linalg.norm(anchors[:, None] - anchors[None], axis=2), axis=1)[:, 3]
+    distance = np.linalg.norm(X[:, None] - anchors[None], axis=2)
+    Z = np.zeros_like(distance)
+    for z, d in zip(Z, distance, strict=True):
+        order = np.argsort(d)
+        z[order[:3]] = np.exp(-(d[order[:3]] ** 2) / d[order[3]] ** 2)
+        z /= z.sum()
+        z *= min(1, (2 * z @ between / max(d.min(), 1e-9)) ** 2)
+    W = Z.T @ Z
+    np.fill_diagonal(W, 0)
+    degree = W.sum(axis=1)
+    S = W / np.sqrt(degree[:, None] * degree[None])
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=50, **STRONG)
+    model.fit(*cut(X, y, 140))
+    labeled = np.flatnonzero(y >= 0)
+    np.testing.assert_allclose(model.field_.nodes.points, anchors, rtol=1e-9)
+    # The values at the labelled rows: the label, less what the model says without it.
+    folds = StratifiedKFold(10, shuffle=True, random_state=seed)
+    said = np.zeros(len(labeled))
+    for train, test in folds.split(X[labeled], y[labeled]):
+        part = LogisticRegression().fit(X[labeled[train]], y[labeled[train]])
+        said[test] = part.predict_proba(X[labeled[test]])[:, 1]
+    share = model.estimator_weight_
+    r = y[labeled] - (share * said + (1 - share) * 0.5)
+    C, eps, z = 3.0, 0.01, Z[labeled]
+    T = (1 + eps) * np.eye(50) - S
+    g = np.linalg.solve(T + C * z.T @ z, C * z.T @ r)
+    # Conjugate gradients stop at a residual of 1e-3.
+    np.testing.assert_allclose(model.field_.values[:, 0], g, atol=1e-2 * np.abs(g).max())
+
+
+@pytest.mark.parametrize("kind", ["classes", "quantities"])
+def test_the_own_machines(kind):
+    X, y, truth = moons(500)
+    if kind == "classes":
+        model, compared = GKMClassifier(n_anchors=60, random_state=0), truth
+    else:
+        model, compared = GKMRegressor(n_anchors=60, random_state=0), X[:, 0] + X[:, 1]
+        y = np.where(y >= 0, compared, np.nan)
+    rows, labels = cut(X, y, 200)
+    model.fit(rows, labels)
+    home = clone(model.to_local()).fit(X, y)
+    np.testing.assert_allclose(model.predict(rows).compute(), home.predict(X), atol=1e-6)
+    assert model.to_local().score(X, compared) > 0.8
+
+
+def test_quantities(client):
+    X, y, _ = moons()
+    y = np.where(y >= 0, np.sin(3 * X[:, 0]), np.nan)
+    wanted = local_model(X, y, estimator=LinearRegression())
+    model = GraphCorrectedRegressor(LinearRegression(), n_anchors=80, **STRONG)
+    rows, labels = cut(X, y, 250)
+    model.fit(rows, labels)
+    assert_same_field(model, wanted)
+    np.testing.assert_allclose(model.predict(rows).compute(), wanted.predict(X), atol=1e-5)
+    given = model.transduction(rows, labels).compute()
+    np.testing.assert_array_equal(given[~np.isnan(y)], y[~np.isnan(y)])
+
+
+def test_sample_weight():
+    X, y, _ = moons()
+    weight = np.random.default_rng(1).random(len(y)) * (np.arange(len(y)) % 5 > 0)
+    part = Anchors(n_anchors=80)
+    wanted = graphkm.GraphCorrectedClassifier(
+        LogisticRegression(), graph=part, n_jobs=1, **STRONG
+    ).fit(X, y, weight)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    model.fit(*cut(X, y), da.from_array(weight, chunks=70))
+    assert_same_field(model, wanted)
+
+
+def test_sparse_rows():
+    X, y, _ = moons(600)
+    rows = da.from_array(X, chunks=(200, -1)).map_blocks(sp.csr_array, meta=sp.csr_array((0, 0)))
+    wanted = local_model(X, y, 40)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=40, **STRONG)
+    model.fit(rows, da.from_array(y, chunks=200))
+    np.testing.assert_allclose(model.field_.nodes.points.toarray(), wanted.field_.nodes.points)
+    np.testing.assert_array_equal(model.predict(rows).compute(), wanted.predict(X))
+
+
+def test_rows_that_are_no_collection_stay_at_home():
+    X, y, _ = moons()
+    wanted = local_model(X, y)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG).fit(X, y)
+    assert_same_field(model, wanted)
+    np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
+    rows = da.from_array(X, chunks=(500, 2))
+    np.testing.assert_array_equal(model.predict(rows).compute(), wanted.predict(X))
+
+
+# ------------------------------------------------------------------ kinds of collections
+
+
+def test_frames_keep_names_and_index(client):
+    X, y, _ = moons()
+    names = np.array(["no", "yes"], dtype=object)
+    labels = pd.Series(np.where(y >= 0, names[y], None), dtype=object)
+    frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(len(X)) + 5000)
+    wanted = local_model(frame, labels.to_numpy())
+    rows = dd.from_pandas(frame, npartitions=4)
+    given = dd.from_pandas(labels, npartitions=3)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    model.fit(rows, given)
+    assert_same_field(model, wanted)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    answers = model.predict(rows)
+    assert answers.npartitions == rows.npartitions
+    found = answers.compute()
+    np.testing.assert_array_equal(found.index, frame.index)
+    np.testing.assert_array_equal(found.to_numpy(), wanted.predict(frame))
+    shares = model.predict_proba(rows).compute()
+    assert shares.columns.tolist() == ["no", "yes"]
+    np.testing.assert_allclose(shares, wanted.predict_proba(frame), atol=1e-6)
+
+
+def test_unknown_lengths_and_empty_partitions():
+    X, y, _ = moons()
+    wanted = local_model(X, y)
+    rows, labels = cut(X, y, (0, 500, 0, 0, 699, 1, 0), (600, 0, 600))
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    model.fit(unknown(rows), unknown(labels))
+    assert_same_field(model, wanted)
+    answers = model.predict(unknown(rows))
+    assert answers.numblocks == (7,)
+    np.testing.assert_array_equal(answers.compute(), wanted.predict(X))
+    shares = model.predict_proba(unknown(rows)).compute()
+    np.testing.assert_allclose(shares, wanted.predict_proba(X), atol=1e-6)
+
+
+def test_labels_in_one_partition_only():
+    X, _, truth = moons()
+    y = np.where(np.arange(len(X)) < 40, truth, -1)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    rows, labels = cut(X, y)
+    assert_same_field(model.fit(rows, labels), local_model(X, y))
+    given = model.transduction(rows, labels)
+    assert given.chunks == rows.chunks[:1]
+    np.testing.assert_array_equal(given.compute()[:40], truth[:40])
+    np.testing.assert_array_equal(given.compute()[40:], model.predict(rows).compute()[40:])
+
+
+def test_transduction_of_labels_cut_in_another_way():
+    X, y, _ = moons()
+    rows, labels = cut(X, y, 300, 450)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    given = model.fit(rows, labels).transduction(rows, labels).compute()
+    np.testing.assert_array_equal(given[y >= 0], y[y >= 0])
+    with pytest.raises(ValueError, match="partitions of the rows"):
+        model.transduction(unknown(rows), unknown(labels))
+    with pytest.raises(ValueError, match="pass a Dask array"):
+        model.transduction(rows, y)
+
+
+# ------------------------------------------------------------------ graphs of tasks
+
+
+def wide_moons(block_info=None):
+    """Return moons with a thousand columns, most of them nearly constant."""
+    X = 1e-3 * np.random.default_rng(0).normal(size=(2200, 1000))
+    X[:, :2] += moons(2200)[0]
+    return X if block_info is None else X[slice(*block_info[None]["array-location"][0])]
+
+
+def test_a_large_model_enters_a_graph_by_its_name(client):
+    """Anchors of 16 MB; Dask warns of graphs beyond 10, and warnings are errors here."""
+    rows = da.map_blocks(wide_moons, chunks=((1100, 1100), (1000,)), dtype=float)
+    labels = da.from_array(moons(2200)[1], chunks=1100)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=2000, passes=0, **STRONG)
+    model.fit(rows, labels)
+    assert len(pickle.dumps(model.to_local())) > 10**7
+    answers = model.predict(rows)
+    assert len(pickle.dumps(dict(answers.__dask_graph__()))) < 10**5
+    np.testing.assert_array_equal(answers.compute(), model.to_local().predict(wide_moons()))
+
+
+def test_tasks_have_names():
+    task = Runner().task("sum-rows", len, [1])
+    assert key_split(task.key) == "graphkm-sum-rows"
+    X, y, _ = moons()
+    rows, labels = cut(X, y)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    model.fit(rows, labels)
+    keys = {key_split(key) for key in model.predict_proba(rows).__dask_graph__()}
+    assert "graphkm-predict-proba" in keys and "graphkm-model" in keys
+
+
+def test_the_tree_depends_on_the_number_of_parts_alone():
+    runner = Runner()
+    for n in (1, 2, 8, 9, 70):
+        parts = [runner.task("part", str, i) for i in range(n)]
+        (text,) = runner.bring([runner.tree("add", lambda own: f"({' '.join(own)})", parts)])
+        assert text.replace("(", "").replace(")", "").split() == list(map(str, range(n)))
+
+
+def test_the_local_model_can_be_saved(tmp_path):
+    X, y, _ = moons()
+    rows, labels = cut(X, y)
+    model = GKMClassifier(n_anchors=80, random_state=0).fit(rows, labels)
+    home = model.to_local()
+    save_model(home, tmp_path / "model.gkm")
+    for again in (load_model(tmp_path / "model.gkm"), pickle.loads(pickle.dumps(home))):
+        np.testing.assert_array_equal(again.predict(X), home.predict(X))
+        np.testing.assert_array_equal(again.transduction_, y[y >= 0])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(rows).compute(), home.predict(X))
+    assert clone(model).get_params() == model.get_params()
+
+
+# ------------------------------------------------------------------ errors
+
+
+class Untouchable:
+    """Rows that must not be read."""
+
+    def __new__(cls, n=100, dtype=float):
+        def fail():
+            raise AssertionError("a pass was made")
+
+        part = dask.delayed(fail)()
+        return da.from_delayed(part, shape=(n, 2), dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (Untouchable(), da.zeros(90), "100 rows and y has 90"),
+        (Untouchable(), np.zeros(100), "pass a Dask array"),
+        (Untouchable(), da.zeros((100, 2)), "one dimension"),
+        (Untouchable(dtype=object), da.zeros(100), "type object"),
+        (da.zeros(100), da.zeros(100), "1 dimensions"),
+        (da.zeros((0, 2)), da.zeros(0), "no rows"),
+        (dask.delayed(np.zeros)((100, 2)), da.zeros(100), "pass a Dask array"),
+    ],
+)
+def test_wrong_collections_are_refused_before_any_pass(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        GraphCorrectedClassifier().fit(X, y)
+
+
+def test_text_columns_are_named():
+    frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "town": ["x", "y"]}), npartitions=1)
+    with pytest.raises(ValueError, match=r"1 columns of X hold no numbers \(town\)"):
+        GraphCorrectedClassifier().fit(frame, da.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X, np.full_like(y, -1)), "None of the 1,200 rows is labelled"),
+        (lambda X, y: (np.where(X[700, 0] == X, np.nan, X), y), "Partition 2 of X is NaN in 1"),
+        (lambda X, y: (np.where(X[700, 0] == X, np.inf, X), y), "Partition 2 of X is infinite"),
+        (lambda X, y: (X, np.where(y == 0, -1, y)), "only the labels -1 and 1"),
+        (lambda X, y: (X, np.where(y == 1, -1, y)), "only one class, 0"),
+    ],
+)
+def test_what_a_pass_finds_is_said(change, message):
+    X, y, _ = moons()
+    X, y = change(X, y)
+    with pytest.raises(ValueError, match=message):
+        GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG).fit(*cut(X, y))
+
+
+def test_errors_come_from_workers_as_they_are(client):
+    X, y, _ = moons()
+    X[700, 0] = np.nan
+    with pytest.raises(ValueError, match="Partition 2 of X is NaN in 1 places"):
+        GraphCorrectedClassifier(LogisticRegression(), **STRONG).fit(*cut(X, y))
+
+
+def test_too_many_labels_for_one_worker():
+    X, y, _ = moons()
+    model = GraphCorrectedClassifier(n_anchors=80, label_memory="500 B")
+    with pytest.raises(ValueError, match=r"40 labelled rows take 640 B.*label_memory"):
+        model.fit(*cut(X, y))
+
+
+def test_warnings_of_the_fit_are_heard(client):
+    X, y, truth = moons()
+    y = np.full(len(y), -1)
+    for label in (0, 1):
+        y[np.flatnonzero(truth == label)[:2]] = label
+    with pytest.warns(graphkm.machines.GraphWarning, match="too few to judge"):
+        GraphCorrectedClassifier(n_anchors=80).fit(*cut(X, y))
+
+
+def test_other_columns_are_refused():
+    X, y, _ = moons()
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    model.fit(*cut(X, y))
+    with pytest.raises(ValueError, match="3 columns"):
+        model.predict(da.zeros((10, 3)))
+
+
+# ------------------------------------------------------------------ faults
+
+
+def killing(block, folder, reads):
+    """Return a block; the read with a certain number ends its process, once."""
+    import os
+
+    (folder / f"read-{os.getpid()}-{time.monotonic_ns()}").touch()
+    if len(list(folder.glob("read-*"))) >= reads and not (folder / "killed").exists():
+        (folder / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reads", [2, 7, 12, 17])
+def test_a_worker_killed_in_any_pass_changes_nothing(tmp_path, reads):
+    """Five partitions are read in four passes; the cluster has processes that come back."""
+    X, y, _ = moons(2000)
+    rows, labels = cut(X, y, 400)
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    wanted = clone(model).fit(rows, labels)
+    with (
+        LocalCluster(n_workers=2, silence_logs=50, **PROCESSES) as started,
+        Client(started),
+    ):
+        mortal = rows.map_blocks(killing, folder=tmp_path, reads=reads, meta=np.empty((0, 0)))
+        model.fit(mortal, labels)
+    assert (tmp_path / "killed").exists()
+    np.testing.assert_array_equal(model.field_.values, wanted.field_.values)
+    np.testing.assert_array_equal(model.field_.nodes.points, wanted.field_.nodes.points)
+
+
+def resting(block):
+    time.sleep(30)
+    return block
+
+
+@pytest.mark.slow
+def test_a_cluster_without_workers_is_an_error_and_no_wait():
+    X, y, _ = moons()
+    rows, labels = cut(X, y)
+    with (
+        LocalCluster(n_workers=1, silence_logs=50, **PROCESSES) as started,
+        Client(started),
+        dask.config.set({"graphkm.worker-timeout": "2s"}),
+    ):
+        closing = threading.Timer(3.0, started.scale, [0])
+        closing.start()
+        slow = rows.map_blocks(resting, meta=np.empty((0, 0)))
+        with pytest.raises(RuntimeError, match="no worker for 2 seconds"):
+            GraphCorrectedClassifier(LogisticRegression(), n_anchors=80).fit(slow, labels)
+        closing.join()
