@@ -55,6 +55,8 @@ def as_numbers(part: Any, dtype: Any, number: int) -> Any:
         rows.sum_duplicates()
         values = rows.data
     else:
+        if hasattr(part, "iloc"):
+            part = part.to_numpy(dtype=dtype, na_value=np.nan)
         rows = values = np.ascontiguousarray(part, dtype=dtype)
     if rows.ndim != 2:
         raise ValueError(f"Partition {number} of X has {rows.ndim} dimensions; rows have 2.")
@@ -126,14 +128,17 @@ def size_of(known: Known) -> Size:
     return Size(n, n * d * known.rows.itemsize)
 
 
-def first_anchors(every: Sequence[Known]) -> Any:
-    """Return the rows that anchors start from, of all partitions."""
-    return stacked([each.drawn for each in every])
+def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
+    """Return the rows that anchors start from, of all partitions.
+
+    They come as an index, which a worker prepares once for all its partitions.
+    """
+    return NeighbourIndex(stacked([each.drawn for each in every]))
 
 
-def sum_by_anchor(part: Any, anchors: Any, number: int, dtype: Any) -> RowsByAnchor:
+def sum_by_anchor(part: Any, anchors: NeighbourIndex, number: int, dtype: Any) -> RowsByAnchor:
     """Return the sums of a partition's rows by their nearest anchor."""
-    return rows_by_anchor(NeighbourIndex(anchors), as_numbers(part, dtype, number))
+    return rows_by_anchor(anchors, as_numbers(part, dtype, number))
 
 
 def add_sums(parts: Sequence[RowsByAnchor]) -> RowsByAnchor:
@@ -141,14 +146,14 @@ def add_sums(parts: Sequence[RowsByAnchor]) -> RowsByAnchor:
     return reduce(add_by_anchor, parts)
 
 
-def move_anchors(anchors: Any, sums: RowsByAnchor) -> Any:
+def move_anchors(anchors: NeighbourIndex, sums: RowsByAnchor) -> NeighbourIndex:
     """Return the anchors at the means of their rows."""
-    return moved(anchors, sums)
+    return NeighbourIndex(moved(anchors.rows, sums))
 
 
-def nodes_at(anchors: Any) -> AnchorNodes:
+def nodes_at(anchors: NeighbourIndex) -> AnchorNodes:
     """Return nodes at the anchors."""
-    return AnchorNodes.at(anchors)
+    return AnchorNodes.at(anchors.rows)
 
 
 def join_anchors(part: Any, nodes: AnchorNodes, number: int, dtype: Any) -> Any:
@@ -159,6 +164,45 @@ def join_anchors(part: Any, nodes: AnchorNodes, number: int, dtype: Any) -> Any:
 def add_joins(parts: Sequence[Any]) -> Any:
     """Return sums of sparse matrices."""
     return reduce(lambda one, other: one + other, parts)
+
+
+class Moments(NamedTuple):
+    """What a score needs of labelled rows: sums of weights, and of squares around a mean."""
+
+    weight: float
+    mean: float
+    squares: float
+    lost: float
+    """Weights of wrong labels, or weighted squared errors."""
+
+
+def score_part(
+    part: Any, labels: Any, weights: Any, model: Any, unlabeled: Any, classes: bool
+) -> Moments:
+    """Return what the score needs of a partition."""
+    mask, known = split_labels(labels, unlabeled, classes)
+    place = np.flatnonzero(mask)
+    w = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[place]
+    if not w.sum():
+        return Moments(0.0, 0.0, 0.0, 0.0)
+    said = model.predict(part.iloc[place] if hasattr(part, "iloc") else part[place])
+    if classes:
+        return Moments(float(w.sum()), 0.0, 0.0, float(w @ (said != known)))
+    mean = float(np.average(known, weights=w))
+    return Moments(
+        float(w.sum()), mean, float(w @ (known - mean) ** 2), float(w @ (known - said) ** 2)
+    )
+
+
+def add_moments(parts: Sequence[Moments]) -> Moments:
+    """Return the moments of all rows."""
+    weights = np.array([part.weight for part in parts])
+    if not weights.sum():
+        return parts[0]
+    means = np.array([part.mean for part in parts])
+    mean = float(np.average(means, weights=weights))
+    squares = sum(part.squares for part in parts) + float(weights @ (means - mean) ** 2)
+    return Moments(float(weights.sum()), mean, squares, sum(part.lost for part in parts))
 
 
 class Fitted(NamedTuple):
