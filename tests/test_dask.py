@@ -415,6 +415,22 @@ def test_wrong_collections_are_refused_before_any_pass(X, y, message):
         GraphCorrectedClassifier().fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"estimator": LinearRegression()}, "neither predict_proba nor decision_function"),
+        ({"Cs": [-1.0]}, "Cs"),
+        ({"n_anchors": 0}, "n_anchors"),
+        ({"passes": -1}, "passes"),
+        ({"degree": 0}, "degree"),
+        ({"label_memory": "much"}, "much"),
+    ],
+)
+def test_wrong_parameters_are_refused_before_any_pass(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GraphCorrectedClassifier(**parameters).fit(Untouchable(), da.zeros(100))
+
+
 def test_text_columns_are_named():
     frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "town": ["x", "y"]}), npartitions=1)
     with pytest.raises(ValueError, match=r"1 columns of X hold no numbers \(town\)"):
@@ -429,6 +445,8 @@ def test_text_columns_are_named():
         (lambda X, y: (np.where(X[700, 0] == X, np.inf, X), y), "Partition 2 of X is infinite"),
         (lambda X, y: (X, np.where(y == 0, -1, y)), "only the labels -1 and 1"),
         (lambda X, y: (X, np.where(y == 1, -1, y)), "only one class, 0"),
+        (lambda X, y: (X, np.where(y < 0, np.nan, y + 0.5 * (y < 1))), "Unknown label type"),
+        (lambda X, y: (X, np.array(["-1", "a", "b"])[y + 1]), "text '-1'"),
     ],
 )
 def test_what_a_pass_finds_is_said(change, message):
@@ -436,6 +454,18 @@ def test_what_a_pass_finds_is_said(change, message):
     X, y = change(X, y)
     with pytest.raises(ValueError, match=message):
         GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG).fit(*cut(X, y))
+
+
+def test_labels_are_checked_before_anchors_move(monkeypatch):
+    X, y, _ = moons()
+
+    def fail(*_):
+        raise AssertionError("a pass was made")
+
+    monkeypatch.setattr("graphkm.dask.passes.sum_by_anchor", fail)
+    for labels, message in ((np.minimum(y, 0), "only one class"), (y * 0 - 1, "None of the")):
+        with pytest.raises(ValueError, match=message):
+            GraphCorrectedClassifier(n_anchors=80, random_state=0).fit(*cut(X, labels))
 
 
 def test_errors_come_from_workers_as_they_are(client):

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from dask.utils import parse_bytes
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import gkm
 from ..graphs import Anchors
 from ..kernels import Kernel
 from ..machines import KernelRidgeClassifierCV, KernelRidgeCV
-from ..machines.labels import refuse_ambiguous
 from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows
 from .passes import Passes
@@ -70,13 +67,10 @@ class Distributed(ABC):
         model, anchors = self._local(), Anchors(self.n_anchors, self.passes)
         label_memory = parse_bytes(self.label_memory)
         if are_rows(X):
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            runner = Runner()
+            seed, runner = model.checked_seed(), Runner()
             data = Partitioned.of(X, y, sample_weight, runner)
-            classes = is_classifier(self)
-            check = partial(refuse_ambiguous, unlabeled=self.unlabeled) if classes else _accept
             model = Passes(data, runner).fit(
-                model, anchors, seed, label_memory, classes=classes, check=check
+                model, anchors, seed, label_memory, classes=is_classifier(self)
             )
         else:
             model.fit(X, y, sample_weight)
@@ -471,7 +465,3 @@ def _corrected(model: Any) -> dict[str, Any]:
     """Return the parameters that corrected models have beside the estimator."""
     names = ("Cs", "epsilons", "degree", "cv")
     return _field(model) | {name: getattr(model, name) for name in names}
-
-
-def _accept(values: NDArray[Any]) -> None:
-    """Accept any values."""

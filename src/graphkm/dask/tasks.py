@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..graphs import AnchorNodes, NeighbourIndex
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
-from ..machines.labels import as_label_array, labeled_mask, missing_mask
+from ..machines.labels import as_label_array, labeled_mask, missing_mask, plain_labels
 from ..machines.targets import known_targets
 
 
@@ -30,11 +30,15 @@ class Known(NamedTuple):
     """Rows that anchors start from, as numbers."""
 
 
-class Size(NamedTuple):
-    """How much is labelled in a partition."""
+class Summary(NamedTuple):
+    """How much is labelled in a partition, and with what."""
 
     n_rows: int
     n_bytes: int
+    values: NDArray[Any]
+    """Distinct labels; none of a regression."""
+    marker: NDArray[Any]
+    """The value that marks unlabelled rows, if it was seen."""
 
 
 def count_rows(part: Any) -> int:
@@ -118,14 +122,17 @@ def split_labels(
     return mask, values[mask]
 
 
-def size_of(known: Known) -> Size:
-    """Return how much is labelled in a partition."""
+def summary_of(known: Known, classes: bool) -> Summary:
+    """Return how much is labelled in a partition, and with what."""
     n, d = known.rows.shape
     if hasattr(known.rows, "memory_usage"):
-        return Size(n, int(known.rows.memory_usage(index=False, deep=True).sum()))
-    if sp.issparse(known.rows):
-        return Size(n, 12 * int(known.rows.nnz))
-    return Size(n, n * d * known.rows.itemsize)
+        n_bytes = int(known.rows.memory_usage(index=False, deep=True).sum())
+    elif sp.issparse(known.rows):
+        n_bytes = 12 * int(known.rows.nnz)
+    else:
+        n_bytes = n * d * known.rows.itemsize
+    values = np.unique(plain_labels(known.labels)) if classes else np.empty(0)
+    return Summary(n, n_bytes, values, known.marker)
 
 
 def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
@@ -218,7 +225,6 @@ def fit_model(
     joins: Any,
     every: Sequence[Known],
     dtype: Any,
-    check: Callable[[NDArray[Any]], None],
 ) -> Fitted:
     """Fit a local model to the labelled rows of all partitions, over the graph of the anchors.
 
@@ -234,15 +240,11 @@ def fit_model(
         The labelled rows of every partition.
     dtype : dtype
         How rows are seen.
-    check : callable
-        Raises for values that may not be the labels of all rows, among them the marker.
     """
-    labels = _joined_labels([each.labels for each in every])
+    labels = joined([each.labels for each in every])
     weights = None
     if every[0].weights is not None:
         weights = np.concatenate([each.weights for each in every])  # type: ignore[misc]
-    seen = next((each.marker for each in every if len(each.marker)), np.empty(0, labels.dtype))
-    check(np.concatenate([np.unique(labels), seen]))
     rows = stacked([each.rows for each in every])
     graph = nodes.graph_of(joins, nodes.weights(as_numbers(rows, dtype, 0)))
     with warnings.catch_warnings(record=True) as heard:
@@ -251,9 +253,9 @@ def fit_model(
     return Fitted(model, [(each.category, str(each.message)) for each in heard])
 
 
-def _joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return all labels; a partition without any says nothing about their type."""
-    return np.concatenate([part for part in parts if len(part)])
+def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return labels of several partitions; one without any says nothing about their type."""
+    return np.concatenate([part for part in parts if len(part)] or list(parts[:1]))
 
 
 def stacked(parts: Sequence[Any]) -> Any:
