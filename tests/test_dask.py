@@ -286,6 +286,49 @@ def test_transduction_of_labels_cut_in_another_way():
         model.transduction(rows, y)
 
 
+def test_parquet(tmp_path):
+    """Rows of files, some of them whole numbers, some of a type that may miss values."""
+    pytest.importorskip("pyarrow")
+    X, y, truth = moons()
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": np.arange(len(X)) % 2})
+    frame["c"] = frame["c"].astype("Int64")
+    frame.assign(label=y).to_parquet(tmp_path / "rows.parquet", row_group_size=400)
+    table = dd.read_parquet(tmp_path / "rows.parquet", split_row_groups=True)
+    assert table.npartitions == 3
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    model.fit(table[["a", "b", "c"]], table["label"])
+    assert_same_field(model, local_model(frame, y))
+    found = model.transduction(table[["a", "b", "c"]], table["label"]).compute()
+    np.testing.assert_array_equal(found[y >= 0], y[y >= 0])
+    assert np.mean(found == truth) > 0.8
+    frame.loc[3, "c"] = pd.NA
+    with pytest.raises(ValueError, match="Partition 0 of X is NaN in 1 places"):
+        model.fit(dd.from_pandas(frame, npartitions=2), table["label"])
+
+
+@pytest.mark.parametrize("kind", ["classes", "quantities"])
+def test_scores(kind, client):
+    X, y, truth = moons()
+    weight = np.random.default_rng(0).random(len(X))
+    if kind == "classes":
+        model, wanted = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80), truth
+        known = np.where(np.arange(len(X)) % 3, truth, -1)
+    else:
+        wanted = 1e4 + np.sin(3 * X[:, 0])
+        y = np.where(y >= 0, wanted, np.nan)
+        model = GraphCorrectedRegressor(LinearRegression(), n_anchors=80)
+        known = np.where(np.arange(len(X)) % 3, wanted, np.nan)
+    model.set_params(**STRONG).fit(*cut(X, y))
+    rows, labels = cut(X, known, 300, 500)
+    home = model.to_local()
+    assert model.score(rows, labels) == pytest.approx(home.score(X, known))
+    weights = da.from_array(weight, chunks=300)
+    assert model.score(rows, labels, weights) == pytest.approx(home.score(X, known, weight))
+    assert model.score(X, known) == home.score(X, known)
+    with pytest.raises(ValueError, match="None of the rows to score"):
+        model.score(rows, da.full(len(X), -1 if kind == "classes" else np.nan, chunks=300))
+
+
 # ------------------------------------------------------------------ graphs of tasks
 
 
@@ -372,6 +415,22 @@ def test_wrong_collections_are_refused_before_any_pass(X, y, message):
         GraphCorrectedClassifier().fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"estimator": LinearRegression()}, "neither predict_proba nor decision_function"),
+        ({"Cs": [-1.0]}, "Cs"),
+        ({"n_anchors": 0}, "n_anchors"),
+        ({"passes": -1}, "passes"),
+        ({"degree": 0}, "degree"),
+        ({"label_memory": "much"}, "much"),
+    ],
+)
+def test_wrong_parameters_are_refused_before_any_pass(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GraphCorrectedClassifier(**parameters).fit(Untouchable(), da.zeros(100))
+
+
 def test_text_columns_are_named():
     frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "town": ["x", "y"]}), npartitions=1)
     with pytest.raises(ValueError, match=r"1 columns of X hold no numbers \(town\)"):
@@ -386,6 +445,8 @@ def test_text_columns_are_named():
         (lambda X, y: (np.where(X[700, 0] == X, np.inf, X), y), "Partition 2 of X is infinite"),
         (lambda X, y: (X, np.where(y == 0, -1, y)), "only the labels -1 and 1"),
         (lambda X, y: (X, np.where(y == 1, -1, y)), "only one class, 0"),
+        (lambda X, y: (X, np.where(y < 0, np.nan, y + 0.5 * (y < 1))), "Unknown label type"),
+        (lambda X, y: (X, np.array(["-1", "a", "b"])[y + 1]), "text '-1'"),
     ],
 )
 def test_what_a_pass_finds_is_said(change, message):
@@ -393,6 +454,18 @@ def test_what_a_pass_finds_is_said(change, message):
     X, y = change(X, y)
     with pytest.raises(ValueError, match=message):
         GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG).fit(*cut(X, y))
+
+
+def test_labels_are_checked_before_anchors_move(monkeypatch):
+    X, y, _ = moons()
+
+    def fail(*_):
+        raise AssertionError("a pass was made")
+
+    monkeypatch.setattr("graphkm.dask.passes.sum_by_anchor", fail)
+    for labels, message in ((np.minimum(y, 0), "only one class"), (y * 0 - 1, "None of the")):
+        with pytest.raises(ValueError, match=message):
+            GraphCorrectedClassifier(n_anchors=80, random_state=0).fit(*cut(X, labels))
 
 
 def test_errors_come_from_workers_as_they_are(client):

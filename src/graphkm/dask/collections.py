@@ -32,24 +32,24 @@ class Partitioned(NamedTuple):
         are cut anew.
         """
         X = with_whole_rows(X)
-        columns = [_column("y", y)]
+        columns = {"y": _column("y", y)}
         if sample_weight is not None:
-            columns.append(_column("sample_weight", sample_weight))
-        rows = list(X.to_delayed().ravel()) if isinstance(X, da.Array) else list(X.to_delayed())
-        lengths = _lengths([X, *columns], runner)
-        if not sum(lengths[0]):
+            columns["sample_weight"] = _column("sample_weight", sample_weight)
+        every = [X, *columns.values()]
+        parts = [_parts(each) for each in every]  # frames may join small files while they do it
+        wanted, *others = _lengths(every, parts, runner)
+        n = sum(wanted)
+        if not n:
             raise ValueError("X has no rows; all its partitions are empty.")
-        cut = []
-        for name, column, own in zip(("y", "sample_weight"), columns, lengths[1:], strict=False):
-            if sum(own) != sum(lengths[0]):
+        cut = {}
+        for name, given, own in zip(columns, parts[1:], others, strict=True):
+            if sum(own) != n:
                 raise ValueError(
-                    f"X has {sum(lengths[0]):,} rows and {name} has {sum(own):,}; pass as many "
-                    "labels as rows, with a marker for the unlabelled ones."
+                    f"X has {n:,} rows and {name} has {sum(own):,}; pass as many labels as rows, "
+                    "with a marker for the unlabelled ones."
                 )
-            parts = list(column.to_delayed().ravel()) if isinstance(column, da.Array) else None
-            parts = parts or list(column.to_delayed())
-            cut.append(_aligned(parts, own, lengths[0], runner))
-        return cls(rows, cut[0], cut[1] if len(cut) > 1 else None, lengths[0], seen_as(X))
+            cut[name] = _aligned(given, own, wanted, runner)
+        return cls(parts[0], cut["y"], cut.get("sample_weight"), wanted, _seen_as(X))
 
 
 def is_frame(X: Any) -> bool:
@@ -93,7 +93,7 @@ def with_whole_rows(X: Any) -> Any:
     return X
 
 
-def seen_as(X: Any) -> Any:
+def _seen_as(X: Any) -> Any:
     """Return float32 if X has it, and float64 otherwise."""
     kinds = set(X.dtypes) if is_frame(X) else {X.dtype}
     return np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
@@ -117,23 +117,26 @@ def _column(name: str, values: Any) -> Any:
     return values
 
 
-def _lengths(collections: list[Any], runner: Runner) -> list[list[int]]:
+def _parts(collection: Any) -> list[Delayed]:
+    return list(np.ravel(collection.to_delayed()))
+
+
+def _lengths(collections: list[Any], parts: list[list[Delayed]], runner: Runner) -> list[list[int]]:
     """Return the lengths of all partitions; unknown ones are counted in one go."""
-    known: list[list[int] | None] = []
-    tasks, counted = [], []
-    for each in collections:
-        own = [np.nan] if not isinstance(each, da.Array) else list(each.chunks[0])
-        if np.isnan(own).any():
-            parts = each.to_delayed()
-            parts = list(parts.ravel()) if isinstance(each, da.Array) else list(parts)
-            counted.append(len(parts))
-            tasks += [runner.task("count-rows", count_rows, part) for part in parts]
-            known.append(None)
-        else:
-            known.append([int(n) for n in own])
-    found = iter(runner.bring(tasks)) if tasks else iter(())
-    sizes = iter(counted)
-    return [own if own is not None else [next(found) for _ in range(next(sizes))] for own in known]
+    known = [_known_lengths(each) for each in collections]
+    unknown = [own for own, lengths in zip(parts, known, strict=True) if lengths is None]
+    tasks = [runner.task("count-rows", count_rows, part) for own in unknown for part in own]
+    found = iter(runner.bring(tasks))
+    return [
+        [next(found) for _ in own] if lengths is None else lengths
+        for own, lengths in zip(parts, known, strict=True)
+    ]
+
+
+def _known_lengths(collection: Any) -> list[int] | None:
+    """Return the lengths of partitions, or None if they have to be counted."""
+    lengths = collection.chunks[0] if isinstance(collection, da.Array) else [np.nan]
+    return None if np.isnan(lengths).any() else [int(n) for n in lengths]
 
 
 def _aligned(
@@ -146,9 +149,9 @@ def _aligned(
     starts = ends - lengths
     found = []
     for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        used = [i for i in range(len(parts)) if starts[i] < high and ends[i] > low]
-        used = used or [0]  # an empty partition
-        spans = [(max(0, low - int(starts[i])), max(0, high - int(starts[i]))) for i in used]
-        spans = spans if high > low else [(0, 0)]
+        used = np.flatnonzero((starts < high) & (ends > low) & (low < high)).tolist()
+        spans = [(max(0, low - int(starts[i])), high - int(starts[i])) for i in used]
+        if not used:  # an empty partition, which still has a type
+            used, spans = [0], [(0, 0)]
         found.append(runner.task("cut-labels", cut_together, [parts[i] for i in used], spans))
     return found

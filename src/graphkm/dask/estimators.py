@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from dask.utils import parse_bytes
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import gkm
 from ..graphs import Anchors
 from ..kernels import Kernel
 from ..machines import KernelRidgeClassifierCV, KernelRidgeCV
-from ..machines.labels import refuse_ambiguous
 from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows
 from .passes import Passes
 from .runner import Runner
+from .tasks import add_moments, score_part
 
 _FITTED = (
     *("estimator_", "field_", "estimator_weight_", "unlabeled_gain_", "best_score_"),
@@ -31,7 +29,7 @@ _FITTED = (
 )
 
 
-class Distributed(BaseEstimator):
+class Distributed(ABC):
     """What all of them share: the fit by passes over partitions, and lazy answers."""
 
     n_anchors: int | str
@@ -39,6 +37,7 @@ class Distributed(BaseEstimator):
     unlabeled: Any
     label_memory: int | str
     random_state: Any
+    classes_: NDArray[Any]
 
     @abstractmethod
     def _local(self) -> Any:
@@ -68,13 +67,10 @@ class Distributed(BaseEstimator):
         model, anchors = self._local(), Anchors(self.n_anchors, self.passes)
         label_memory = parse_bytes(self.label_memory)
         if are_rows(X):
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            runner = Runner()
+            seed, runner = model.checked_seed(), Runner()
             data = Partitioned.of(X, y, sample_weight, runner)
-            classes = is_classifier(self)
-            check = partial(refuse_ambiguous, unlabeled=self.unlabeled) if classes else _accept
             model = Passes(data, runner).fit(
-                model, anchors, seed, label_memory, classes=classes, check=check
+                model, anchors, seed, label_memory, classes=is_classifier(self)
             )
         else:
             model.fit(X, y, sample_weight)
@@ -121,6 +117,27 @@ class Distributed(BaseEstimator):
             raise ValueError("X is no Dask collection; to_local().predict(X) says what it holds.")
         return with_given(answers, y, self.unlabeled, is_classifier(self))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, or R^2 of a regressor, on the labelled rows of (X, y).
+
+        This is not lazy. Rows that are no Dask collection go to the local estimator.
+        """
+        check_is_fitted(self, "estimator_")
+        if not are_rows(X):
+            return float(self._shared.model.score(X, y, sample_weight))
+        classes, runner = is_classifier(self), Runner()
+        data = Partitioned.of(X, y, sample_weight, runner)
+        weights: list[Any] = data.weights or [None] * len(data.rows)
+        about = (self._shared.task(), self.unlabeled, classes)
+        parts = [
+            runner.task("score-rows", score_part, *each, *about)
+            for each in zip(data.rows, data.labels, weights, strict=True)
+        ]
+        (found,) = runner.bring([runner.tree("add-scores", add_moments, parts)])
+        if not found.weight:
+            raise ValueError("None of the rows to score is labelled; pass some with a label.")
+        return 1.0 - found.lost / (found.weight if classes else found.squares)
+
     def _answer(self, X: Any, method: str, columns: Any, kind: Any) -> Any:
         check_is_fitted(self, "estimator_")
         if are_rows(X):
@@ -128,10 +145,8 @@ class Distributed(BaseEstimator):
         return getattr(self._shared.model, method)(X)
 
 
-class _Classifier(ClassifierMixin, Distributed):
+class _Classifier(Distributed, ClassifierMixin, BaseEstimator):
     """What classifiers share."""
-
-    classes_: NDArray[Any]
 
     def predict_proba(self, X: Any) -> Any:
         """Return estimates of the classes' probabilities, lazily, of shape (n, n_classes).
@@ -311,7 +326,7 @@ class GKMClassifier(_Classifier):
         return gkm.GraphCorrectedClassifier(machine, **_field(self))
 
 
-class GraphCorrectedRegressor(RegressorMixin, Distributed):
+class GraphCorrectedRegressor(Distributed, RegressorMixin, BaseEstimator):
     """A regressor corrected over a graph of all rows, which lie in the partitions of a cluster.
 
     As `GraphCorrectedClassifier`, for quantities.
@@ -375,7 +390,7 @@ class GraphCorrectedRegressor(RegressorMixin, Distributed):
         return gkm.GraphCorrectedRegressor(self.estimator, **_corrected(self))
 
 
-class GKMRegressor(RegressorMixin, Distributed):
+class GKMRegressor(Distributed, RegressorMixin, BaseEstimator):
     """A kernel machine on the targets, and a field over all rows, which lie in partitions.
 
     Its parameters, the strength of the field, and whether there is one at all are chosen on
@@ -450,7 +465,3 @@ def _corrected(model: Any) -> dict[str, Any]:
     """Return the parameters that corrected models have beside the estimator."""
     names = ("Cs", "epsilons", "degree", "cv")
     return _field(model) | {name: getattr(model, name) for name in names}
-
-
-def _accept(values: NDArray[Any]) -> None:
-    """Accept any values."""

@@ -11,8 +11,10 @@ from dask.delayed import Delayed
 from dask.utils import format_bytes
 from numpy.typing import NDArray
 
+from ..gkm.corrected import checked_classes
 from ..graphs import Anchors
 from ..graphs.anchors import drawn_rows
+from ..machines.labels import refuse_ambiguous
 from .collections import Partitioned
 from .runner import Runner
 from .tasks import (
@@ -22,10 +24,11 @@ from .tasks import (
     first_anchors,
     fit_model,
     join_anchors,
+    joined,
     move_anchors,
     nodes_at,
-    size_of,
     sum_by_anchor,
+    summary_of,
 )
 
 
@@ -54,7 +57,6 @@ class Passes:
         label_memory: int,
         *,
         classes: bool,
-        check: Callable[[NDArray[Any]], None],
     ) -> Any:
         """Return the local model, fitted to the rows of all partitions.
 
@@ -70,20 +72,18 @@ class Passes:
             Bytes of labelled rows that one worker may hold.
         classes : bool
             Whether targets are classes.
-        check : callable
-            Raises for values that may not be the labels of all rows, among them the marker.
         """
         n = sum(self._data.lengths)
         start = drawn_rows(n, anchors.count(n), seed)
         known = self._known(start, model.unlabeled, classes)
-        self._check_sizes(known, n, label_memory, model.unlabeled)
+        self._check_labels(known, n, label_memory, model.unlabeled, classes)
         points = self._task("first-anchors", first_anchors, known)
         for _ in range(anchors.passes):
             points = self._moved(points)
         nodes = self._task("place-nodes", nodes_at, points)
         joins = self._joins(nodes)
         task = self._runner.task(
-            "fit-model", fit_model, model, nodes, joins, known, self._data.dtype, check
+            "fit-model", fit_model, model, nodes, joins, known, self._data.dtype
         )
         (fitted,) = self._runner.bring([task])
         for category, message in fitted.warnings:
@@ -103,11 +103,12 @@ class Passes:
             tasks.append(self._runner.task("find-labels", find_known, *about))
         return self._runner.keep(tasks)
 
-    def _check_sizes(self, known: list[Delayed], n: int, label_memory: int, unlabeled: Any) -> None:
-        """Raise if nothing is labelled, or more than one worker may hold."""
-        sizes = self._runner.bring(
-            [self._runner.task("count-labels", size_of, each) for each in known]
-        )
+    def _check_labels(
+        self, known: list[Delayed], n: int, label_memory: int, unlabeled: Any, classes: bool
+    ) -> None:
+        """Raise if labels are missing or ambiguous, or if one worker may not hold their rows."""
+        tasks = [self._runner.task("count-labels", summary_of, each, classes) for each in known]
+        sizes = self._runner.bring(tasks)
         n_labeled = sum(size.n_rows for size in sizes)
         n_bytes = sum(size.n_bytes for size in sizes)
         if n_labeled == 0:
@@ -116,6 +117,10 @@ class Passes:
                 f"unlabeled={unlabeled!r}, or sample_weight is 0 wherever it holds others. Label "
                 "some rows of every class, or name the right marker."
             )
+        if classes:
+            values = joined([size.values for size in sizes])
+            refuse_ambiguous(joined([values, *(size.marker for size in sizes)]), unlabeled)
+            checked_classes(values)
         if n_bytes > label_memory:
             raise ValueError(
                 f"The {n_labeled:,} labelled rows take {format_bytes(n_bytes)}, and one worker "

@@ -60,7 +60,7 @@ class Runner:
 
     def bring(self, tasks: Sequence[Delayed]) -> list[Any]:
         """Compute tasks now, and return their results."""
-        if self._client is None:
+        if self._client is None or not tasks:
             return list(compute(*tasks))
         return list(self._client.gather(self._wait_for(tasks)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..graphs import AnchorNodes, NeighbourIndex
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
-from ..machines.labels import as_label_array, labeled_mask, missing_mask
+from ..machines.labels import as_label_array, labeled_mask, missing_mask, plain_labels
 from ..machines.targets import known_targets
 
 
@@ -30,11 +30,15 @@ class Known(NamedTuple):
     """Rows that anchors start from, as numbers."""
 
 
-class Size(NamedTuple):
-    """How much is labelled in a partition."""
+class Summary(NamedTuple):
+    """How much is labelled in a partition, and with what."""
 
     n_rows: int
     n_bytes: int
+    values: NDArray[Any]
+    """Distinct labels; none of a regression."""
+    marker: NDArray[Any]
+    """The value that marks unlabelled rows, if it was seen."""
 
 
 def count_rows(part: Any) -> int:
@@ -55,6 +59,8 @@ def as_numbers(part: Any, dtype: Any, number: int) -> Any:
         rows.sum_duplicates()
         values = rows.data
     else:
+        if hasattr(part, "iloc"):
+            part = part.to_numpy(dtype=dtype, na_value=np.nan)
         rows = values = np.ascontiguousarray(part, dtype=dtype)
     if rows.ndim != 2:
         raise ValueError(f"Partition {number} of X has {rows.ndim} dimensions; rows have 2.")
@@ -116,24 +122,30 @@ def split_labels(
     return mask, values[mask]
 
 
-def size_of(known: Known) -> Size:
-    """Return how much is labelled in a partition."""
+def summary_of(known: Known, classes: bool) -> Summary:
+    """Return how much is labelled in a partition, and with what."""
     n, d = known.rows.shape
     if hasattr(known.rows, "memory_usage"):
-        return Size(n, int(known.rows.memory_usage(index=False, deep=True).sum()))
-    if sp.issparse(known.rows):
-        return Size(n, 12 * int(known.rows.nnz))
-    return Size(n, n * d * known.rows.itemsize)
+        n_bytes = int(known.rows.memory_usage(index=False, deep=True).sum())
+    elif sp.issparse(known.rows):
+        n_bytes = 12 * int(known.rows.nnz)
+    else:
+        n_bytes = n * d * known.rows.itemsize
+    values = np.unique(plain_labels(known.labels)) if classes else np.empty(0)
+    return Summary(n, n_bytes, values, known.marker)
 
 
-def first_anchors(every: Sequence[Known]) -> Any:
-    """Return the rows that anchors start from, of all partitions."""
-    return stacked([each.drawn for each in every])
+def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
+    """Return the rows that anchors start from, of all partitions.
+
+    They come as an index, which a worker prepares once for all its partitions.
+    """
+    return NeighbourIndex(stacked([each.drawn for each in every]))
 
 
-def sum_by_anchor(part: Any, anchors: Any, number: int, dtype: Any) -> RowsByAnchor:
+def sum_by_anchor(part: Any, anchors: NeighbourIndex, number: int, dtype: Any) -> RowsByAnchor:
     """Return the sums of a partition's rows by their nearest anchor."""
-    return rows_by_anchor(NeighbourIndex(anchors), as_numbers(part, dtype, number))
+    return rows_by_anchor(anchors, as_numbers(part, dtype, number))
 
 
 def add_sums(parts: Sequence[RowsByAnchor]) -> RowsByAnchor:
@@ -141,14 +153,14 @@ def add_sums(parts: Sequence[RowsByAnchor]) -> RowsByAnchor:
     return reduce(add_by_anchor, parts)
 
 
-def move_anchors(anchors: Any, sums: RowsByAnchor) -> Any:
+def move_anchors(anchors: NeighbourIndex, sums: RowsByAnchor) -> NeighbourIndex:
     """Return the anchors at the means of their rows."""
-    return moved(anchors, sums)
+    return NeighbourIndex(moved(anchors.rows, sums))
 
 
-def nodes_at(anchors: Any) -> AnchorNodes:
+def nodes_at(anchors: NeighbourIndex) -> AnchorNodes:
     """Return nodes at the anchors."""
-    return AnchorNodes.at(anchors)
+    return AnchorNodes.at(anchors.rows)
 
 
 def join_anchors(part: Any, nodes: AnchorNodes, number: int, dtype: Any) -> Any:
@@ -159,6 +171,45 @@ def join_anchors(part: Any, nodes: AnchorNodes, number: int, dtype: Any) -> Any:
 def add_joins(parts: Sequence[Any]) -> Any:
     """Return sums of sparse matrices."""
     return reduce(lambda one, other: one + other, parts)
+
+
+class Moments(NamedTuple):
+    """What a score needs of labelled rows: sums of weights, and of squares around a mean."""
+
+    weight: float
+    mean: float
+    squares: float
+    lost: float
+    """Weights of wrong labels, or weighted squared errors."""
+
+
+def score_part(
+    part: Any, labels: Any, weights: Any, model: Any, unlabeled: Any, classes: bool
+) -> Moments:
+    """Return what the score needs of a partition."""
+    mask, known = split_labels(labels, unlabeled, classes)
+    place = np.flatnonzero(mask)
+    w = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[place]
+    if not w.sum():
+        return Moments(0.0, 0.0, 0.0, 0.0)
+    said = model.predict(part.iloc[place] if hasattr(part, "iloc") else part[place])
+    if classes:
+        return Moments(float(w.sum()), 0.0, 0.0, float(w @ (said != known)))
+    mean = float(np.average(known, weights=w))
+    return Moments(
+        float(w.sum()), mean, float(w @ (known - mean) ** 2), float(w @ (known - said) ** 2)
+    )
+
+
+def add_moments(parts: Sequence[Moments]) -> Moments:
+    """Return the moments of all rows."""
+    weights = np.array([part.weight for part in parts])
+    if not weights.sum():
+        return parts[0]
+    means = np.array([part.mean for part in parts])
+    mean = float(np.average(means, weights=weights))
+    squares = sum(part.squares for part in parts) + float(weights @ (means - mean) ** 2)
+    return Moments(float(weights.sum()), mean, squares, sum(part.lost for part in parts))
 
 
 class Fitted(NamedTuple):
@@ -174,7 +225,6 @@ def fit_model(
     joins: Any,
     every: Sequence[Known],
     dtype: Any,
-    check: Callable[[NDArray[Any]], None],
 ) -> Fitted:
     """Fit a local model to the labelled rows of all partitions, over the graph of the anchors.
 
@@ -190,15 +240,11 @@ def fit_model(
         The labelled rows of every partition.
     dtype : dtype
         How rows are seen.
-    check : callable
-        Raises for values that may not be the labels of all rows, among them the marker.
     """
-    labels = _joined_labels([each.labels for each in every])
+    labels = joined([each.labels for each in every])
     weights = None
     if every[0].weights is not None:
         weights = np.concatenate([each.weights for each in every])  # type: ignore[misc]
-    seen = next((each.marker for each in every if len(each.marker)), np.empty(0, labels.dtype))
-    check(np.concatenate([np.unique(labels), seen]))
     rows = stacked([each.rows for each in every])
     graph = nodes.graph_of(joins, nodes.weights(as_numbers(rows, dtype, 0)))
     with warnings.catch_warnings(record=True) as heard:
@@ -207,9 +253,9 @@ def fit_model(
     return Fitted(model, [(each.category, str(each.message)) for each in heard])
 
 
-def _joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return all labels; a partition without any says nothing about their type."""
-    return np.concatenate([part for part in parts if len(part)])
+def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return labels of several partitions; one without any says nothing about their type."""
+    return np.concatenate([part for part in parts if len(part)] or list(parts[:1]))
 
 
 def stacked(parts: Sequence[Any]) -> Any:

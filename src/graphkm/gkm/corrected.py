@@ -134,26 +134,19 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     True
     """
 
+    def _check_estimator(self) -> None:
+        check_classifier(self.estimator)
+
     def _encode(
         self, y: Any, rows: Any, counts: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        if self.estimator is not None:
-            check_classifier(self.estimator)
         values = as_label_array(y)
         check_consistent_length(rows, values)
         labeled = np.flatnonzero(labeled_mask(values, self.unlabeled) & counts)
         require_labels(labeled, len(values), self.unlabeled)
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
-        if known.dtype.kind == "f" and not np.isfinite(known).all():
-            raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
-        check_classification_targets(known)
-        self.classes_ = np.unique(known)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"The labelled rows hold only one class, {self.classes_.tolist()[0]!r}; at least "
-                "two classes are needed. Label rows of another class too."
-            )
+        self.classes_ = checked_classes(known)
         return labeled, known
 
     def _hold_out(self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int) -> Any:
@@ -318,11 +311,13 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
             verbose=verbose,
         )
 
+    def _check_estimator(self) -> None:
+        if not is_regressor(self.estimator):
+            raise ValueError(f"estimator must be a regressor or None, got {self.estimator!r}.")
+
     def _encode(
         self, y: Any, rows: Any, counts: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        if self.estimator is not None and not is_regressor(self.estimator):
-            raise ValueError(f"estimator must be a regressor or None, got {self.estimator!r}.")
         mask, known = known_targets(y, self.unlabeled)
         check_consistent_length(rows, mask)
         labeled = np.flatnonzero(mask & counts)
@@ -373,6 +368,26 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
         labeled, known = known_targets(y, self.unlabeled)
         weights = weights_to_score(X, labeled, sample_weight)
         return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
+
+
+def checked_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes of labels, none of them missing; raise if they cannot be learnt.
+
+    Examples
+    --------
+    >>> checked_classes(np.array([2, 1, 2]))
+    array([1, 2])
+    """
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
+    check_classification_targets(labels)
+    classes = np.unique(labels)
+    if len(classes) < 2:
+        raise ValueError(
+            f"The labelled rows hold only one class, {classes.tolist()[0]!r}; at least two "
+            "classes are needed. Label rows of another class too."
+        )
+    return classes
 
 
 def _stretch(shares: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:

@@ -81,6 +81,16 @@ class Corrected(MetaEstimatorMixin, Composed):
         """Return the threads that `n_jobs` asks for."""
         return count_threads(self.n_jobs, default_threads())
 
+    def checked_seed(self) -> int:
+        """Check all parameters that need no rows, and return the seed of all draws."""
+        resolve_nodes(self.graph)
+        self._strengths()
+        check_count("degree", self.degree)
+        self.n_threads()
+        if self.estimator is not None:
+            self._check_estimator()
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
     def _resolvers(self) -> Mapping[str, Resolver]:
         return {"graph": resolve_nodes}
 
@@ -101,8 +111,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         -------
         self
         """
-        part = resolve_nodes(self.graph)
-        seed = self._checked_seed()
+        seed, part = self.checked_seed(), resolve_nodes(self.graph)
         rows, labeled, known, weights = self._labeled_rows(X, y, sample_weight)
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
@@ -138,7 +147,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         -------
         self
         """
-        seed = self._checked_seed()
+        seed = self.checked_seed()
         rows, labeled, known, weights = self._labeled_rows(X, y, sample_weight)
         if not len(labeled) == rows.shape[0] == graph.rows.shape[0]:
             raise ValueError(
@@ -153,6 +162,10 @@ class Corrected(MetaEstimatorMixin, Composed):
         return self
 
     # ------------------------------------------------------------------ what subclasses know
+
+    @abstractmethod
+    def _check_estimator(self) -> None:
+        """Raise if the estimator given is of another kind."""
 
     @abstractmethod
     def _encode(
@@ -204,13 +217,6 @@ class Corrected(MetaEstimatorMixin, Composed):
         return None
 
     # ------------------------------------------------------------------ steps of the fit
-
-    def _checked_seed(self) -> int:
-        """Check parameters that need no rows, and return the seed of all draws."""
-        self._strengths()
-        check_count("degree", self.degree)
-        self.n_threads()
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _labeled_rows(
         self, X: Any, y: Any, sample_weight: Any
