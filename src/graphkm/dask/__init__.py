@@ -14,17 +14,19 @@ estimators      `GraphCorrectedClassifier`, `GKMClassifier`, and the regressors
 ==============  ===========================================================
 """
 
-from importlib.util import find_spec
-
-if find_spec("dask") is None or find_spec("distributed") is None:
-    raise ImportError("graphkm.dask needs dask and distributed; pip install 'graphkm[dask]'")
-
-from .estimators import (
-    GKMClassifier,
-    GKMRegressor,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
-)
+try:
+    from .estimators import (
+        GKMClassifier,
+        GKMRegressor,
+        GraphCorrectedClassifier,
+        GraphCorrectedRegressor,
+    )
+except ModuleNotFoundError as error:
+    if error.name in ("dask", "distributed"):
+        raise ImportError(
+            f"graphkm.dask needs {error.name}, which is not installed; pip install 'graphkm[dask]'"
+        ) from error
+    raise
 
 __all__ = [
     "GKMClassifier",
