@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -221,6 +223,24 @@ def test_rows_that_are_no_collection_stay_at_home():
     np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
     rows = da.from_array(X, chunks=(500, 2))
     np.testing.assert_array_equal(model.predict(rows).compute(), wanted.predict(X))
+
+
+def test_the_scheduler_that_is_asked_for_is_taken(client):
+    X, y, _ = moons()
+    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
+    with dask.config.set(scheduler="synchronous"):
+        model.fit(*cut(X, y))
+        answers = model.predict(da.from_array(X, chunks=(300, 2))).compute()
+    assert not client.who_has()  # nothing was computed there
+    np.testing.assert_array_equal(answers, local_model(X, y).predict(X))
+
+
+@pytest.mark.parametrize("missing", ["dask", "distributed"])
+def test_a_missing_package_is_named(missing):
+    code = f"import sys; sys.modules[{missing!r}] = None; import graphkm.dask"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 1
+    assert f"needs {missing}, which is not installed; pip install 'graphkm[dask]'" in found.stderr
 
 
 # ------------------------------------------------------------------ kinds of collections

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -300,3 +301,18 @@ def test_bad_new_rows(form):
         index.nearest_to(form(np.zeros((1, 3))), 1)
     with pytest.raises(ValueError, match="2-dimensional"):
         NeighbourIndex(np.eye(5)).nearest_to(np.zeros(5), 1)
+
+
+def test_threads_that_share_an_index_find_what_one_finds():
+    """A search for more neighbours than before prepares the index anew; others wait for it."""
+    pytest.importorskip("faiss")
+    rng = np.random.default_rng(0)
+    rows, new = rng.normal(size=(10_000, 6)), rng.normal(size=(400, 6))
+    one, index = (NeighbourIndex(rows, "approximate") for _ in range(2))
+    for each in (one, index):
+        each.nearest_to(new, 1)
+    wanted = one.nearest_to(new, 4)
+    with ThreadPoolExecutor(4) as threads:
+        for found in threads.map(lambda _: index.nearest_to(new, 4), range(4)):
+            np.testing.assert_array_equal(found[0], wanted[0])
+            np.testing.assert_array_equal(found[1], wanted[1])

@@ -4,27 +4,27 @@ All that a field on anchors needs from the rows are sums over them (`graphkm.gra
 maps every partition to its sums and adds these in a tree of fixed shape. Only the labelled rows and
 the anchors leave their partitions.
 
-==============  ===========================================================
-collections     Dask arrays and frames as lists of partitions
-runner          where tasks run, what they are called, and lost workers
-tasks           what is done with a partition: pure functions
-passes          a fit: the passes over the rows, one after another
-answers         predictions that stay lazy
-estimators      `GraphCorrectedClassifier`, `GKMClassifier`, and the regressors
-==============  ===========================================================
+=======================  ===========================================================
+collections              Dask arrays and frames as lists of partitions
+runner                   where tasks run, what they are called, and lost workers
+tasks                    what is done with a partition: pure functions
+passes                   a fit: the passes over the rows, one after another
+answers                  predictions that stay lazy
+base                     what the estimators share
+classifiers, regressors  the estimators
+=======================  ===========================================================
 """
 
-from importlib.util import find_spec
-
-if find_spec("dask") is None or find_spec("distributed") is None:
-    raise ImportError("graphkm.dask needs dask and distributed; pip install 'graphkm[dask]'")
-
-from .estimators import (
-    GKMClassifier,
-    GKMRegressor,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
-)
+try:
+    from .classifiers import GKMClassifier, GraphCorrectedClassifier
+    from .regressors import GKMRegressor, GraphCorrectedRegressor
+except ModuleNotFoundError as error:
+    missing = (error.name or "").partition(".")[0]
+    if missing in ("dask", "distributed"):
+        raise ImportError(
+            f"graphkm.dask needs {missing}, which is not installed; pip install 'graphkm[dask]'"
+        ) from error
+    raise
 
 __all__ = [
     "GKMClassifier",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
+from threading import RLock
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -32,6 +33,9 @@ CPU seconds in 3 dimensions, 8 in 4, 15 in 5 and 29 in 6; the approximate search
 
 VERY_LARGE = 10**13
 """n^2 d from which an exact search warns that an approximate one would be faster."""
+
+
+_PREPARING = RLock()  # threads may share an index, which one of them prepares
 
 
 class NeighbourIndex:
@@ -136,8 +140,8 @@ class NeighbourIndex:
         return check_rows(X).astype(self.rows.dtype, copy=False)
 
     def _nearest(self, queries: Queries, k: int) -> tuple[Indices, NDArray[np.float64]]:
-        cells = self._cells_for(min(k, self.rows.shape[0] - 1))
-        search = cells or self._exact_search()
+        with _PREPARING:
+            search = self._cells_for(min(k, self.rows.shape[0] - 1)) or self._exact_search()
         near, d2 = nearest_of(search, self.rows, queries, k, self.n_jobs, self.verbose)
         missed = np.flatnonzero(near[:, -1] < 0)
         if len(missed):  # the cells read hold fewer than k rows
