@@ -28,7 +28,7 @@ from .sums import (
 )
 
 _LANDMARKS = 1000  # "auto"
-_LEAST, _MOST = 64, 1024  # labelled rows that are added together
+_LEAST, _MOST = 64, 256  # labelled rows that are added together
 _PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are dropped
 _BOLDER = 3.0  # signs bear a larger C than squares do
 JUDGES = 1000
