@@ -355,7 +355,7 @@ def shifted_stream(n=6000, at=3000, by=6.0):
 def test_landmarks_follow_a_drift():
     X, y, truth = shifted_stream()
     model = stream(classifier(m=60, half_life=500.0, C="auto"), X, y, 400, classes=[0, 1])
-    assert (model.support_ >= 3000).mean() > 0.25
+    assert (model.support_ >= 3000).mean() > 0.4
     assert model.score(X[-1000:], truth[-1000:]) > 0.9
 
 
@@ -392,6 +392,19 @@ def test_a_projection_keeps_functions_of_the_old_span():
     np.testing.assert_array_equal(T[:, stay], np.eye(40)[:, stay])
     np.testing.assert_allclose(old.gram @ T[:, change.slots], change.entering, atol=1e-3)
     assert old.renewed(rows + 0.01, np.arange(40, 80)) is None
+
+
+def test_landmarks_that_no_row_is_near_to_are_replaced():
+    """No row is far from all landmarks, but half of the landmarks are far from all rows."""
+    rng = np.random.default_rng(31)
+    rows = rng.normal(size=(40, 2))
+    rows[::2] += 9.0
+    old = LandmarkSet(SquaredExponential(gamma=0.1), 0.0, rows, np.arange(40), 1)
+    new = rng.normal(size=(60, 2)) + 9.0
+    change = old.renewed(new, np.arange(40, 100))
+    assert change is not None and (change.slots % 2 == 1).sum() == 20
+    assert (change.landmarks.ids[1::2] >= 40).all()
+    assert old.renewed(new[:39], np.arange(40, 79)) is None  # fewer rows than landmarks
 
 
 @pytest.mark.parametrize("n", [19, 20])
