@@ -90,7 +90,9 @@ def test_before_the_first_row_and_before_the_first_label(classifier):
 
 
 def test_probabilities_by_class():
-    wrapped = in_river(gkm_classifier(gamma=0.5, random_state=0, loss="logistic"), classes=(False, True))
+    wrapped = in_river(
+        gkm_classifier(gamma=0.5, random_state=0, loss="logistic"), classes=(False, True)
+    )
     assert wrapped.predict_proba_one(ROWS[0]) == {False: 0.5, True: 0.5}
     for row, label in zip(ROWS[:60], TRUTH[:60].tolist(), strict=True):
         wrapped.learn_one(row, label)

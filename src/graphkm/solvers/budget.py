@@ -2,9 +2,11 @@
 
 A centre has two sums, W's and its average's. Both move in the same way, and the average's decides
 how much a centre matters: W's counts a tenth. If both counted alike, new rows, which have large
-coefficients in W, would drive out the centres of the average again and again. Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also
-remove centres and merge pairs of them. W bears that, because later steps correct it. Its average
-does not: no step brings back what it lost. On a long stream it decays.
+coefficients in W, would drive out the centres of the average again and again.
+
+Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also remove centres and
+merge pairs of them. W bears that, because later steps correct it. Its average does not: no step
+brings back what it lost. On a long stream it decays.
 """
 
 from __future__ import annotations

@@ -68,9 +68,10 @@ class Sums(Solver):
     whenever the number of rows has doubled, or after every half-life. Far is farther than 95 % of
     the landmarks are from each other. The data have drifted if more than 15 % + 1 / sqrt(n) of n
     rows are far from all landmarks, or of n landmarks from all rows. Then far rows, and after them
-    others, take the places of landmarks that are nearest to no row of the sample. The sums so far are projected: the kernel of a new
-    landmark becomes the nearest function in the span of the old ones. What lies outside that span
-    is lost for rows already added. Rows that come later count in full.
+    others, take the places of landmarks that are nearest to no row of the sample. The sums so far
+    are projected: the kernel of a new landmark becomes the nearest function in the span of the old
+    ones. What lies outside that span is lost for rows already added. Rows that come later count in
+    full.
 
     Examples
     --------

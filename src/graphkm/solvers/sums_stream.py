@@ -270,7 +270,7 @@ class SumsStream:
     def _add_blocks(self, *, rest: bool = False) -> None:
         """Add the complete blocks of labelled rows to the sums, or all of them."""
         n_waiting = sum(len(part.ids) for part in self._waiting)
-        if self.landmarks is None or not rest and n_waiting < self._block_from(n_waiting):
+        if self.landmarks is None or (not rest and n_waiting < self._block_from(n_waiting)):
             return
         waiting, first = self._joined(), 0
         while first < n_waiting:
