@@ -366,6 +366,28 @@ def test_a_stream_that_does_not_change_keeps_its_landmarks():
         assert (model.support_ < 240).all()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [2, 10])
+@pytest.mark.parametrize(("m", "most"), [(20, 0.01), (100, 0.0), (1000, 0.0)])
+@pytest.mark.parametrize("forgets", [False, True])
+def test_false_alarms_of_drift_are_rare(monkeypatch, forgets, m, most, d):
+    """Of the looks at landmarks, over 50 streams that do not change."""
+    looks, real = [], LandmarkSet.renewed
+
+    def renewed(self, *given):
+        looks.append(real(self, *given))
+        return looks[-1]
+
+    monkeypatch.setattr(LandmarkSet, "renewed", renewed)
+    n = 64 * m
+    for seed in range(50):
+        X, y, _ = make_rows(n, seed=seed, share=min(0.1, 500 / n), d=d)
+        half_life = 8.0 * m if forgets else None
+        model = GKMClassifier(2.0, solver=Sums(m, half_life), random_state=seed)
+        model.partial_fit(X, y, classes=[0, 1])
+    assert np.mean([change is not None for change in looks]) <= most and len(looks) >= 200
+
+
 def test_classes_that_change_places_are_forgotten():
     X, y, truth = make_rows(6000, seed=15, share=0.2, d=2)
     y[3000:], truth[3000:] = np.where(y[3000:] < 0, -1, 1 - y[3000:]), 1 - truth[3000:]
