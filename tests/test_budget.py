@@ -33,6 +33,12 @@ def both_of(A, B, harmonic):
     return np.hstack([A, 2 * (harmonic * A - B)])
 
 
+def importance(both):
+    """Return how much centres matter: W's coefficients count a tenth of those of the average."""
+    w, average = np.hsplit(both, 2)
+    return ((0.1 * w) ** 2).sum(axis=1) + (average**2).sum(axis=1)
+
+
 def distance(K_old, old, K_mixed, K_new, new):
     """Return ||sum old phi - sum new phi||^2, summed over columns."""
     return (
@@ -50,7 +56,7 @@ def test_the_least_important_leaves(outputs):
     rng = np.random.default_rng(1)
     W, rows, A, B = make_centres(rng, 9, outputs)
     both = both_of(A, B, 1.5)
-    least = int(np.argmin((both**2).sum(axis=1)))
+    least = int(np.argmin(importance(both)))
     Budget(8).enforce(W, 1.5)
     assert len(W) == 8 and least not in W.ids
     np.testing.assert_array_equal(W.rows, rows[W.ids])
@@ -70,7 +76,7 @@ def test_projection_is_least_squares_onto_the_nearest(offset):
     rng = np.random.default_rng(2)
     W, rows, A, B = make_centres(rng, 14, 2, offset=offset)
     both = both_of(A, B, 0.7)
-    least = int(np.argmin((both**2).sum(axis=1)))
+    least = int(np.argmin(importance(both)))
     stay = np.delete(np.arange(14), least)
     K = kernel_matrix("rbf", rows, rows, gamma=GAMMA) + offset
     near = stay[np.argsort(-K[least, stay])[:8]]
@@ -235,6 +241,20 @@ def long_run(kind, **given):
         if (n + 1) * CHUNK in (50_000, 1_000_000):
             scores.append(model.score(X_test, truth))
     return scores
+
+
+@pytest.mark.parametrize("kind", ["waves", "line"])
+def test_new_rows_do_not_drive_out_the_average(kind):
+    """While l grows, every block has new centres with large coefficients, which once stayed."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(16_000, 10 if kind == "waves" else 50)).astype(np.float32)
+    score = np.sin(2 * X[:, 0]) if kind == "waves" else X[:, 1] + rng.normal(size=len(X))
+    y = (score + X[:, 1 if kind == "waves" else 0] > 0).astype(int)
+    model, scores = gkm_classifier(random_state=0, budget=1000, C_graph=0), []
+    for n in range(0, 14_000, 500):
+        model.partial_fit(X[n : n + 500], y[n : n + 500], classes=[0, 1])
+        scores.append(model.score(X[14_000:], y[14_000:]))
+    assert scores[-1] > max(scores) - 0.02
 
 
 @pytest.mark.slow

@@ -68,15 +68,16 @@ def test_a_classifier_goes_on_from_its_file(tmp_path, parameters):
     go_on_alike(model, loaded)
 
 
-def test_sparse_rows_texts_and_names(tmp_path):
+@pytest.mark.parametrize("solver", ["sgd", "sums"])
+def test_sparse_rows_texts_and_names(tmp_path, solver):
     rows = csr_array(X * (np.abs(X) > 0.5))
     words = np.array(["no", "yes", None], dtype=object)[Y]
-    model = GKMClassifier(random_state=1).partial_fit(rows[HALF[0]], words[HALF[0]])
+    model = GKMClassifier(solver=solver, random_state=1).partial_fit(rows[HALF[0]], words[HALF[0]])
     save_model(model, tmp_path / "a")
     go_on_alike(model, load_model(tmp_path / "a"), rows, words)
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    model = GKMClassifier(random_state=1).partial_fit(frame[:200], Y[:200])
+    model = GKMClassifier(solver=solver, random_state=1).partial_fit(frame[:200], Y[:200])
     save_model(model, tmp_path / "a")
     loaded = load_model(tmp_path / "a")
     assert loaded.feature_names_in_.tolist() == ["a", "b", "c"]
@@ -120,8 +121,10 @@ def test_a_checkpoint_is_the_state_of_its_moment(tmp_path):
         ({"random_state": np.random.RandomState(0)}, "random_state"),
     ],
 )
-def test_functions_and_generators_are_refused(tmp_path, parameters, name):
-    model = gkm_classifier(**({"random_state": 0} | parameters)).partial_fit(X, Y)
+@pytest.mark.parametrize("solver", ["sgd", "sums"])
+def test_functions_and_generators_are_refused(tmp_path, parameters, name, solver):
+    model = gkm_classifier(**({"random_state": 0, "solver": solver} | parameters))
+    model.partial_fit(X, Y)
     with pytest.raises(ValueError, match=f"{name}=.*cannot be saved"):
         save_model(model, tmp_path / "a")
     assert list(tmp_path.iterdir()) == []

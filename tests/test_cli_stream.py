@@ -42,38 +42,50 @@ def chunks(X, y):
     return [(X[k : k + CHUNK], y[k : k + CHUNK]) for k in range(0, len(y), CHUNK)]
 
 
-def model(kind=GKMClassifier):
-    return kind(gamma=0.5, unlabeled=None, random_state=0)
+@pytest.fixture(params=["sgd", "sums"])
+def solver(request):
+    """Return the way a stream is learnt."""
+    return request.param
+
+
+@pytest.fixture
+def flags(solver):
+    """Return options with this solver."""
+    return (*FLAGS, "--solver", solver)
+
+
+def model(kind=GKMClassifier, **changes):
+    return kind(gamma=0.5, unlabeled=None, random_state=0, **changes)
 
 
 def scaled(X):
     return StandardScaler().fit(X[:CHUNK]).transform(X)
 
 
-def test_it_is_the_library_s_stream(tmp_path, path, rows, capsys):
+def test_it_is_the_library_s_stream(tmp_path, path, rows, capsys, solver, flags):
     X, y = rows
-    assert run("stream", path, tmp_path / "m.gkm", *FLAGS, "--json") == 0
+    assert run("stream", path, tmp_path / "m.gkm", *flags, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     Z = scaled(X)
-    expected = train(chunks(Z, y), model(), classes=[0, 1])
+    expected = train(chunks(Z, y), model(solver=solver), classes=[0, 1])
     assert run("predict", tmp_path / "m.gkm", path, "--out", tmp_path / "out.csv") == 0
     _, lines = read_predictions(tmp_path / "out.csv")
     decided = [float(line[1]) for line in lines]
     np.testing.assert_array_equal(decided, expected.decision_function(Z))
-    record = prequential(model(), chunks(Z, y), classes=[0.0, 1.0])
+    record = prequential(model(solver=solver), chunks(Z, y), classes=[0.0, 1.0])
     assert found["tested"] == record.n_tested.sum()
     assert found["prequential_accuracy"] == pytest.approx(record.cumulative_accuracy[-1])
     assert found["rows"] == N and found["labelled"] == np.isfinite(y).sum()
     assert found["classes"] == [0, 1]
 
 
-def test_libsvm_needs_no_width_where_a_file_can_be_read_twice(tmp_path, rows):
+def test_libsvm_needs_no_width_where_a_file_can_be_read_twice(tmp_path, rows, solver, flags):
     X, y = rows
     labels = ["" if np.isnan(value) else int(value) + 1 for value in y]
     sparse = write_libsvm(tmp_path / "rows.libsvm", X, labels)
-    flags = (*FLAGS, "--unlabeled", "0", "--scale", "none")
+    flags = (*flags, "--unlabeled", "0", "--scale", "none")
     assert run("stream", sparse, tmp_path / "m.gkm", *flags) == 0
-    expected = train(chunks(X, y), model(), classes=[0, 1])
+    expected = train(chunks(X, y), model(solver=solver), classes=[0, 1])
     assert run("predict", tmp_path / "m.gkm", sparse, "--out", tmp_path / "out.csv") == 0
     decided = [float(line[1]) for line in read_predictions(tmp_path / "out.csv")[1]]
     np.testing.assert_allclose(decided, expected.decision_function(X), rtol=1e-3, atol=1e-4)
@@ -98,9 +110,9 @@ def test_numbers(tmp_path, rows, capsys):
     assert found["prequential_mean_absolute_error"] == pytest.approx(np.mean(errors))
 
 
-def test_standard_input(tmp_path, path):
+def test_standard_input(tmp_path, path, flags):
     # Nothing in a pipe can be read twice: the classes are those of the first chunk, or named.
-    flags = [*map(str, FLAGS), "--scale", "none"]
+    flags = [*map(str, flags), "--scale", "none"]
     text = path.read_text()
     done = process("stream", "-", "a.gkm", *flags, stdin=text, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -117,9 +129,9 @@ def test_standard_input(tmp_path, path):
     assert done.returncode == 2 and "--features" in done.stderr
 
 
-def interrupted(folder, path, signal_number, wait_for):
+def interrupted(folder, path, flags, signal_number, wait_for):
     """Stop a stream in the middle, after its checkpoint `wait_for`; return it and what it said."""
-    arguments = ["stream", "-", "m.gkm", "--classes", "0,1", *map(str, FLAGS)]
+    arguments = ["stream", "-", "m.gkm", "--classes", "0,1", *map(str, flags)]
     head, *lines = path.read_text().splitlines(keepends=True)
     with subprocess.Popen(
         [sys.executable, "-m", "graphkm.cli", *arguments],
@@ -138,54 +150,54 @@ def interrupted(folder, path, signal_number, wait_for):
 
 
 @pytest.mark.xdist_group("signals")
-def test_a_killed_stream_goes_on_and_ends_with_the_same_bytes(tmp_path, path):
-    stopped = interrupted(tmp_path, path, signal.SIGKILL, "m.gkm.checkpoint.previous")
+def test_a_killed_stream_goes_on_and_ends_with_the_same_bytes(tmp_path, path, flags):
+    stopped = interrupted(tmp_path, path, flags, signal.SIGKILL, "m.gkm.checkpoint.previous")
     arguments, code, _ = stopped
     assert code == -signal.SIGKILL and not (tmp_path / "m.gkm").exists()
     done = process(*arguments, "--json", stdin=path.read_text(), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert 0 < found["resumed_at"] <= 330 and found["rows"] == N
-    assert run("stream", path, tmp_path / "whole.gkm", *FLAGS) == 0
+    assert run("stream", path, tmp_path / "whole.gkm", *flags) == 0
     assert (tmp_path / "m.gkm").read_bytes() == (tmp_path / "whole.gkm").read_bytes()
 
 
 @pytest.mark.xdist_group("signals")
-def test_ctrl_c_says_how_to_go_on(tmp_path, path):
-    _, code, printed = interrupted(tmp_path, path, signal.SIGINT, "m.gkm.checkpoint")
+def test_ctrl_c_says_how_to_go_on(tmp_path, path, flags):
+    _, code, printed = interrupted(tmp_path, path, flags, signal.SIGINT, "m.gkm.checkpoint")
     assert code == 130
     assert "the same command goes on" in printed and "Traceback" not in printed
 
 
-def test_a_file_that_has_grown(tmp_path, path, capsys):
+def test_a_file_that_has_grown(tmp_path, path, capsys, flags):
     lines = path.read_text().splitlines(keepends=True)
     grown = tmp_path / "grown.csv"
     grown.write_text("".join(lines[:321]))
-    assert run("stream", grown, tmp_path / "m.gkm", *FLAGS) == 0
+    assert run("stream", grown, tmp_path / "m.gkm", *flags) == 0
     grown.write_text("".join(lines))
     capsys.readouterr()
-    assert run("stream", grown, tmp_path / "m.gkm", *FLAGS, "--json") == 0
+    assert run("stream", grown, tmp_path / "m.gkm", *flags, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["resumed_at"] == 320 and found["rows"] == N
 
 
-def test_other_settings_are_refused_unless_it_begins_anew(tmp_path, path, capsys):
-    arguments = ("stream", path, tmp_path / "m.gkm", *FLAGS)
+def test_other_settings_are_refused_unless_it_begins_anew(tmp_path, path, capsys, flags):
+    arguments = ("stream", path, tmp_path / "m.gkm", *flags)
     assert run(*arguments) == 0
-    for flags, message in (
+    for other, message in (
         (("--C", "3"), "was written with --C 'auto'"),
         (("--scale", "none"), "was begun with scale 'standard', which is 'none' now"),
         (("--unlabeled", "7"), "was begun with unlabeled None"),
     ):
         capsys.readouterr()
-        assert run(*arguments, *flags) == 2
+        assert run(*arguments, *other) == 2
         printed = capsys.readouterr().err
         assert "--restart" in printed, printed
         assert message.split(" 'auto'")[0] in printed, printed
     assert run(*arguments, "--C", "3", "--restart") == 0
     other = tmp_path / "other.csv"
     other.write_text("".join(path.read_text().splitlines(keepends=True)[:200]))
-    assert run("stream", other, tmp_path / "m.gkm", *FLAGS, "--C", "3") == 2
+    assert run("stream", other, tmp_path / "m.gkm", *flags, "--C", "3") == 2
     assert "belongs to another stream" in capsys.readouterr().err
     os.unlink(tmp_path / "m.gkm.checkpoint.json")
     assert run(*arguments, "--C", "3") == 2

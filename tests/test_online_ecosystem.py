@@ -30,8 +30,11 @@ TARGET = np.sin(2 * X[:, 0]) + 5.0
 ROWS = [dict(zip(NAMES, row, strict=True)) for row in X.tolist()]
 
 
-def classifier(**changes):
-    return gkm_classifier(**({"gamma": 0.5, "random_state": 0} | changes))
+@pytest.fixture(params=["sgd", "sums"])
+def classifier(request):
+    """Return what makes a classifier that learns a stream in one of the two ways."""
+    given = {"gamma": 0.5, "random_state": 0, "solver": request.param}
+    return lambda **changes: gkm_classifier(**(given | changes))
 
 
 def regressor(**changes):
@@ -46,7 +49,7 @@ def in_river(model, classes=(0, 1)):
 # ---------------------------------------------------------------- river
 
 
-def test_rows_one_by_one_are_one_chunk_up_to_rounding():
+def test_rows_one_by_one_are_one_chunk_up_to_rounding(classifier):
     """Unlabelled rows by the marker, as everywhere."""
     wrapped = in_river(classifier(precision="double"))
     for row, label in zip(ROWS, Y.tolist(), strict=True):
@@ -60,7 +63,7 @@ def test_rows_one_by_one_are_one_chunk_up_to_rounding():
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_mini_batches_of_a_frame(frame):
+def test_mini_batches_of_a_frame(frame, classifier):
     """Columns may come in another order later, and y as a series of the same library."""
     series = pd.Series if frame is pd.DataFrame else pl.Series
     wrapped = in_river(classifier())
@@ -77,7 +80,7 @@ def test_mini_batches_of_a_frame(frame):
     np.testing.assert_array_equal(predicted.to_numpy(), expected)
 
 
-def test_before_the_first_row_and_before_the_first_label():
+def test_before_the_first_row_and_before_the_first_label(classifier):
     wrapped = in_river(classifier())
     assert wrapped.predict_one(ROWS[0]) == 0
     wrapped.learn_one(ROWS[0], -1)
@@ -87,7 +90,9 @@ def test_before_the_first_row_and_before_the_first_label():
 
 
 def test_probabilities_by_class():
-    wrapped = in_river(classifier(loss="logistic"), classes=(False, True))
+    wrapped = in_river(
+        gkm_classifier(gamma=0.5, random_state=0, loss="logistic"), classes=(False, True)
+    )
     assert wrapped.predict_proba_one(ROWS[0]) == {False: 0.5, True: 0.5}
     for row, label in zip(ROWS[:60], TRUTH[:60].tolist(), strict=True):
         wrapped.learn_one(row, label)
@@ -97,7 +102,7 @@ def test_probabilities_by_class():
     assert p[True] == pytest.approx(wrapped.estimator.predict_proba(X[:1])[0, 1])
 
 
-def test_progressive_evaluation_agrees_with_prequential():
+def test_progressive_evaluation_agrees_with_prequential(classifier):
     """river tests before it trains, one row at a time; so does `prequential` on such chunks."""
     stream = list(zip(ROWS[:200], TRUTH[:200].tolist(), strict=True))
     metric = metrics.Accuracy()
@@ -126,7 +131,7 @@ def test_regression_in_a_pipeline_of_river():
     assert model["SKL2RiverRegressor"].estimator.stream_.n_labels == 300
 
 
-def test_a_copy_within_river_learns_on_its_own():
+def test_a_copy_within_river_learns_on_its_own(classifier):
     wrapped = in_river(classifier())
     for row, label in zip(ROWS[:50], Y[:50].tolist(), strict=True):
         wrapped.learn_one(row, label)
@@ -136,7 +141,7 @@ def test_a_copy_within_river_learns_on_its_own():
     assert wrapped.estimator.stream_.n_rows == 50
 
 
-def test_a_word_for_gamma_cannot_be_taken_from_a_single_row():
+def test_a_word_for_gamma_cannot_be_taken_from_a_single_row(classifier):
     with pytest.raises(ValueError, match="pass a larger first chunk, or a number for gamma"):
         in_river(classifier(gamma="spread")).learn_one(ROWS[0], 1)
 
@@ -145,6 +150,7 @@ def test_a_word_for_gamma_cannot_be_taken_from_a_single_row():
 
 STREAMS = [
     GKMClassifier(random_state=0),
+    GKMClassifier(random_state=0, solver="sgd"),
     GKMClassifier(random_state=0, loss="logistic", solver=SGD(budget=20, half_life=50.0)),
     GKMRegressor(random_state=0),
 ]
@@ -186,7 +192,7 @@ NEXT = {"X": X[100:200], "y": TRUTH[100:200].astype(int)}
         {"sample_weight": np.ones(99)},
     ],
 )
-def test_what_a_second_call_may_be_is_scikit_learns(changes):
+def test_what_a_second_call_may_be_is_scikit_learns(changes, classifier):
     """Its SGDClassifier takes the same calls, and refuses the same with a ValueError."""
 
     def outcome(model):
@@ -202,7 +208,7 @@ def test_what_a_second_call_may_be_is_scikit_learns(changes):
     assert outcome(classifier()) == outcome(SGDClassifier(random_state=0))
 
 
-def test_classes_at_the_first_call():
+def test_classes_at_the_first_call(classifier):
     """scikit-learn asks for them always; here a first chunk that holds several will do."""
     one = {"X": X[:5], "y": np.zeros(5, int)}
     for model in (classifier(), SGDClassifier()):

@@ -111,7 +111,7 @@ def test_chunks_without_rows_and_regression(tmp_path):
 # ---------------------------------------------------------------- what cannot go on
 
 
-def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted, model):
+def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted, model, kind):
     path = tmp_path / "a"
     path.write_bytes(uninterrupted.read_bytes())
     with pytest.raises(CheckpointError, match="belongs to another stream"):
@@ -120,6 +120,9 @@ def test_another_stream_or_another_model_is_refused(tmp_path, uninterrupted, mod
         CheckpointError, match=r"written with solver__half_life=300.0.*half_life=301.0"
     ):
         train(chunks(), model(half_life=301.0), checkpoint=path)
+    name, was = ("reservoir_size", 40) if kind == "sgd" else ("n_landmarks", 30)
+    with pytest.raises(CheckpointError, match=rf"with solver__{name}={was}.*{name}={was + 1}"):
+        train(chunks(), model(**{name: was + 1}), checkpoint=path)
     with pytest.raises(CheckpointError, match="holds a GKMClassifier"):
         train(chunks(), GKMRegressor(), checkpoint=path)
     with pytest.raises(ValueError, match="every must be"):

@@ -121,6 +121,8 @@ def test_the_plan_is_the_truth(kind, name, two, curve):
 @pytest.mark.parametrize(
     "options",
     [
+        {"solver": "sgd"},
+        {"solver": "sgd", "C_graph": 0},
         {"graph": KNN()},
         {"graph": Full()},
         {"graph": "bipartite"},

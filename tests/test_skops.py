@@ -46,8 +46,10 @@ def test_predictions_come_back(tmp_path, model, y, rows):
     assert loaded.predict(rows).tobytes() == model.predict(rows).tobytes()
 
 
-def test_a_stream_goes_on(tmp_path):
-    model = GKMClassifier(random_state=0).partial_fit(X[:30], THREE[:30], classes=[0, 1, 2])
+@pytest.mark.parametrize("solver", ["sgd", "sums"])
+def test_a_stream_goes_on(tmp_path, solver):
+    model = GKMClassifier(solver=solver, random_state=0)
+    model.partial_fit(X[:30], THREE[:30], classes=[0, 1, 2])
     skops.dump(model, tmp_path / "model.skops")
     trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")
     loaded = skops.load(tmp_path / "model.skops", trusted=trusted)

@@ -204,6 +204,62 @@ def test_the_cut_into_chunks_changes_only_rounding(cuts, half_life, C):
     )
 
 
+@settings(deadline=None, max_examples=20)
+@given(
+    cuts=st.lists(st.integers(51, 699), max_size=6, unique=True),
+    half_life=st.none() | st.floats(20.0, 1000.0),
+    C=st.sampled_from(["auto", 2.0]),
+)
+def test_the_cut_after_the_first_chunk_changes_no_bit(cuts, half_life, C):
+    """The first chunk's mean row is subtracted from all rows: only its cut changes rounding."""
+    X, y, _ = make_rows(700, seed=4)
+    X[350:] += 3.0
+    whole, cut = (classifier(C=C, half_life=half_life) for _ in range(2))
+    for model, ends in ((whole, [50, 700]), (cut, [50, *sorted(cuts), 700])):
+        for first, last in zip([0, *ends], ends, strict=False):
+            model.partial_fit(X[first:last], y[first:last], classes=[0, 1])
+            model.predict(X[: 1 + (model is cut)])
+    np.testing.assert_array_equal(whole.dual_coef_, cut.dual_coef_)
+    np.testing.assert_array_equal(whole.support_, cut.support_)
+
+
+def test_C_is_chosen_at_fixed_moments():
+    """When there are a quarter more labels, from the rows so far, whoever asks in between."""
+    X, y, _ = make_rows(600, seed=30)
+    often, seldom = classifier(C="auto"), classifier(C="auto")
+    found = {}
+    for i in range(600):
+        often.partial_fit(X[[i]], y[[i]], classes=[0, 1])
+        if i >= 79 and i % 3 == 0:
+            found[int((y[: i + 1] >= 0).sum())] = often.C_
+    seldom.partial_fit(X[:1], y[:1], classes=[0, 1]).partial_fit(X[1:], y[1:])
+    assert seldom.C_ == often.C_
+    # The landmarks are chosen after 80 rows, and looked at after 160 and 320.
+    looks, moments, n = [int((y[:k] >= 0).sum()) for k in (80, 160, 320)], [], 0
+    while not moments or moments[-1] < max(found):
+        n = looks[0] if not moments else int(np.ceil(1.25 * moments[-1]))
+        moments.append(min([n, *(k for k in looks if moments and k > moments[-1])]))
+    changes = {int(np.searchsorted(moments, n, "right")) for n in found}
+    assert len(set(found.values())) == len(changes)
+    at = moments[-2]  # against literal halves of these rows, with the same landmarks
+    known = np.flatnonzero(y >= 0)[:at]
+    judges = sums.half_of(known)
+    S = X[often.stream_.landmarks.ids]
+    P = kernel_matrix("rbf", S, S, gamma=GAMMA)
+    halves = [(kernel_matrix("rbf", X[k], S, gamma=GAMMA), 2.0 * y[k] - 1)
+              for k in (known[judges], known[~judges])]  # fmt: skip
+
+    def error(C):
+        return sum(
+            ((t - K @ np.linalg.solve(P / C + A.T @ A, A.T @ b)) ** 2).sum()
+            for (A, b), (K, t) in (halves, halves[::-1])
+        )
+
+    best = min(error(C) for C in np.logspace(-4, 6, 200))
+    C = found[min(n for n in found if n >= at)]
+    assert error(C / 3.0) < best * (1 + 1e-2)  # classes take three times as much
+
+
 def test_forgetting_is_weighing_by_age():
     X, y, _ = make_rows(1500, seed=5)
     model = stream(classifier(half_life=200.0), X, y, 130, classes=[0, 1])
@@ -299,7 +355,7 @@ def shifted_stream(n=6000, at=3000, by=6.0):
 def test_landmarks_follow_a_drift():
     X, y, truth = shifted_stream()
     model = stream(classifier(m=60, half_life=500.0, C="auto"), X, y, 400, classes=[0, 1])
-    assert (model.support_ >= 3000).mean() > 0.25
+    assert (model.support_ >= 3000).mean() > 0.4
     assert model.score(X[-1000:], truth[-1000:]) > 0.9
 
 
@@ -308,6 +364,28 @@ def test_a_stream_that_does_not_change_keeps_its_landmarks():
     for half_life in (None, 500.0):
         model = stream(classifier(m=60, half_life=half_life), X, y, 400, classes=[0, 1])
         assert (model.support_ < 240).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [2, 10])
+@pytest.mark.parametrize(("m", "most"), [(20, 0.01), (100, 0.0), (1000, 0.0)])
+@pytest.mark.parametrize("forgets", [False, True])
+def test_false_alarms_of_drift_are_rare(monkeypatch, forgets, m, most, d):
+    """Of the looks at landmarks, over 50 streams that do not change."""
+    looks, real = [], LandmarkSet.renewed
+
+    def renewed(self, *given):
+        looks.append(real(self, *given))
+        return looks[-1]
+
+    monkeypatch.setattr(LandmarkSet, "renewed", renewed)
+    n = 64 * m
+    for seed in range(50):
+        X, y, _ = make_rows(n, seed=seed, share=min(0.1, 500 / n), d=d)
+        half_life = 8.0 * m if forgets else None
+        model = GKMClassifier(2.0, solver=Sums(m, half_life), random_state=seed)
+        model.partial_fit(X, y, classes=[0, 1])
+    assert np.mean([change is not None for change in looks]) <= most and len(looks) >= 200
 
 
 def test_classes_that_change_places_are_forgotten():
@@ -336,6 +414,19 @@ def test_a_projection_keeps_functions_of_the_old_span():
     np.testing.assert_array_equal(T[:, stay], np.eye(40)[:, stay])
     np.testing.assert_allclose(old.gram @ T[:, change.slots], change.entering, atol=1e-3)
     assert old.renewed(rows + 0.01, np.arange(40, 80)) is None
+
+
+def test_landmarks_that_no_row_is_near_to_are_replaced():
+    """No row is far from all landmarks, but half of the landmarks are far from all rows."""
+    rng = np.random.default_rng(31)
+    rows = rng.normal(size=(40, 2))
+    rows[::2] += 9.0
+    old = LandmarkSet(SquaredExponential(gamma=0.1), 0.0, rows, np.arange(40), 1)
+    new = rng.normal(size=(60, 2)) + 9.0
+    change = old.renewed(new, np.arange(40, 100))
+    assert change is not None and (change.slots % 2 == 1).sum() == 20
+    assert (change.landmarks.ids[1::2] >= 40).all()
+    assert old.renewed(new[:39], np.arange(40, 79)) is None  # fewer rows than landmarks
 
 
 @pytest.mark.parametrize("n", [19, 20])

@@ -77,8 +77,8 @@ def _check_solver(
 
 def _check_counters(solver: State, numbers: State, arrays: State) -> None:
     """Raise unless rows, labels, landmarks and kept rows add up."""
-    names = ("n_rows", "n_labels", "next", "clock", "shuffle")
-    n_rows, n_labels, following, clock, _ = counts = [numbers[name] for name in names]
+    names = ("n_rows", "n_labels", "next", "clock", "due", "shuffle")
+    n_rows, n_labels, following, clock, due, _ = counts = [numbers[name] for name in names]
     offered, filled = numbers["offered"], numbers["filled"]
     for value in (*counts, *offered, *filled):
         require(type(value) is int and 0 <= value < 2**62, f"it has counted {value}")
@@ -97,9 +97,13 @@ def _check_counters(solver: State, numbers: State, arrays: State) -> None:
         and clock <= n_rows < following
         and (waiting < min(block_size(m), n_labels + 1) if begun else waiting == n_labels)
         and (np.diff(ids["waiting"]) > 0).all()
+        and (due > n_labels - waiting if begun and solver["C"] is None else due == 0)
         and (1 if begun else 0) <= len(ids["landmark"]) <= (m if begun else 0),
         "its rows, labels and landmarks do not add up",
     )
+    if begun:
+        check_number("C", numbers["C"], least=0, strictly=True)
+    require(begun or numbers["C"] == solver["C"], "its C is of another time")
     known = np.repeat([False, True], [filled[1], filled[0]])
     right = arrays["kept_labeled"].dtype == bool and len(known) == len(ids["kept"])
     require(

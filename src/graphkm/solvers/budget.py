@@ -1,9 +1,12 @@
 """A limit on the number of centres: those that matter least are projected onto near ones.
 
-A centre has two sums, W's and its average's. Both move in the same way, and both decide how much
-a centre matters. Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also
-remove centres and merge pairs of them. W bears that, because later steps correct it. Its average
-does not: no step brings back what it lost. On a long stream it decays.
+A centre has two sums, W's and its average's. Both move in the same way, and the average's decides
+how much a centre matters: W's counts a tenth. If both counted alike, new rows, which have large
+coefficients in W, would drive out the centres of the average again and again.
+
+Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also remove centres and
+merge pairs of them. W bears that, because later steps correct it. Its average does not: no step
+brings back what it lost. On a long stream it decays.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 from ..backends import largest_columns, project_centres
 from .centres import Centres
 
+_OF_W = 0.1  # weight of W's coefficients beside those of its average
 _NEAR = 8  # centres onto which one that leaves is projected
 _LABELS = 16  # labels that count for each centre
 
@@ -63,7 +67,8 @@ class Budget:
         # In units of T (T+1): w, and its average.
         both = np.hstack([A, 2.0 * (harmonic * A - B)])
         rows = W.rows
-        weight = np.einsum("jc,jc->j", both, both) * (W.kernel.diagonal(rows) + W.offset)
+        squares = _OF_W**2 * (both[:, :R] ** 2) + both[:, R:] ** 2
+        weight = squares.sum(axis=1) * (W.kernel.diagonal(rows) + W.offset)
         order = np.argsort(weight, kind="stable")
         out, stay = order[:excess], np.sort(order[excess:])
         kept = both[stay]

@@ -80,9 +80,10 @@ class LandmarkSet:
     def renewed(self, rows: Any, ids: Ints) -> Change | None:
         """Return landmarks that follow a drift; None if the rows do not show one.
 
-        A row is far if its nearest landmark is farther from it, in feature space, than 95 % of the
-        landmarks are from each other. If more than 15 % + 1 / sqrt(n) of n rows are far, they take
-        the places of landmarks that are nearest to no row.
+        Far is farther, in feature space, than 95 % of the landmarks are from each other. The data
+        have drifted if more than 15 % + 1 / sqrt(n) of n rows are far from all landmarks, or of n
+        landmarks from all rows. Far rows, and then others, take the places of landmarks that are
+        nearest to no row.
         """
         fresh = np.flatnonzero(~np.isin(ids, self.ids))
         if len(fresh) < _ENOUGH or len(self) < _ENOUGH:
@@ -93,12 +94,16 @@ class LandmarkSet:
         usual = float(np.quantile(between.min(axis=1), _FAR))
         diagonal = self.kernel.diagonal(rows[fresh]) + self.offset
         away = diagonal[:, None] + own - 2.0 * self.values(rows[fresh])
-        far = fresh[away.min(axis=1) > usual]
-        if len(far) <= (_DRIFT + min(len(self), len(fresh)) ** -0.5) * len(fresh):
+        far, left = (away.min(axis=axis) > usual for axis in (1, 0))
+        left &= len(fresh) >= len(self)  # fewer rows are not near all landmarks
+        limit = _DRIFT + min(len(self), len(fresh)) ** -0.5
+        if max(far.mean(), left.mean()) <= limit:
             return None
         idle = np.setdiff1d(np.arange(len(self)), away.argmin(axis=1))
-        count = min(len(far), len(idle))
-        slots, enter = idle[:count], far[:count]
+        idle = idle[np.argsort(~left[idle], kind="stable")]
+        count = min(max(far.sum(), left[idle].sum()), len(idle), len(fresh))
+        slots = np.sort(idle[:count])
+        enter = fresh[np.argsort(~far, kind="stable")[:count]]
         stay = np.setdiff1d(np.arange(len(self)), slots)
         order = np.argsort(np.concatenate([stay, slots]), kind="stable")
         new = LandmarkSet(

@@ -46,9 +46,9 @@ class SGD(Solver):
         Steps. For n rows "auto" is 2n up to 20,000 steps, at least 1,000 and at least n / 5;
         in regression it is 100,000, and at least n / 5.
     budget : int or None, default=None
-        Centres at most, after every block of steps. Those with the smallest coefficients are
-        projected onto near ones. In a stream the l of the objective then counts at most 16
-        labels for each centre.
+        Centres at most, after every block of steps. Those with the smallest coefficients, above
+        all in the average, are projected onto near ones. In a stream the l of the objective then
+        counts at most 16 labels for each centre.
     steps_per_row : float or "auto", default="auto"
         For ``partial_fit``: steps per row of the stream, at least one for every labelled row.
         "auto" is 2n after n rows up to 20,000 steps, and n / 5 later. With a ``half_life`` h

@@ -20,7 +20,8 @@ from scipy.linalg.lapack import dpotrf
 
 Matrix = NDArray[np.float64]
 
-_FEW = 20  # labels: with fewer, a half of them cannot judge what the other half says
+FEW = 20
+"""Labelled rows that choose C; with fewer, a half cannot judge what the other half says."""
 _USUAL = 10.0  # C then, in units of one over the kernel
 _START, _LEAST, _MOST = -3, -9, 1  # powers of ten: the ridge in units of the sums
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -116,7 +117,9 @@ def solve(sums: RowSums, penalty: Matrix, C: float) -> Matrix:
     >>> solve(sums, np.ones((1, 1)), C=1e9).round(3)
     array([[2.]])
     """
-    return np.asarray(cho_solve((_factor(sums.gram + penalty / C), False), sums.cross))
+    matrix = np.divide(penalty, C, order="F")
+    matrix += sums.gram
+    return np.asarray(cho_solve((_factor(matrix), False), sums.cross))
 
 
 def squared_error(sums: RowSums, coefficients: Matrix) -> float:
@@ -153,7 +156,7 @@ def choose_C(one: RowSums, other: RowSums, penalty: Matrix) -> float:
     """
     unit = float(penalty.diagonal().mean()) or 1.0
     weight = 0.5 * (one.weight + other.weight)
-    if one.n_rows + other.n_rows < _FEW or not min(one.weight, other.weight) > 0:
+    if one.n_rows + other.n_rows < FEW or not min(one.weight, other.weight) > 0:
         return _USUAL / unit
     errors: dict[int, float] = {}
 

@@ -5,6 +5,9 @@
 - Labelled rows wait until a block of them is complete, and are then added to the sums. Before
   there are landmarks, all of them wait.
 - A solution adds those that wait to a copy of the sums.
+- C="auto" is chosen when the labelled rows have grown by a quarter, and when landmarks are looked
+  at. Then a block ends, and its sums are set aside until C is asked for. Before there are
+  landmarks, every solution chooses C anew.
 - With a half-life h a row counts 2^(-age / h).
 
 All of it depends on the rows, their order and the seed. The cut into chunks changes only what the
@@ -28,11 +31,12 @@ from .centres import stack
 from .landmark_set import LandmarkSet
 from .reservoir import Ints, Reservoir, offer_both
 from .stream import Machine, StreamRows
-from .sums import RowSums, add_rows, half_of, no_rows, scale, solve, transformed
+from .sums import FEW, RowSums, add_rows, half_of, leading, no_rows, scale, solve, transformed
 from .sums_solver import JUDGES, block_size, chosen_C
 
 _FIRST = 4  # rows for each landmark before landmarks are chosen
 _PIECE = 4096  # rows looked at together
+_GROWTH = 1.25  # times as many labels: C is chosen again
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,9 @@ class SumsStream:
         self._block = block_size(s.n_landmarks)
         self._clock = 0  # the row number that the sums are up to date with
         self._all = self._half = no_rows(0, s.n_outputs)
+        self._C: float | None = s.C
+        self._judges: Judges | None = None  # what C follows from; None: it is up to date
+        self._due = 0  # labels after which C is chosen again
 
     def learn(self, stream: StreamRows) -> None:
         """Add some more rows."""
@@ -130,7 +137,7 @@ class SumsStream:
         if not sums.weight:
             none = np.empty(0, np.int64)
             return Machine(none, landmarks.rows[none], np.empty((0, self.solver.n_outputs)), np.nan)
-        C = self.solver.C
+        C = self._current_C()
         if C is None:
             C = chosen_C(sums, half, landmarks.gram, classes=self.solver.classes)
         return Machine(landmarks.ids, landmarks.rows, solve(sums, landmarks.gram, C), C)
@@ -180,6 +187,8 @@ class SumsStream:
             "generators": [rng.bit_generator.state for rng in self._generators()],
             "weights": [self._all.weight, self._half.weight],
             "counts": [self._all.n_rows, self._half.n_rows],
+            "C": self._current_C(),
+            "due": self._due,
         }
         waiting, landmarks = self._joined(), self.landmarks
         arrays = {
@@ -200,7 +209,8 @@ class SumsStream:
         s = self.solver
         self.n_rows, self.n_labels = numbers["n_rows"], numbers["n_labels"]
         self._next, self._clock = numbers["next"], numbers["clock"]
-        self._shuffle = numbers["shuffle"]
+        self._shuffle, self._due = numbers["shuffle"], numbers["due"]
+        self._C, self._judges = numbers["C"], None
         self.labels.n_offered, self.others.n_offered = numbers["offered"]
         self.labels.filled, self.others.filled = numbers["filled"]
         for rng, state in zip(self._generators(), numbers["generators"], strict=True):
@@ -257,20 +267,49 @@ class SumsStream:
             self._waiting = (*self._waiting, new)
             self._add_blocks()
 
-    def _add_blocks(self) -> None:
-        """Add the complete blocks of labelled rows to the sums."""
+    def _add_blocks(self, *, rest: bool = False) -> None:
+        """Add the complete blocks of labelled rows to the sums, or all of them."""
         n_waiting = sum(len(part.ids) for part in self._waiting)
-        if self.landmarks is None or n_waiting < self._block:
+        if self.landmarks is None or (not rest and n_waiting < self._block_from(n_waiting)):
             return
         waiting, first = self._joined(), 0
-        for first in range(self._block, n_waiting + 1, self._block):
-            block = waiting.part(slice(first - self._block, first))
+        while first < n_waiting:
+            size = self._block_from(n_waiting - first)
+            if first + size > n_waiting and not rest:
+                break
+            block = waiting.part(slice(first, first + size))
             now = int(block.ids[-1]) + 1
             factor = self._faded(now - self._clock)
             sums, half = scale(self._all, factor), scale(self._half, factor)
             self._all, self._half = self._with_block(sums, half, self.landmarks, block, now)
             self._clock = now
+            first += len(block.ids)
+            n_added = self.n_labels - n_waiting + first
+            if n_added == self._due:
+                self._judge(n_added)
         self._waiting = (waiting.part(slice(first, None)),)
+
+    def _block_from(self, n_waiting: int) -> int:
+        """Return the size of the next block: it ends where C is chosen."""
+        left = self._due - (self.n_labels - n_waiting)
+        return min(self._block, left) if left > 0 else self._block
+
+    def _judge(self, n_added: int) -> None:
+        """Set aside what C follows from: the sums of the labelled rows added so far."""
+        assert self.landmarks is not None
+        if self.solver.C is None:
+            p = len(self._half.cross)
+            first = leading(self._all, p)
+            first = first._replace(gram=first.gram.copy(order="F"))  # no view of a larger matrix
+            self._judges = Judges(first, self._half, self.landmarks.gram[:p, :p])
+            self._due = max(FEW, ceil(_GROWTH * n_added))
+
+    def _current_C(self) -> float | None:
+        """Return the C of the last choice; None before the first one."""
+        if self._judges is not None:
+            self._C = chosen_C(*self._judges, classes=self.solver.classes)
+            self._judges = None
+        return self._C
 
     def _with_block(
         self, sums: RowSums, half: RowSums, landmarks: LandmarkSet, block: Waiting, now: int
@@ -301,7 +340,6 @@ class SumsStream:
         if self.landmarks is None:
             self.landmarks = self._chosen()
             self._all, self._half = self._no_sums(self.landmarks)
-            self._add_blocks()
         else:
             change = self.landmarks.renewed(self.kept.rows, self.kept_ids)
             if change is not None:
@@ -310,6 +348,8 @@ class SumsStream:
                     for sums in (self._all, self._half)
                 )
                 self.landmarks = change.landmarks
+        self._add_blocks(rest=True)
+        self._judge(self.n_labels)
         h = self.solver.half_life
         self._next += self.n_rows if h is None else max(ceil(h), self.solver.n_landmarks)
 
@@ -328,6 +368,14 @@ class SumsStream:
     def _no_sums(self, landmarks: LandmarkSet) -> tuple[RowSums, RowSums]:
         outputs = self.solver.n_outputs
         return no_rows(len(landmarks), outputs), no_rows(min(len(landmarks), JUDGES), outputs)
+
+
+class Judges(NamedTuple):
+    """What C follows from: sums with the first landmarks, those of a half, and the penalty."""
+
+    sums: RowSums
+    half: RowSums
+    penalty: NDArray[np.float64]
 
 
 class Waiting(NamedTuple):
