@@ -18,8 +18,10 @@ peak during `fit`.
 `main` compares the library's own machine with a field, and `GKMClassifier()`, with an SVC whose
 gamma and C are chosen by grid search on the labels. `peers` runs the rivals of `few_labels` on the
 first draw; each may take ten times the CPU time of our own machine there. `bases` corrects other
-models. `growth` doubles the rows of a drawn set. `sharpness` prints fields alone for several
-weights of the edges. "ece" in a line of results is the expected calibration error of
+models. `anchors` prints mean accuracies of fields on anchors (of MNIST 20,000 of them). `growth`
+doubles the rows of a drawn set. `sharpness` prints fields alone for several weights of the edges,
+and `anchor_weights` for several weights of anchors. "ece" in a line of results is the expected
+calibration error of
 `predict_proba` on test rows.
 """
 
@@ -30,6 +32,7 @@ import os
 from pathlib import Path
 
 from _common import ROOT
+from fields.anchors import anchor_weights, anchors
 from fields.drawn import growth, newton_weights, sharpness
 from fields.report import report
 from fields.running import run
@@ -40,7 +43,7 @@ OUT = ROOT / "out" / "fields"
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--part", default="main,peers,bases", help="main, peers, bases, growth, sharpness"
+        "--part", default="main,peers,bases", help="main, peers, bases, anchors, growth, ..."
     )
     parser.add_argument("--sets", help="mushrooms,mnist,...; all by default")
     parser.add_argument("--labels", help="50,200,100,500,10%%; all by default")
@@ -60,6 +63,10 @@ if __name__ == "__main__":
     chosen = {name: text.split(",") for name, text in asked.items() if text}
     draws = range(arguments.first, arguments.first + arguments.seeds)
     run(parts, chosen, draws, results)
+    if "anchors" in parts:
+        anchors(results, draws, chosen.get("set"))
+    if "anchor_weights" in parts:
+        anchor_weights(draws, chosen.get("set"))
     if "sharpness" in parts:
         sharpness()
         newton_weights()

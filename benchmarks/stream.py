@@ -88,10 +88,12 @@ def parts(n: int) -> Iterator[slice]:
 # ------------------------------------------------------------------- learners
 
 
-def ours(gamma: float = GAMMA, **changes: Any) -> GKMClassifier:
+def ours(gamma: float = GAMMA, C_graph: float = 0.1, **changes: Any) -> GKMClassifier:
     settings = {"steps_per_row": 0.2, "reservoir_size": 20000, "budget": BUDGET}
     solver = SGD(**(settings | changes))
-    return GKMClassifier(1.0, 0.1, graph="bipartite", gamma=gamma, solver=solver, random_state=0)
+    return GKMClassifier(
+        1.0, C_graph, graph="bipartite", gamma=gamma, solver=solver, random_state=0
+    )
 
 
 def by_sums(n_landmarks: int = BUDGET) -> GKMClassifier:

@@ -34,9 +34,9 @@ def both_of(A, B, harmonic):
 
 
 def importance(both):
-    """Return how much centres matter: W's coefficients count a tenth of those of the average."""
+    """Return how much centres matter: W's coefficients count a fifth of those of the average."""
     w, average = np.hsplit(both, 2)
-    return ((0.1 * w) ** 2).sum(axis=1) + (average**2).sum(axis=1)
+    return ((0.2 * w) ** 2).sum(axis=1) + (average**2).sum(axis=1)
 
 
 def distance(K_old, old, K_mixed, K_new, new):

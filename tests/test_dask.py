@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import pickle
-import signal
 import subprocess
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import make_moons
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 import graphkm
+from dask_rows import STRONG, cut, moons
 from graphkm.exchange import load_model, save_model
 from graphkm.graphs import Anchors
 from test_nodes import literal_draw
@@ -29,7 +26,6 @@ import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 import pandas as pd  # noqa: E402
 from dask.utils import key_split  # noqa: E402
-from distributed import Client, LocalCluster  # noqa: E402
 
 from graphkm.dask import (  # noqa: E402
     GKMClassifier,
@@ -40,33 +36,6 @@ from graphkm.dask import (  # noqa: E402
 from graphkm.dask.runner import Runner  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("dask")
-PROCESSES = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
-STRONG = {"Cs": [3.0], "epsilons": [0.01], "random_state": 0}
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two worker processes with one thread each."""
-    with LocalCluster(n_workers=2, **PROCESSES) as started:
-        yield started
-
-
-@pytest.fixture
-def client(cluster):
-    with Client(cluster) as connected:
-        yield connected
-
-
-def moons(n=1200, n_labeled=40, seed=0):
-    X, truth = make_moons(n, noise=0.12, random_state=seed)
-    labeled = np.random.default_rng(seed).permutation(n)[:n_labeled]
-    y = np.full(n, -1)
-    y[labeled] = truth[labeled]
-    return X, y, truth
-
-
-def cut(X, y, rows=300, labels=None):
-    return da.from_array(X, chunks=(rows, -1)), da.from_array(y, chunks=labels or rows)
 
 
 def unknown(X):
@@ -428,11 +397,22 @@ class Untouchable:
         (da.zeros(100), da.zeros(100), "1 dimensions"),
         (da.zeros((0, 2)), da.zeros(0), "no rows"),
         (dask.delayed(np.zeros)((100, 2)), da.zeros(100), "pass a Dask array"),
+        (Untouchable()[:, :0], da.zeros(100), "no columns"),
     ],
 )
 def test_wrong_collections_are_refused_before_any_pass(X, y, message):
     with pytest.raises(ValueError, match=message):
         GraphCorrectedClassifier().fit(X, y)
+
+
+def test_targets_and_weights_that_are_no_numbers_are_refused_before_any_pass():
+    texts, model = da.full(100, "a", chunks=50), GKMRegressor()
+    with pytest.raises(ValueError, match="y must hold numbers, and its type is"):
+        model.fit(Untouchable(), texts)
+    with pytest.raises(ValueError, match="sample_weight must hold numbers"):
+        model.fit(Untouchable(), da.zeros(100), texts)
+    with pytest.raises(ValueError, match="100 rows and sample_weight has 90; pass one value"):
+        model.fit(Untouchable(), da.zeros(100), da.zeros(90))
 
 
 @pytest.mark.parametrize(
@@ -517,58 +497,3 @@ def test_other_columns_are_refused():
     model.fit(*cut(X, y))
     with pytest.raises(ValueError, match="3 columns"):
         model.predict(da.zeros((10, 3)))
-
-
-# ------------------------------------------------------------------ faults
-
-
-def killing(block, folder, reads):
-    """Return a block; the read with a certain number ends its process, once."""
-    import os
-
-    (folder / f"read-{os.getpid()}-{time.monotonic_ns()}").touch()
-    if len(list(folder.glob("read-*"))) >= reads and not (folder / "killed").exists():
-        (folder / "killed").touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return block
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("reads", [2, 7, 12, 17])
-def test_a_worker_killed_in_any_pass_changes_nothing(tmp_path, reads):
-    """Five partitions are read in four passes; the cluster has processes that come back."""
-    X, y, _ = moons(2000)
-    rows, labels = cut(X, y, 400)
-    model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
-    wanted = clone(model).fit(rows, labels)
-    with (
-        LocalCluster(n_workers=2, silence_logs=50, **PROCESSES) as started,
-        Client(started),
-    ):
-        mortal = rows.map_blocks(killing, folder=tmp_path, reads=reads, meta=np.empty((0, 0)))
-        model.fit(mortal, labels)
-    assert (tmp_path / "killed").exists()
-    np.testing.assert_array_equal(model.field_.values, wanted.field_.values)
-    np.testing.assert_array_equal(model.field_.nodes.points, wanted.field_.nodes.points)
-
-
-def resting(block):
-    time.sleep(30)
-    return block
-
-
-@pytest.mark.slow
-def test_a_cluster_without_workers_is_an_error_and_no_wait():
-    X, y, _ = moons()
-    rows, labels = cut(X, y)
-    with (
-        LocalCluster(n_workers=1, silence_logs=50, **PROCESSES) as started,
-        Client(started),
-        dask.config.set({"graphkm.worker-timeout": "2s"}),
-    ):
-        closing = threading.Timer(3.0, started.scale, [0])
-        closing.start()
-        slow = rows.map_blocks(resting, meta=np.empty((0, 0)))
-        with pytest.raises(RuntimeError, match="no worker for 2 seconds"):
-            GraphCorrectedClassifier(LogisticRegression(), n_anchors=80).fit(slow, labels)
-        closing.join()

@@ -837,7 +837,11 @@ def test_kinds():
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("dense", {}, "'knn', 'full', 'bipartite', 'precomputed', or one of KNN(...), Full("),
+        (
+            "dense",
+            {},
+            "'knn', 'full', 'bipartite', 'anchors', 'precomputed', or one of KNN(...), Full(",
+        ),
         ("precomputed", {}, "affinity=W"),
         ("full", {"affinity": np.ones((30, 30))}, "Full takes no affinity"),
         ("bipartite", {"affinity": np.ones((30, 30))}, "Bipartite takes no affinity"),

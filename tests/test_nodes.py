@@ -209,7 +209,7 @@ def test_anchors_and_their_graph_are_sums_over_any_blocks(make):
 def test_blocks_in_memory_do_not_matter(monkeypatch, size):
     X = some_rows(200)
     whole = Anchors(n_anchors=20).nodes(X)
-    monkeypatch.setattr("graphkm.graphs.anchors._BLOCK", size)
+    monkeypatch.setattr("graphkm.backends.host.HostBackend.block_rows", size)
     cut = Anchors(n_anchors=20).nodes(X)
     np.testing.assert_allclose(cut.nodes.points, whole.nodes.points, rtol=1e-12)
     np.testing.assert_allclose(

@@ -55,7 +55,7 @@ def fitted(method: str, X: Any, y: np.ndarray, seed: int) -> Any:
     if method == "gkm":
         return GKMClassifier(random_state=seed).fit(X, y)
     if method == "anchors":
-        return GraphCorrectedClassifier(graph="anchors", random_state=seed).fit(X, y)
+        return GKMClassifier(graph="anchors", random_state=seed).fit(X, y)
     base = BASES[method]() if method in BASES else None
     return GraphCorrectedClassifier(base, random_state=seed).fit(X, y)
 

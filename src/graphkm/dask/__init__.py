@@ -9,14 +9,18 @@ collections              Dask arrays and frames as lists of partitions
 runner                   where tasks run, what they are called, and lost workers
 tasks                    what is done with a partition: pure functions
 passes                   a fit: the passes over the rows, one after another
+many_labels              the library's own machine by sums over labelled rows
+search                   the choice among fitted models
 answers                  predictions that stay lazy
 base                     what the estimators share
 classifiers, regressors  the estimators
+cv                       the search
 =======================  ===========================================================
 """
 
 try:
     from .classifiers import GKMClassifier, GraphCorrectedClassifier
+    from .cv import GKMClassifierCV
     from .regressors import GKMRegressor, GraphCorrectedRegressor
 except ModuleNotFoundError as error:
     missing = (error.name or "").partition(".")[0]
@@ -28,6 +32,7 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "GKMClassifier",
+    "GKMClassifierCV",
     "GKMRegressor",
     "GraphCorrectedClassifier",
     "GraphCorrectedRegressor",

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from dask.base import is_dask_collection, tokenize
 from dask.delayed import Delayed, delayed
 
+from ..gkm.block_rows import split_labels
 from .collections import is_frame, with_whole_rows
 from .runner import cluster_client
-from .tasks import split_labels
 
 
 class SharedModel:

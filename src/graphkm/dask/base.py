@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -16,7 +17,8 @@ from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows
 from .passes import Passes
 from .runner import Runner
-from .tasks import add_moments, score_part
+from .search import Found, Results, results_of
+from .tasks import Fitted, add_moments, score_part
 
 _FITTED = (
     *("estimator_", "field_", "estimator_weight_", "unlabeled_gain_", "best_score_"),
@@ -37,8 +39,8 @@ class Distributed(ABC):
     classes_: NDArray[Any]
 
     @abstractmethod
-    def _local(self) -> Any:
-        """Return the local estimator with the same parameters, unfitted."""
+    def local_models(self) -> list[Any]:
+        """Return the local estimators to choose from, unfitted, in order of preference."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator to the labelled rows, and its errors as a field on the anchors.
@@ -61,21 +63,30 @@ class Distributed(ABC):
         -------
         self
         """
-        model, anchors = self._local(), Anchors(self.n_anchors, self.passes)
-        label_memory = parse_bytes(self.label_memory)
+        models, label_memory = self.local_models(), parse_bytes(self.label_memory)
+        seed, *_ = [model.checked_seed() for model in models]  # all of them are checked
         if are_rows(X):
-            seed, runner = model.checked_seed(), Runner()
-            data = Partitioned.of(X, y, sample_weight, runner)
-            model = Passes(data, runner).fit(
-                model, anchors, seed, label_memory, classes=is_classifier(self)
-            )
+            classes, runner = is_classifier(self), Runner()
+            passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
+            fits = passes.fit(models, seed, label_memory, classes=classes)
+            results = runner.bring([runner.task("results", results_of, each) for each in fits])
+            found = self._choose(results)
+            (fitted,) = runner.bring([fits[found.best]])
         else:
-            model.fit(X, y, sample_weight)
-        self._shared = SharedModel(model)
-        for name in _FITTED:
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
+            every = [Fitted(model.fit(X, y, sample_weight), []) for model in models]
+            found = self._choose([results_of(each) for each in every])
+            fitted = every[found.best]
+        for category, message in fitted.warnings:
+            warnings.warn(message, category, stacklevel=2)
+        self._shared = SharedModel(fitted.model)
+        own = {name: getattr(fitted.model, name) for name in _FITTED if hasattr(fitted.model, name)}
+        for name, value in (own | found.attributes).items():
+            setattr(self, name, value)
         return self
+
+    def _choose(self, results: list[Results]) -> Found:
+        """Return which of the fitted models to take, and what is to be known of the choice."""
+        return Found(0, {})
 
     def to_local(self) -> Any:
         """Return the fitted model as an ordinary estimator, which needs no Dask.
@@ -123,7 +134,7 @@ class Distributed(ABC):
         if not are_rows(X):
             return float(self._shared.model.score(X, y, sample_weight))
         classes, runner = is_classifier(self), Runner()
-        data = Partitioned.of(X, y, sample_weight, runner)
+        data = Partitioned.of(X, y, sample_weight, runner, classes=classes)
         weights: list[Any] = data.weights or [None] * len(data.rows)
         about = (self._shared.task(), self.unlabeled, classes)
         parts = [

@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import gkm
+from ..gkm.anchored import anchored_model
 from ..kernels import Kernel
-from ..machines import KernelRidgeClassifierCV
 from .base import Distributed
 
 
-class _Classifier(Distributed, ClassifierMixin, BaseEstimator):
+class DistributedClassifier(Distributed, ClassifierMixin, BaseEstimator):
     """What classifiers share."""
 
     def predict_proba(self, X: Any) -> Any:
@@ -37,7 +37,7 @@ class _Classifier(Distributed, ClassifierMixin, BaseEstimator):
         return list(self.classes_.tolist())
 
 
-class GraphCorrectedClassifier(_Classifier):
+class GraphCorrectedClassifier(DistributedClassifier):
     """A classifier corrected over a graph of all rows, which lie in the partitions of a cluster.
 
     As `graphkm.GraphCorrectedClassifier` with ``graph=Anchors(n_anchors, passes)``, and with the
@@ -116,16 +116,17 @@ class GraphCorrectedClassifier(_Classifier):
         self.label_memory = label_memory
         self.random_state = random_state
 
-    def _local(self) -> Any:
-        return gkm.GraphCorrectedClassifier(self.estimator, **self._corrected_parameters())
+    def local_models(self) -> list[Any]:
+        """Return the local estimator with the same parameters, unfitted."""
+        return [gkm.GraphCorrectedClassifier(self.estimator, **self._corrected_parameters())]
 
 
-class GKMClassifier(_Classifier):
+class GKMClassifier(DistributedClassifier):
     """A kernel machine on the labels, and a field over all rows, which lie in partitions.
 
-    As `graphkm.GKMClassifier` with ``solver="field"``, on anchors instead of all rows. Its
-    parameters, the strength of the field, and whether there is one at all are chosen on held-out
-    labels. `to_local` returns a `graphkm.GraphCorrectedClassifier`.
+    As `graphkm.GKMClassifier` with ``graph=Anchors(n_anchors, passes)``, and with the same result
+    up to rounding. Its parameters, the strength of the field, and whether there is one at all are
+    chosen on held-out labels. `to_local` returns a `graphkm.GraphCorrectedClassifier`.
 
     Parameters
     ----------
@@ -186,13 +187,14 @@ class GKMClassifier(_Classifier):
         self.label_memory = label_memory
         self.random_state = random_state
 
-    def _local(self) -> Any:
-        machine = KernelRidgeClassifierCV(
-            None if self.gamma is None else [self.gamma],
+    def local_models(self) -> list[Any]:
+        """Return the local estimator with the same parameters, unfitted."""
+        model = anchored_model(
+            True,
             kernel=self.kernel,
+            gamma=self.gamma,
             n_landmarks=self.n_landmarks,
             class_weight=self.class_weight,
-            random_state=self.random_state,
-            n_jobs=1,
+            **self._field_parameters(),
         )
-        return gkm.GraphCorrectedClassifier(machine, **self._field_parameters())
+        return [model]

@@ -25,16 +25,18 @@ class Partitioned(NamedTuple):
     """float32 or float64: how rows are seen."""
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any, runner: Runner) -> Partitioned:
+    def of(
+        cls, X: Any, y: Any, sample_weight: Any, runner: Runner, *, classes: bool
+    ) -> Partitioned:
         """Return collections whose rows belong together.
 
         Lengths that are not known are counted. Labels that are cut in another way than the rows
-        are cut anew.
+        are cut anew. If y holds no `classes`, it holds numbers.
         """
         X = with_whole_rows(X)
-        columns = {"y": _column("y", y)}
+        columns = {"y": _column("y", y, numbers=not classes)}
         if sample_weight is not None:
-            columns["sample_weight"] = _column("sample_weight", sample_weight)
+            columns["sample_weight"] = _column("sample_weight", sample_weight, numbers=True)
         every = [X, *columns.values()]
         parts = [_parts(each) for each in every]  # frames may join small files while they do it
         wanted, *others = _lengths(every, parts, runner)
@@ -45,8 +47,8 @@ class Partitioned(NamedTuple):
         for name, given, own in zip(columns, parts[1:], others, strict=True):
             if sum(own) != n:
                 raise ValueError(
-                    f"X has {n:,} rows and {name} has {sum(own):,}; pass as many labels as rows, "
-                    "with a marker for the unlabelled ones."
+                    f"X has {n:,} rows and {name} has {sum(own):,}; pass one value for each row. "
+                    "Rows without a label have a marker in y."
                 )
             cut[name] = _aligned(given, own, wanted, runner)
         return cls(parts[0], cut["y"], cut.get("sample_weight"), wanted, _seen_as(X))
@@ -83,6 +85,8 @@ def are_rows(X: Any) -> bool:
         raise ValueError(
             f"X is a {type(X).__name__}; pass a Dask array with two dimensions or a Dask frame."
         )
+    if X.shape[1] == 0:
+        raise ValueError("X has no columns, and distances need at least one.")
     return True
 
 
@@ -105,7 +109,7 @@ def _is_number(kind: Any) -> bool:
     return bool(is_numeric_dtype(kind) or is_bool_dtype(kind)) and not is_complex_dtype(kind)
 
 
-def _column(name: str, values: Any) -> Any:
+def _column(name: str, values: Any, *, numbers: bool) -> Any:
     """Return a Dask array or series of one value for each row."""
     if not is_dask_collection(values):
         raise ValueError(
@@ -114,6 +118,8 @@ def _column(name: str, values: Any) -> Any:
         )
     if getattr(values, "ndim", None) != 1:
         raise ValueError(f"{name} must have one value for each row: one dimension.")
+    if numbers and values.dtype != object and not _is_number(values.dtype):
+        raise ValueError(f"{name} must hold numbers, and its type is {values.dtype}.")
     return values
 
 

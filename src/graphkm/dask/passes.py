@@ -2,34 +2,60 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from dask.delayed import Delayed
 from dask.utils import format_bytes
 from numpy.typing import NDArray
 
-from ..gkm.corrected import checked_classes
+from ..gkm.block_rows import find_known, joined
 from ..graphs import Anchors
 from ..graphs.anchors import drawn_rows
-from ..machines.labels import refuse_ambiguous
+from ..machines.labels import checked_classes, refuse_ambiguous
 from .collections import Partitioned
+from .many_labels import ManyLabels, bytes_of
 from .runner import Runner
 from .tasks import (
     add_joins,
     add_sums,
-    find_known,
     first_anchors,
     fit_model,
+    graph_of,
     join_anchors,
-    joined,
     move_anchors,
     nodes_at,
     sum_by_anchor,
     summary_of,
 )
+
+
+class Labels(NamedTuple):
+    """How many labels there are."""
+
+    counts: list[int]
+    """Of every partition."""
+    n_bytes: int
+    """What the labelled rows take."""
+    n_classes: int
+
+    def require(self, label_memory: int, *, gathered: bool) -> None:
+        """Raise if one worker may not hold what it has to: the labelled rows, if `gathered`."""
+        n = sum(self.counts)
+        n_bytes = self.n_bytes if gathered else bytes_of(n, self.n_classes)
+        if n_bytes <= label_memory:
+            return
+        held = f"The {n:,} labelled rows take {format_bytes(n_bytes)}, and one worker fits the "
+        held += "estimator to them"
+        if not gathered:
+            held = f"What is known of the {n:,} labels takes {format_bytes(n_bytes)} on one worker"
+        raise ValueError(
+            f"{held}, which may hold {format_bytes(label_memory)}. Pass a larger label_memory if a "
+            "worker has it, or mark more rows as unlabelled: a random part of so many labels "
+            "teaches nearly as much. The library's own machine (estimator=None) leaves the rows of "
+            "many labels in their partitions."
+        )
 
 
 class Passes:
@@ -50,68 +76,68 @@ class Passes:
         self._data, self._runner = data, runner
 
     def fit(
-        self,
-        model: Any,
-        anchors: Anchors,
-        seed: int,
-        label_memory: int,
-        *,
-        classes: bool,
-    ) -> Any:
-        """Return the local model, fitted to the rows of all partitions.
+        self, models: Sequence[Any], seed: int, label_memory: int, *, classes: bool
+    ) -> list[Delayed]:
+        """Return the local models, fitted to the rows of all partitions, each as a `Fitted`.
 
         Parameters
         ----------
-        model : GraphCorrectedClassifier or GraphCorrectedRegressor
-            Unfitted.
-        anchors : Anchors
-            How many there are, and how often they move.
+        models : list of GraphCorrectedClassifier or GraphCorrectedRegressor
+            Unfitted; their graphs are `Anchors` that move equally often. All share the passes.
         seed : int
-            Decides where they start.
+            Decides where anchors start.
         label_memory : int
             Bytes of labelled rows that one worker may hold.
         classes : bool
             Whether targets are classes.
         """
-        n = sum(self._data.lengths)
-        start = drawn_rows(n, anchors.count(n), seed)
-        known = self._known(start, model.unlabeled, classes)
-        self._check_labels(known, n, label_memory, model.unlabeled, classes)
+        n, unlabeled = sum(self._data.lengths), models[0].unlabeled
+        sets: list[Anchors] = list(dict.fromkeys(model.graph for model in models))
+        starts = [drawn_rows(n, anchors.count(n), seed) for anchors in sets]
+        known = self._known(starts, unlabeled, classes)
+        labels = self._labels(known, n, unlabeled, classes)
+        machines = [model.in_parts(seed, sum(labels.counts)) for model in models]
+        for machine in machines:
+            labels.require(label_memory, gathered=machine is None)
         points = self._task("first-anchors", first_anchors, known)
-        for _ in range(anchors.passes):
+        for _ in range(sets[0].passes):
             points = self._moved(points)
         nodes = self._task("place-nodes", nodes_at, points)
         joins = self._joins(nodes)
-        task = self._runner.task(
-            "fit-model", fit_model, model, nodes, joins, known, self._data.dtype
-        )
-        (fitted,) = self._runner.bring([task])
-        for category, message in fitted.warnings:
-            warnings.warn(message, category, stacklevel=4)
-        return fitted.model
+        graphs = [self._runner.task("graph", graph_of, nodes, joins, i) for i in range(len(sets))]
+        many = ManyLabels(known, labels.counts, self._data.dtype, self._runner)
+        fits = []
+        for model, machine in zip(models, machines, strict=True):
+            graph = graphs[sets.index(model.graph)]
+            if machine is None:
+                about = (model, graph, known, self._data.dtype)
+                fits.append(self._runner.task("fit-model", fit_model, *about))
+            else:
+                fits.append(many.fitted(model, machine, graph))
+        return self._runner.keep(fits)
 
-    def _known(self, start: NDArray[np.int64], unlabeled: Any, classes: bool) -> list[Delayed]:
+    def _known(
+        self, starts: Sequence[NDArray[np.int64]], unlabeled: Any, classes: bool
+    ) -> list[Delayed]:
         """Return, of every partition, what is labelled and where anchors start."""
         data = self._data
         ends = np.cumsum(data.lengths)
-        own = np.split(start, np.searchsorted(start, ends[:-1]))
+        own = [np.split(start, np.searchsorted(start, ends[:-1])) for start in starts]
         tasks = []
         for number, (rows, labels) in enumerate(zip(data.rows, data.labels, strict=True)):
             weights = None if data.weights is None else data.weights[number]
-            places = own[number] - (ends[number] - data.lengths[number])
-            about = (rows, labels, weights, places, number, data.dtype, unlabeled, classes)
-            tasks.append(self._runner.task("find-labels", find_known, *about))
+            first = ends[number] - data.lengths[number]
+            places = [each[number] - first for each in own]
+            about = (rows, labels, weights, places, f"Partition {number}", data.dtype)
+            tasks.append(self._runner.task("find-labels", find_known, *about, unlabeled, classes))
         return self._runner.keep(tasks)
 
-    def _check_labels(
-        self, known: list[Delayed], n: int, label_memory: int, unlabeled: Any, classes: bool
-    ) -> None:
-        """Raise if labels are missing or ambiguous, or if one worker may not hold their rows."""
+    def _labels(self, known: list[Delayed], n: int, unlabeled: Any, classes: bool) -> Labels:
+        """Return how many labels there are; raise if they are missing or ambiguous."""
         tasks = [self._runner.task("count-labels", summary_of, each, classes) for each in known]
         sizes = self._runner.bring(tasks)
-        n_labeled = sum(size.n_rows for size in sizes)
-        n_bytes = sum(size.n_bytes for size in sizes)
-        if n_labeled == 0:
+        labels = Labels([size.n_rows for size in sizes], sum(size.n_bytes for size in sizes), 0)
+        if not sum(labels.counts):
             raise ValueError(
                 f"None of the {n:,} rows is labelled: y holds only missing values or the marker "
                 f"unlabeled={unlabeled!r}, or sample_weight is 0 wherever it holds others. Label "
@@ -120,15 +146,8 @@ class Passes:
         if classes:
             values = joined([size.values for size in sizes])
             refuse_ambiguous(joined([values, *(size.marker for size in sizes)]), unlabeled)
-            checked_classes(values)
-        if n_bytes > label_memory:
-            raise ValueError(
-                f"The {n_labeled:,} labelled rows take {format_bytes(n_bytes)}, and one worker "
-                "fits the estimator to them, which may hold "
-                f"{format_bytes(label_memory)}. Pass a larger label_memory if a worker has it, or "
-                "mark more rows as unlabelled: a random part of so many labels teaches nearly as "
-                "much."
-            )
+            labels = labels._replace(n_classes=len(checked_classes(values)))
+        return labels
 
     def _moved(self, points: Delayed) -> Delayed:
         """Return the anchors at the means of their rows: one pass."""
@@ -140,7 +159,7 @@ class Passes:
         return self._task("move-anchors", move_anchors, points, sums)
 
     def _joins(self, nodes: Delayed) -> Delayed:
-        """Return Z'Z of all rows: one pass."""
+        """Return Z'Z of all rows for every set: one pass."""
         parts = [
             self._runner.task("join-anchors", join_anchors, rows, nodes, number, self._data.dtype)
             for number, rows in enumerate(self._data.rows)

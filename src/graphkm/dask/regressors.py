@@ -8,8 +8,8 @@ from typing import Any
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from .. import gkm
+from ..gkm.anchored import anchored_model
 from ..kernels import Kernel
-from ..machines import KernelRidgeCV
 from .base import Distributed
 
 
@@ -74,15 +74,17 @@ class GraphCorrectedRegressor(Distributed, RegressorMixin, BaseEstimator):
         self.label_memory = label_memory
         self.random_state = random_state
 
-    def _local(self) -> Any:
-        return gkm.GraphCorrectedRegressor(self.estimator, **self._corrected_parameters())
+    def local_models(self) -> list[Any]:
+        """Return the local estimator with the same parameters, unfitted."""
+        return [gkm.GraphCorrectedRegressor(self.estimator, **self._corrected_parameters())]
 
 
 class GKMRegressor(Distributed, RegressorMixin, BaseEstimator):
     """A kernel machine on the targets, and a field over all rows, which lie in partitions.
 
-    Its parameters, the strength of the field, and whether there is one at all are chosen on
-    held-out targets. `to_local` returns a `graphkm.GraphCorrectedRegressor`.
+    As `graphkm.GKMRegressor` with ``graph=Anchors(n_anchors, passes)``, and with the same result up
+    to rounding. Its parameters, the strength of the field, and whether there is one at all are
+    chosen on held-out targets. `to_local` returns a `graphkm.GraphCorrectedRegressor`.
 
     Parameters
     ----------
@@ -124,12 +126,13 @@ class GKMRegressor(Distributed, RegressorMixin, BaseEstimator):
         self.label_memory = label_memory
         self.random_state = random_state
 
-    def _local(self) -> Any:
-        machine = KernelRidgeCV(
-            None if self.gamma is None else [self.gamma],
+    def local_models(self) -> list[Any]:
+        """Return the local estimator with the same parameters, unfitted."""
+        model = anchored_model(
+            False,
             kernel=self.kernel,
+            gamma=self.gamma,
             n_landmarks=self.n_landmarks,
-            random_state=self.random_state,
-            n_jobs=1,
+            **self._field_parameters(),
         )
-        return gkm.GraphCorrectedRegressor(machine, **self._field_parameters())
+        return [model]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -62,19 +64,34 @@ class Runner:
         """Compute tasks now, and return their results."""
         if self._client is None or not tasks:
             return list(compute(*tasks))
-        return list(self._client.gather(self._wait_for(tasks)))
+        futures = self._wait_for(tasks)
+        # Results that are lost on their way are computed again, which needs workers.
+        found: Future[list[Any]] = Future()
+        fetching = (self._client, futures, found)
+        Thread(target=_fetch, args=fetching, name="graphkm-fetch", daemon=True).start()
+        self._watch(futures, lambda seconds: found.result(timeout=seconds))
+        return found.result()
 
     def _wait_for(self, tasks: Sequence[Delayed]) -> list[Any]:
         """Return futures that are done; raise what a task raised."""
         assert self._client is not None
         futures = self._client.compute(list(tasks))
+        self._watch(futures, lambda seconds: wait(futures, timeout=seconds))
+        for future in futures:
+            if future.status != "finished":
+                future.result()  # raises what went wrong
+        return list(futures)
+
+    def _watch(self, futures: Sequence[Any], look: Callable[[float], Any]) -> None:
+        """Look until there is no TimeoutError; give up if there is no worker for too long."""
+        assert self._client is not None
         patience = parse_timedelta(dask.config.get("graphkm.worker-timeout", _PATIENCE))
         alone_since = None
         try:
             while True:
                 try:
-                    wait(futures, timeout=_LOOK)
-                    break
+                    look(_LOOK)
+                    return
                 except TimeoutError:
                     now = time.monotonic()
                     alone_since = None if self._client.nthreads() else alone_since or now
@@ -87,10 +104,14 @@ class Runner:
         except BaseException:
             self._client.cancel(futures, force=True)
             raise
-        for future in futures:
-            if future.status != "finished":
-                future.result()  # raises what went wrong
-        return list(futures)
+
+
+def _fetch(client: Client, futures: Sequence[Any], found: Future[list[Any]]) -> None:
+    """Set the results of futures, or what went wrong."""
+    try:
+        found.set_result(list(client.gather(futures)))
+    except BaseException as error:
+        found.set_exception(error)
 
 
 def _same(value: Any) -> Any:

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..gkm.block_rows import Known, as_numbers, joined, split_labels, stacked
 from ..graphs import AnchorNodes, NeighbourIndex
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
-from ..machines.labels import as_label_array, labeled_mask, missing_mask, plain_labels
-from ..machines.targets import known_targets
+from ..machines.labels import plain_labels
 
-
-class Known(NamedTuple):
-    """What is labelled in a partition, and the rows that anchors start from."""
-
-    rows: Any
-    """The labelled rows as they are given: an array, a sparse matrix or a frame."""
-    labels: NDArray[Any]
-    weights: NDArray[np.float64] | None
-    marker: NDArray[Any]
-    """The value that marks unlabelled rows, if it was seen."""
-    drawn: Any
-    """Rows that anchors start from, as numbers."""
+_HEARING = Lock()
 
 
 class Summary(NamedTuple):
@@ -52,76 +42,6 @@ def cut_together(parts: Sequence[Any], spans: Sequence[tuple[int, int]]) -> NDAr
     return np.concatenate(pieces)
 
 
-def as_numbers(part: Any, dtype: Any, number: int) -> Any:
-    """Return a partition's rows as numbers, checked; the message names the partition."""
-    if sp.issparse(part):
-        rows = sp.csr_array(part, dtype=dtype)
-        rows.sum_duplicates()
-        values = rows.data
-    else:
-        if hasattr(part, "iloc"):
-            part = part.to_numpy(dtype=dtype, na_value=np.nan)
-        rows = values = np.ascontiguousarray(part, dtype=dtype)
-    if rows.ndim != 2:
-        raise ValueError(f"Partition {number} of X has {rows.ndim} dimensions; rows have 2.")
-    if not np.isfinite(values).all():
-        missing, what = int(np.isnan(values).sum()), "infinite"
-        if missing:
-            what = f"NaN in {missing:,} places"
-        raise ValueError(
-            f"Partition {number} of X is {what}. The graph measures distances between all rows; "
-            "impute missing values first, for example with fillna or dask.array.nan_to_num."
-        )
-    return rows
-
-
-def find_known(
-    part: Any,
-    labels: Any,
-    weights: Any,
-    drawn: NDArray[np.int64],
-    number: int,
-    dtype: Any,
-    unlabeled: Any,
-    classes: bool,
-) -> Known:
-    """Return the labelled rows of a partition, and the rows that anchors start from."""
-    rows = as_numbers(part, dtype, number)
-    values = as_label_array(labels)
-    if len(values) != rows.shape[0]:
-        raise ValueError(
-            f"Partition {number} of X has {rows.shape[0]:,} rows and that of y {len(values):,}. "
-            "The partitions changed while they were read; persist X and y, or make them anew."
-        )
-    mask, known = split_labels(values, unlabeled, classes)
-    marker = values[~mask & ~missing_mask(values)][:1]
-    own = None
-    if weights is not None:
-        own = np.asarray(weights, dtype=np.float64)
-        if not (np.isfinite(own).all() and (own >= 0).all()):
-            raise ValueError(
-                f"Partition {number} of sample_weight holds negative or missing values; weights "
-                "are 0 or more."
-            )
-        known, mask = known[own[mask] > 0], mask & (own > 0)
-        own = own[mask]
-    given = part if hasattr(part, "iloc") else rows
-    place = np.flatnonzero(mask)
-    found = given.iloc[place] if hasattr(given, "iloc") else given[place]
-    return Known(found, known, own, marker, rows[drawn])
-
-
-def split_labels(
-    labels: Any, unlabeled: Any, classes: bool
-) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Return which rows have a label or a target, and these."""
-    if not classes:
-        return known_targets(labels, unlabeled)
-    values = as_label_array(labels)
-    mask = labeled_mask(values, unlabeled)
-    return mask, values[mask]
-
-
 def summary_of(known: Known, classes: bool) -> Summary:
     """Return how much is labelled in a partition, and with what."""
     n, d = known.rows.shape
@@ -135,42 +55,63 @@ def summary_of(known: Known, classes: bool) -> Summary:
     return Summary(n, n_bytes, values, known.marker)
 
 
-def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
-    """Return the rows that anchors start from, of all partitions.
+def first_anchors(every: Sequence[Known]) -> list[NeighbourIndex]:
+    """Return the rows that anchors start from, of all partitions, for every set of anchors.
 
     They come as an index, which a worker prepares once for all its partitions.
     """
-    return NeighbourIndex(stacked([each.drawn for each in every]))
+    starts = zip(*(each.drawn for each in every), strict=True)
+    return [NeighbourIndex(stacked(rows)) for rows in starts]
 
 
-def sum_by_anchor(part: Any, anchors: NeighbourIndex, number: int, dtype: Any) -> RowsByAnchor:
-    """Return the sums of a partition's rows by their nearest anchor."""
-    return rows_by_anchor(anchors, as_numbers(part, dtype, number))
+def sum_by_anchor(
+    part: Any, anchors: Sequence[NeighbourIndex], number: int, dtype: Any
+) -> list[RowsByAnchor]:
+    """Return the sums of a partition's rows by their nearest anchor, for every set."""
+    rows = as_numbers(part, dtype, f"Partition {number}")
+    return [rows_by_anchor(own, rows) for own in anchors]
 
 
-def add_sums(parts: Sequence[RowsByAnchor]) -> RowsByAnchor:
-    """Return sums of sums."""
-    return reduce(add_by_anchor, parts)
+def add_sums(parts: Sequence[Sequence[RowsByAnchor]]) -> list[RowsByAnchor]:
+    """Return sums of sums, for every set of anchors."""
+    return [reduce(add_by_anchor, own) for own in zip(*parts, strict=True)]
 
 
-def move_anchors(anchors: NeighbourIndex, sums: RowsByAnchor) -> NeighbourIndex:
+def move_anchors(
+    anchors: Sequence[NeighbourIndex], sums: Sequence[RowsByAnchor]
+) -> list[NeighbourIndex]:
     """Return the anchors at the means of their rows."""
-    return NeighbourIndex(moved(anchors.rows, sums))
+    pairs = zip(anchors, sums, strict=True)
+    return [NeighbourIndex(moved(own.rows, found)) for own, found in pairs]
 
 
-def nodes_at(anchors: NeighbourIndex) -> AnchorNodes:
-    """Return nodes at the anchors."""
-    return AnchorNodes.at(anchors.rows)
+def nodes_at(anchors: Sequence[NeighbourIndex]) -> list[AnchorNodes]:
+    """Return nodes at the anchors of every set."""
+    return [AnchorNodes.at(own.rows) for own in anchors]
 
 
-def join_anchors(part: Any, nodes: AnchorNodes, number: int, dtype: Any) -> Any:
-    """Return how often a partition's rows reach two anchors."""
-    return nodes.joins(as_numbers(part, dtype, number))
+def join_anchors(part: Any, nodes: Sequence[AnchorNodes], number: int, dtype: Any) -> list[Any]:
+    """Return how often a partition's rows reach two anchors, for every set."""
+    rows = as_numbers(part, dtype, f"Partition {number}")
+    return [own.joins(rows) for own in nodes]
 
 
-def add_joins(parts: Sequence[Any]) -> Any:
-    """Return sums of sparse matrices."""
-    return reduce(lambda one, other: one + other, parts)
+def add_joins(parts: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return sums of sparse matrices, for every set of anchors."""
+    return [reduce(lambda one, other: one + other, own) for own in zip(*parts, strict=True)]
+
+
+class Graph(NamedTuple):
+    """The anchors of one set, and what joins them."""
+
+    nodes: AnchorNodes
+    joins: Any
+    """Z'Z of all rows."""
+
+
+def graph_of(nodes: Sequence[AnchorNodes], joins: Sequence[Any], place: int) -> Graph:
+    """Return the graph of one set of anchors."""
+    return Graph(nodes[place], joins[place])
 
 
 class Moments(NamedTuple):
@@ -219,52 +160,40 @@ class Fitted(NamedTuple):
     warnings: list[tuple[type[Warning], str]]
 
 
-def fit_model(
-    model: Any,
-    nodes: AnchorNodes,
-    joins: Any,
-    every: Sequence[Known],
-    dtype: Any,
-) -> Fitted:
+def fitted_with(fit: Callable[..., Any], *args: Any) -> Fitted:
+    """Return the model that `fit` returns, with the warnings heard meanwhile.
+
+    Only one thread of a process can listen to warnings.
+    """
+    with _HEARING, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model = fit(*args)
+    return Fitted(model, [(each.category, str(each.message)) for each in heard])
+
+
+def fit_model(model: Any, graph: Graph, every: Sequence[Known], dtype: Any) -> Fitted:
     """Fit a local model to the labelled rows of all partitions, over the graph of the anchors.
 
     Parameters
     ----------
     model : GraphCorrectedClassifier or GraphCorrectedRegressor
         Unfitted.
-    nodes : AnchorNodes
+    graph : Graph
         The anchors.
-    joins : csr_array
-        Z'Z of all rows.
     every : list of Known
         The labelled rows of every partition.
     dtype : dtype
         How rows are seen.
     """
-    labels = joined([each.labels for each in every])
-    weights = None
-    if every[0].weights is not None:
-        weights = np.concatenate([each.weights for each in every])  # type: ignore[misc]
+    labels, weights = joined_labels([(each.labels, each.weights) for each in every])
     rows = stacked([each.rows for each in every])
-    graph = nodes.graph_of(joins, nodes.weights(as_numbers(rows, dtype, 0)))
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        model.fit_nodes(graph, rows, labels, weights)
-    return Fitted(model, [(each.category, str(each.message)) for each in heard])
+    whole = graph.nodes.graph_of(
+        graph.joins, graph.nodes.weights(as_numbers(rows, dtype, "The labelled part"))
+    )
+    return fitted_with(model.fit_nodes, whole, rows, labels, weights)
 
 
-def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return labels of several partitions; one without any says nothing about their type."""
-    return np.concatenate([part for part in parts if len(part)] or list(parts[:1]))
-
-
-def stacked(parts: Sequence[Any]) -> Any:
-    """Return rows of several partitions as one: arrays, sparse matrices or frames."""
-    used = [part for part in parts if part.shape[0]] or list(parts[:1])
-    if sp.issparse(used[0]):
-        return sp.vstack(used, format="csr")
-    if hasattr(used[0], "iloc"):
-        import pandas as pd
-
-        return pd.concat(used)
-    return np.concatenate(used)
+def joined_labels(parts: Sequence[tuple[Any, Any]]) -> tuple[NDArray[Any], Any]:
+    """Return labels and weights of several partitions; weights are None where none were given."""
+    labels, weights = zip(*parts, strict=True)
+    return joined(labels), None if weights[0] is None else np.concatenate(weights)

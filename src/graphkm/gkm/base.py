@@ -31,6 +31,8 @@ from ..smoothness import IteratedLaplacian, Power, Smoothness, SmoothnessPart
 from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Solver, Sums, solve
 from ..solvers.field import Field
 from ..theory import Guarantee, largest_C_graph
+from .blocks import as_blocks
+from .field_solver import corrected_solution
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
 
 _GUARANTEED = 0.99  # of the limit; at p = 2 the limit itself is not allowed
@@ -67,6 +69,7 @@ class BaseGKM(Composed, KernelMachine):
     random_state: Any
     verbose: int
     callback: Callable[[Progress], Any] | None
+    _given: Any
 
     def _resolvers(self) -> Mapping[str, Resolver]:
         task = "classification" if is_classifier(self) else "regression"
@@ -102,6 +105,7 @@ class BaseGKM(Composed, KernelMachine):
         `plan` is that of the fit if it is not the estimator's own. `neighbours` are those of the
         kNN graph, if they are already known.
         """
+        self.__dict__.pop("calibration_", None)
         X, labeled, _, targets, weights, loss = problem
         if not weights.any():
             raise ValueError(
@@ -220,7 +224,7 @@ class BaseGKM(Composed, KernelMachine):
             offset=objective.offset,
             dtype=dtype,
         )
-        self.support_, self._training_rows = solution.rows, objective.X
+        self.support_ = solution.rows
         self.set_field(solution.field, solution.corrected)
 
     # ------------------------------------------------------------------ scores
@@ -232,10 +236,47 @@ class BaseGKM(Composed, KernelMachine):
         """Set what is added to f, and the model that predicts instead if there is one."""
         self.field_, self.corrected_ = field, corrected
 
-    def _training_scores(self) -> NDArray[np.float64]:
-        rows = self._kept_rows()
+    def set_corrected(self, model: Any, plan: Plan) -> None:
+        """Set all that a fit sets, from a kernel machine with its field that was fitted to rows.
+
+        Parameters
+        ----------
+        model : GraphCorrectedClassifier or GraphCorrectedRegressor
+            Fitted. Its estimator is a kernel ridge machine.
+        plan : Plan
+            Of the fit.
+        """
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        machine = model.estimator_
+        solution = corrected_solution(model, model.seen().labeled)
+        for name in ("origin_", "spread_"):
+            if hasattr(machine, name):
+                setattr(self, name, getattr(machine, name))
+        assert solution.C is not None
+        self.plan_, self.guarantee_, self.n_iter_ = plan, None, solution.n_iter
+        self.C_, self.objective_ = float(solution.C[0]), float(solution.objective[0])
+        f, own = machine.expansion_, np.arange(len(solution.rows))
+        self._set_machine(f.kernel, f.centres, own, solution.coefficients, dtype=f.dtype)
+        self.support_ = solution.rows
+        self.set_field(model.field_, model)
+        if is_classifier(self):
+            self.calibration_ = model.calibration_
+        self.set_transduced(model.transduced)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        named = hasattr(self.corrected_, "feature_names_in_")
+        if self.corrected_ is not None and (named or as_blocks(X) is not None):
+            return self._scores_at(X)  # which looks at names, and reads block by block
+        return super()._scores(X)
+
+    def _training_scores(self, X: Any) -> NDArray[np.float64]:
         own = self._own_scores()
-        return self._scores_at(rows) if own is None else own
+        return super()._training_scores(X) if own is None else own
+
+    def _scores_are_known(self) -> bool:
+        return super()._scores_are_known() or self._own_scores() is not None
 
     def _own_scores(self) -> NDArray[np.float64] | None:
         """Return the scores of the training rows after `RowNewton`: each row is a node."""

@@ -175,6 +175,16 @@ class Candidates:
         """Yield every family; candidates without a graph come last."""
         yield from self._with_features() if self.have_features else self._without_features()
 
+    def __len__(self) -> int:
+        """Return the number of candidates of all families."""
+
+        def pairs(*, without_graph: bool) -> int:
+            gammas = self._grid.gammas(self._kernel, self._problem.X, without_graph=without_graph)
+            return len(gammas) * len(self._grid.Cs(1.0, without_graph=without_graph))
+
+        graphs = len(self._graphs()) * len(self._C_graphs()) if self.has_graphs else 0
+        return graphs * pairs(without_graph=False) + pairs(without_graph=True)
+
     @property
     def have_features(self) -> bool:
         """Whether families have features, which the closed form needs."""

@@ -7,36 +7,27 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import log_expit, logsumexp
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from ..graphs import GraphPart, Neighbours
 from ..kernels import Kernel
-from ..losses import Logistic, Loss, resolve_loss
+from ..losses import Loss, resolve_loss
 from ..machines.checks import GraphWarning
-from ..machines.classes import KernelClassifier, winning_class
+from ..machines.classes import winning_class
 from ..smoothness import SmoothnessPart
 from ..solvers import Newton, Progress, Solver
+from .anchored import fit_on_anchors, on_anchors
 from .base import Problem
+from .calibrated import CalibratedGKM
 from .costs import choose_costs
 from .plan import check_parameters
-from .streaming import StreamingGKM, can_stream
+from .streaming import can_stream
 
 _MANY = 0.5  # of the errors of the most frequent label: contradictions that are worth a warning
 
 
-def _has_probabilities(self: GKMClassifier) -> bool:
-    if self.loss == "logistic" or isinstance(self.loss, Logistic):
-        return True
-    raise AttributeError(
-        f"predict_proba needs loss='logistic', and loss={self.loss!r}. Fit with that loss, or "
-        "wrap the estimator in sklearn.calibration.CalibratedClassifierCV."
-    )
-
-
-class GKMClassifier(KernelClassifier, StreamingGKM):
+class GKMClassifier(CalibratedGKM):
     """Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
 
     It minimises ::
@@ -65,8 +56,6 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         (0.01 for a normalised smoothness at another p).
         "guaranteed" is the largest value for which the convergence theorem of the stochastic
         solver holds. For p < 2 the theorem holds for all values, and "guaranteed" is C.
-    loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
-        Loss of the labelled rows; "logistic" gives `predict_proba`.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
         A name, an object of `graphkm.kernels`, or a function of two sets of rows; "rbf" by
         default.
@@ -74,10 +63,28 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         Kernel coefficient, unless the kernel has its own. "spread" is one over the sum of the
         columns' variances. "scale" and "auto" are those of `sklearn.svm.SVC`. Where
         C_graph="auto" finds that no graph is best, multiples of "spread" are tried as well.
-    graph : {"knn", "full", "bipartite", "precomputed"} or GraphPart, default="knn"
+    graph : {"knn", "full", "bipartite", "anchors", "precomputed"} or GraphPart, default="knn"
         Which rows have edges: `graphkm.graphs.KNN`, `Epsilon`, `Full`, `Bipartite` or `Affinity`,
         or a name for one with its defaults. "precomputed" is `Affinity`, the matrix passed to
-        ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
+        ``fit(X, y, affinity=W)``. Two labelled rows never share an edge. `Anchors` are for many
+        rows, also for more than fit in memory: the solver is `FieldSolver`, whose field lives on
+        means of rows. Words for gamma then refer to the labelled rows, and class_weight to the
+        kernel machine alone.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C per class, as in `sklearn.svm.SVC`.
+    unlabeled : default=-1
+        The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
+        unlabelled; None means that nothing else does.
+    random_state : int, RandomState or None, default=None
+        Decides all draws. The same number gives the same model, bit for bit, for any
+        `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads; None is every core of the process.
+
+    Other Parameters
+    ----------------
+    loss : {"hinge", "smooth_hinge", "logistic"} or Loss, default="hinge"
+        Loss of the labelled rows.
     smoothness : float, "auto", Power or IteratedLaplacian, default="auto"
         The form of the graph term. A number p is `graphkm.smoothness.Power` of p. "auto" is
         ``IteratedLaplacian(degree=2)`` for `Newton` and a graph that lists its edges, else
@@ -99,19 +106,13 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant. `RowNewton` has no use for
         it: its scores do not depend on the kernel.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C per class, as in `sklearn.svm.SVC`.
-    unlabeled : default=-1
-        The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
-        means that nothing else does.
     precision : {"single", "double"}, default="single"
         Precision of the kernel values. Sums and the Newton solvers use double precision; for
         these "single" only drops more of the redundant landmarks.
-    random_state : int, RandomState or None, default=None
-        Decides all draws. The same number gives the same model, bit for bit, for any
-        `n_jobs`.
-    n_jobs : int or None, default=None
-        Threads; None is every core of the process.
+    transduce : bool, default=True
+        Whether `transduction_` is kept. It is computed when it is first asked for, or when the
+        model is copied or saved. Until then the model holds a copy of the rows, or the rows
+        themselves if they take more than 16 MiB.
     verbose : int, default=0
         1 shows a progress bar.
     callback : callable, optional
@@ -130,8 +131,10 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     intercept_ : ndarray of shape (1 or n_classes,)
         Constants.
     transduction_ : ndarray of shape (n_samples,)
-        Labels of the training rows; given labels are kept. The others are predicted on access
-        from X as it is then, or, after `RowNewton`, from the rows' own scores.
+        Labels of the training rows; given labels are kept. After `RowNewton` the others follow
+        from the rows' own scores.
+    calibration_ : Calibration
+        How scores become probabilities. After `FieldSolver` it is that of ``corrected_``.
     plan_ : Plan
         What every "auto" became, and why: print it.
     field_ : Field or None
@@ -139,7 +142,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         after `FieldSolver`. None without a field.
     corrected_ : GraphCorrectedClassifier or None
         After `FieldSolver`: the kernel machine with its field, which predicts. Its classes are
-        numbers. Support vectors and coefficients are those of the kernel machine alone.
+        numbers; with anchors those of y. Support vectors and coefficients are those of the kernel
+        machine alone.
     objective_ : float
         The model's objective (after `RowNewton`, that of the rows' scores; after `FieldSolver`,
         that of the field, NaN if it has none), summed over
@@ -192,6 +196,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         class_weight: dict[Any, float] | str | None = None,
         unlabeled: Any = -1,
         precision: str = "single",
+        transduce: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -209,18 +214,23 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.precision = precision
+        self.transduce = transduce
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, affinity: Any = None
+    ) -> Self:
         """Learn from labelled and unlabelled rows.
 
         Parameters
         ----------
-        X : array, frame or CSR matrix of shape (n_samples, n_features)
-            All rows; kernel values between them for kernel="precomputed".
+        X : array, frame or CSR matrix of shape (n_samples, n_features), or iterable
+            All rows; kernel values between them for kernel="precomputed". With ``graph="anchors"``
+            it may be a memory-mapped array, which is read in blocks, or an iterable of blocks, as
+            in the `fit` of `GraphCorrectedClassifier`.
         y : array-like of shape (n_samples,)
             Labels; `unlabeled`, NaN, None or NA where unknown.
         sample_weight : array-like of shape (n_samples,), optional
@@ -232,6 +242,10 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         -------
         self
         """
+        if on_anchors(self):
+            self.check_affinity(affinity)
+            fit_on_anchors(self, X, y, sample_weight)
+            return self
         return self.learn(self.encode(X, y, sample_weight), affinity=affinity)
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]
@@ -263,15 +277,26 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         return Problem(X, labeled, codes, targets, weights, loss)
 
     def learn(
-        self, problem: Problem, *, affinity: Any = None, neighbours: Neighbours | None = None
+        self,
+        problem: Problem,
+        *,
+        affinity: Any = None,
+        neighbours: Neighbours | None = None,
+        calibrate: bool = True,
     ) -> Self:
-        """Fit to a problem that `encode` returned."""
+        """Fit to a problem that `encode` returned.
+
+        `calibrate` is False if nobody will ask for probabilities, nor for `transduction_`.
+        """
         self.check_affinity(affinity)
         plan, found = choose_costs(self, problem, self.plan(problem), affinity)
-        solution = self.fit_problem(
-            problem, plan, affinity=affinity, neighbours=found if neighbours is None else neighbours
-        )
-        self._given = (np.flatnonzero(problem.labeled), problem.known)
+        neighbours = found if neighbours is None else neighbours
+        if neighbours is None and calibrate:
+            neighbours = self._neighbours_for_folds(problem, plan)
+        solution = self.fit_problem(problem, plan, affinity=affinity, neighbours=neighbours)
+        if calibrate:
+            self._calibrate(problem, solution, affinity, neighbours)
+            self._transduce(problem.X, problem.labeled, problem.known)
         if solution.complete and solution.gap is not None:  # else more steps might help
             self._warn_of_overruled_labels(problem)
         return self
@@ -318,18 +343,3 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         scores = self._scores_at(problem.X[labeled]) if scores is None else scores[labeled]
         wrong = winning_class(scores) != problem.known
         return int(np.count_nonzero(wrong & (problem.weights > 0)))
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the classes' probabilities, of shape (n, n_classes); for loss="logistic"."""
-        return np.asarray(np.exp(self.predict_log_proba(X)))
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the classes' probabilities; for loss="logistic"."""
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return np.hstack([log_expit(-scores), log_expit(scores)])
-        # Normalised as logarithms, so that they sum to one even far from all data.
-        logs = log_expit(scores)
-        return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))

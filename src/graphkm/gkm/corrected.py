@@ -15,12 +15,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..graphs import NodesPart
+from ..machines.calibration import Calibration
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
-from ..machines.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
+from ..machines.labels import (
+    as_label_array,
+    checked_classes,
+    labeled_mask,
+    plain_labels,
+    refuse_ambiguous,
+)
+from ..machines.ridge_base import BaseKernelRidge
 from ..machines.targets import known_targets
 from .corrected_base import Corrected, require_labels, weights_to_score
 from .correction import Loss, Losses
@@ -69,6 +76,16 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     graph : {"knn", "anchors"} or NodesPart, default="knn"
         Where the field lives: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
         nodes. A name stands for the part with its defaults.
+    unlabeled : default=-1
+        The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
+        unlabelled; None means that nothing else does.
+    random_state : int, RandomState or None, default=None
+        Decides the folds, and the own machine's draws. The estimator has its own.
+    n_jobs : int or None, default=None
+        Threads of the graph; None is every core of the process.
+
+    Other Parameters
+    ----------------
     Cs : list of float, optional
         Weights of the labels against the smoothness of the field; 0.3 and 3 by default.
     epsilons : list of float, optional
@@ -82,13 +99,10 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     scoring : str or callable, optional
         What is best, as in `sklearn.model_selection.GridSearchCV`. By default the errors and,
         with a small weight, the squared errors of the held-out labels.
-    unlabeled : default=-1
-        The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
-        means that nothing else does.
-    random_state : int, RandomState or None, default=None
-        Decides the folds, and the own machine's draws. The estimator has its own.
-    n_jobs : int or None, default=None
-        Threads of the graph; None is every core of the process.
+    transduce : bool, default=True
+        Whether `transduction_` is kept. It is computed when it is first asked for, or when the
+        model is copied or saved. Until then the model holds a copy of the rows, or the rows
+        themselves if they take more than 16 MiB.
     verbose : int, default=0
         1 shows progress bars.
 
@@ -116,6 +130,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         Held-out labels that decided; 0 if labels were too few.
     transduction_ : ndarray of shape (n_samples,)
         Labels of the training rows; given labels are kept.
+    calibration_ : Calibration or None
+        How F becomes probabilities; None if they are the estimator's own.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -134,6 +150,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     True
     """
 
+    calibration_: Calibration | None
+    _held_scores: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], int] | None
+
     def _check_estimator(self) -> None:
         check_classifier(self.estimator)
 
@@ -149,11 +168,11 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         self.classes_ = checked_classes(known)
         return labeled, known
 
+    def _usual(self, seed: int) -> BaseKernelRidge:
+        return KernelRidgeClassifierCV(random_state=seed, n_jobs=self.n_jobs)
+
     def _hold_out(self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int) -> Any:
-        estimator = self.estimator
-        if estimator is None:
-            estimator = KernelRidgeClassifierCV(random_state=seed, n_jobs=self.n_jobs)
-        return hold_out_classes(estimator, X, known, weights, folds, self.classes_)
+        return hold_out_classes(self._used_estimator(seed), X, known, weights, folds, self.classes_)
 
     def _n_judged(self, known: NDArray[Any]) -> int:
         counts = np.unique(known, return_counts=True)[1]
@@ -210,6 +229,46 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     def _usual_scaling(self) -> Scaling:
         return Scaling.usual(len(self.classes_))
 
+    def _hold(
+        self,
+        outputs: NDArray[np.float64] | None,
+        rows: NDArray[np.int64],
+        known: NDArray[Any],
+        weights: NDArray[np.float64],
+    ) -> None:
+        """Learn from held-out labels how sure the choice is; a model alone stays as it is."""
+        if self._scaling is None:
+            self.calibration_ = self._held_scores = None
+            return
+        columns = len(self.classes_)
+        scores = np.empty((0, columns))
+        if outputs is not None:
+            scores = class_scores(self._shares(outputs), self._scaling)
+        self._held_scores = rows, scores, np.searchsorted(self.classes_, known[rows]), len(known)
+        self.calibrate(weights)
+
+    def calibrate(self, weights: NDArray[np.float64], *, keeps: bool = True) -> None:
+        """Fit the probabilities to held-out labels again, with other weights; after `fit` only.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_labeled,)
+            Weights of the labels.
+        keeps : bool, default=True
+            Whether the class that `predict` names keeps the largest probability.
+        """
+        if self._held_scores is None:
+            return
+        rows, scores, codes, n_labeled = self._held_scores
+        if len(rows) < FEWEST:
+            self.calibration_ = Calibration.usual(len(self.classes_), n_labeled)
+        else:
+            self.calibration_ = Calibration.fit(scores, codes, weights[rows], keeps=keeps)
+
+    def _numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
+        codes = np.searchsorted(self.classes_, answers)
+        return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
+
     def _class_scores(self, X: Any) -> NDArray[np.float64]:
         return class_scores(self._shares(self._outputs(X)), self._scaling)
 
@@ -232,10 +291,19 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return estimates of the classes' probabilities, from F(x).
 
-        They are in proportion to exp(slope F_c(x) + offset_c); slope and offsets fit the held-out
-        labels best. Without a field they are the estimator's, unless it is the library's own.
+        Held-out labels have shown how sure F is: see `graphkm.machines.Calibration`. The class that
+        `predict` names has the largest. Without a field they are the estimator's, unless it is the
+        library's own.
         """
-        return probabilities(self._shares(self._outputs(X)), self._scaling)
+        check_is_fitted(self, "estimator_")
+        if self.calibration_ is None:
+            return probabilities(self._shares(self._outputs(X)), None)
+        return self.calibration_.probabilities(self._class_scores(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the classes' probabilities."""
+        with np.errstate(divide="ignore"):  # an estimator may be certain
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labelled rows of (X, y)."""
@@ -255,7 +323,7 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
     ----------
     estimator : regressor, optional
         Any regressor. None is `graphkm.machines.KernelRidgeCV`, the library's own kernel machine.
-    graph, Cs, epsilons, degree, cv, unlabeled, random_state, n_jobs, verbose
+    graph, Cs, epsilons, degree, cv, unlabeled, transduce, random_state, n_jobs, verbose
         As in `GraphCorrectedClassifier`. For regression -1 is a target like any other unless
         ``unlabeled=-1``; by default only NaN, None and NA are unlabelled.
     scoring : str or callable, optional
@@ -293,6 +361,7 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
         cv: Any = None,
         scoring: Any = None,
         unlabeled: Any = None,
+        transduce: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -306,6 +375,7 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
             cv=cv,
             scoring=scoring,
             unlabeled=unlabeled,
+            transduce=transduce,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
@@ -324,11 +394,11 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
         require_labels(labeled, len(mask), self.unlabeled)
         return labeled, known[counts[mask]]
 
+    def _usual(self, seed: int) -> BaseKernelRidge:
+        return KernelRidgeCV(random_state=seed, n_jobs=self.n_jobs)
+
     def _hold_out(self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int) -> Any:
-        estimator = self.estimator
-        if estimator is None:
-            estimator = KernelRidgeCV(random_state=seed, n_jobs=self.n_jobs)
-        return hold_out_values(estimator, X, known, weights, folds)
+        return hold_out_values(self._used_estimator(seed), X, known, weights, folds)
 
     def _targets(
         self, known: NDArray[Any], weights: NDArray[np.float64]
@@ -368,26 +438,6 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
         labeled, known = known_targets(y, self.unlabeled)
         weights = weights_to_score(X, labeled, sample_weight)
         return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
-
-
-def checked_classes(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of labels, none of them missing; raise if they cannot be learnt.
-
-    Examples
-    --------
-    >>> checked_classes(np.array([2, 1, 2]))
-    array([1, 2])
-    """
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
-    check_classification_targets(labels)
-    classes = np.unique(labels)
-    if len(classes) < 2:
-        raise ValueError(
-            f"The labelled rows hold only one class, {classes.tolist()[0]!r}; at least two "
-            "classes are needed. Label rows of another class too."
-        )
-    return classes
 
 
 def _stretch(shares: NDArray[np.float64], wanted: NDArray[np.float64]) -> float:

@@ -8,22 +8,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import MetaEstimatorMixin, is_classifier
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .._parameters import check_count, check_number, count_threads
+from .._parameters import check_count, check_flag, check_number, count_threads
 from ..expansion import default_threads
-from ..graphs import NodeGraph, Nodes, NodesPart, RowNodes, resolve_nodes
+from ..graphs import Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..machines.checks import GraphWarning, canonical_csr, check_range
+from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
 from ..machines.params import Composed, Resolver
+from ..machines.remembering import Remembering
+from ..machines.ridge_base import BaseKernelRidge
 from ..solvers.field import Field, FieldSystem, Strength
 from .blend import Blend
+from .block_rows import joined
+from .blocks import Blocks, Reading, as_blocks
 from .clusters import are_few
 from .correction import (
     CS,
@@ -39,12 +44,20 @@ from .correction import (
 )
 from .criterion import FEWEST
 from .folds import Folds, Splitter, make_folds, most_folds
-from .held_out import FoldError, HeldOut, take_rows
+from .held_out import CHOSEN, FoldError, HeldOut, take_rows
 from .scaling import Scaling
 from .scores import score_answers
 
 
-class Corrected(MetaEstimatorMixin, Composed):
+class Seen(NamedTuple):
+    """The rows of a fit."""
+
+    n_rows: int
+    labeled: NDArray[np.int64]
+    """Numbers of the labelled rows."""
+
+
+class Corrected(MetaEstimatorMixin, Remembering, Composed):
     """What the classifier and the regressor share."""
 
     estimator_: Any
@@ -61,6 +74,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         cv: Any = None,
         scoring: Any = None,
         unlabeled: Any = -1,
+        transduce: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -73,6 +87,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         self.cv = cv
         self.scoring = scoring
         self.unlabeled = unlabeled
+        self.transduce = transduce
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -86,6 +101,7 @@ class Corrected(MetaEstimatorMixin, Composed):
         resolve_nodes(self.graph)
         self._strengths()
         check_count("degree", self.degree)
+        check_flag("transduce", self.transduce)
         self.n_threads()
         if self.estimator is not None:
             self._check_estimator()
@@ -94,13 +110,19 @@ class Corrected(MetaEstimatorMixin, Composed):
     def _resolvers(self) -> Mapping[str, Resolver]:
         return {"graph": resolve_nodes}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the estimator to the labelled rows, and its errors as a field over all rows.
+
+        With ``graph="anchors"`` rows need not fit in memory. A memory-mapped array is read in
+        blocks. So is an iterable of blocks, such as `graphkm.online.read_stream`. It is read five
+        times: three times more than the `passes` of `Anchors`, or two with ``transduce=False``.
+        Only the labelled rows are kept.
 
         Parameters
         ----------
-        X : array, frame or CSR matrix of shape (n_samples, n_features)
-            All rows. The graph needs numbers in every place.
+        X : array, frame or CSR matrix of shape (n_samples, n_features), or iterable
+            All rows. The graph needs numbers in every place. Blocks are pairs of rows and labels,
+            or have weights as well; y is None then.
         y : array-like of shape (n_samples,)
             Labels or targets; `unlabeled`, NaN, None or NA where unknown.
         sample_weight : array-like of shape (n_samples,), optional
@@ -112,6 +134,11 @@ class Corrected(MetaEstimatorMixin, Composed):
         self
         """
         seed, part = self.checked_seed(), resolve_nodes(self.graph)
+        blocks = as_blocks(X, y, sample_weight)
+        if blocks is not None and isinstance(part, Anchors):
+            return self._fit_blocks(blocks, part, seed)
+        if blocks is not None and y is None:
+            raise ValueError(f"Blocks of rows need graph='anchors', and graph={self.graph!r}.")
         rows, labeled, known, weights = self._labeled_rows(X, y, sample_weight)
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
@@ -123,7 +150,25 @@ class Corrected(MetaEstimatorMixin, Composed):
             rows, labeled, seed=seed, n_jobs=self.n_threads(), verbose=bool(self.verbose)
         )
         self._correct(graph, folds, held, known, weights)
-        self._rows, self._given = own, (labeled, known)
+        self._seen = (rows.shape[0], labeled)
+        self.set_transduced(None)
+        if self.transduce:
+            self.transduce_later(own, lambda rows: self.labelled(rows, labeled, known))
+        return self
+
+    def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
+        """Fit to rows that are read block by block."""
+        classes = is_classifier(self)
+        reading = Reading(blocks, part, seed, self.n_threads(), bool(self.verbose))
+        found = reading.labelled(self.unlabeled, classes)
+        require_labels(found.numbers, reading.n_rows, self.unlabeled)
+        if classes:  # before the rows are read again
+            refuse_ambiguous(joined([found.labels, found.marker]), self.unlabeled)
+            checked_classes(plain_labels(found.labels))
+        self.fit_nodes(reading.graph(found.rows), found.rows, found.labels, found.weights)
+        self._seen = (reading.n_rows, found.numbers)
+        if self.transduce:
+            self.set_transduced(self.labelled(blocks, found.numbers, plain_labels(found.labels)))
         return self
 
     def fit_nodes(self, graph: NodeGraph, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -158,10 +203,82 @@ class Corrected(MetaEstimatorMixin, Composed):
         given = None if sample_weight is None else weights
         folds, held = self._folds_and_held_out(own, known, given, seed)
         self._correct(graph, folds, held, known, weights)
-        self._rows, self._given = own, (labeled, known)
+        self._seen = (len(labeled), labeled)
+        self.set_transduced(self._numbers(known) if self.transduce else None)
         return self
 
+    def seen(self) -> Seen:
+        """Return which rows the fit has seen.
+
+        Examples
+        --------
+        >>> from graphkm import GraphCorrectedClassifier
+        >>> X, y = np.arange(20.0)[:, None], np.repeat([0, -1, 1], [8, 4, 8])
+        >>> GraphCorrectedClassifier().fit(X, y).seen().n_rows
+        20
+        """
+        check_is_fitted(self, "estimator_")
+        return Seen(*self._seen)
+
+    def in_parts(self, seed: int, n_labeled: int) -> BaseKernelRidge | None:
+        """Return the estimator, unfitted, if parts of the labelled rows can be fitted by sums.
+
+        It is one of the library's own machines, is made of fewer landmarks than there are labels,
+        and its leave-one-out predictions are those that count.
+        """
+        machine = self._used_estimator(seed)
+        if not isinstance(machine, BaseKernelRidge) or n_labeled < CHOSEN:
+            return None
+        weights = getattr(machine, "class_weight", None)
+        left_out = isinstance(weights, Mapping) and not all(weights.values())
+        whole = left_out or machine.count_landmarks(n_labeled) >= n_labeled
+        return None if whole else clone(machine)
+
+    def fit_machine(
+        self, graph: NodeGraph, machine: BaseKernelRidge, y: Any, sample_weight: Any = None
+    ) -> Self:
+        """Fit the errors of a machine that is fitted already as a field over nodes at hand.
+
+        `fit_nodes` needs the labelled rows. This is for rows in parts (`in_parts`), of which only
+        the landmarks are here. `transduction_` is then of the labelled rows.
+
+        Parameters
+        ----------
+        graph : NodeGraph
+            Nodes with their graph; its `rows` are the labelled rows.
+        machine : KernelRidgeClassifierCV or KernelRidgeCV
+            Fitted to the labelled rows, with their held-out predictions.
+        y : array-like of shape (n_labeled,)
+            Labels or targets; none may be missing.
+        sample_weight : array-like of shape (n_labeled,), optional
+            Weights, all of them positive.
+
+        Returns
+        -------
+        self
+        """
+        seed, n = self.checked_seed(), graph.rows.shape[0]
+        weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
+        _, known = self._encode(y, graph.rows, weights > 0)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(machine, name):
+                setattr(self, name, getattr(machine, name))
+        folds = make_folds(self.cv, np.zeros((n, 1)), known, self._splitter(known, seed))
+        held = HeldOut(machine, machine.held_out_.reshape(n, -1), "leave-one-out")
+        self._correct(graph, folds, held, known, weights)
+        self._seen = (n, np.arange(n))
+        self.set_transduced(self._numbers(known) if self.transduce else None)
+        return self
+
+    def _used_estimator(self, seed: int) -> Any:
+        """Return the estimator given, or the library's own machine."""
+        return self._usual(seed) if self.estimator is None else self.estimator
+
     # ------------------------------------------------------------------ what subclasses know
+
+    @abstractmethod
+    def _usual(self, seed: int) -> BaseKernelRidge:
+        """Return the estimator where none is given."""
 
     @abstractmethod
     def _check_estimator(self) -> None:
@@ -214,6 +331,16 @@ class Corrected(MetaEstimatorMixin, Composed):
 
     def _usual_scaling(self) -> Scaling | None:
         """Return how outputs become probabilities where no label can be held out."""
+        return None
+
+    def _hold(
+        self,
+        outputs: NDArray[np.float64] | None,
+        rows: NDArray[np.int64],
+        known: NDArray[Any],
+        weights: NDArray[np.float64],
+    ) -> None:
+        """See what the choice says of held-out labels; None if none were held out."""
         return None
 
     # ------------------------------------------------------------------ steps of the fit
@@ -368,6 +495,7 @@ class Corrected(MetaEstimatorMixin, Composed):
             best = best if scores[best] - scores[0] > spread[best] else 0
             self._scaling = scalings[best]
         self._set_results(judged, scores, ranked, best)
+        self._hold(judged.outputs[best], judged.rows, known, weights)
         return judged.candidates[best]
 
     def _scores(
@@ -416,6 +544,7 @@ class Corrected(MetaEstimatorMixin, Composed):
                 stacklevel=3,
             )
         self._scaling, none = self._usual_scaling(), np.full(1, np.nan)
+        self._hold(None, np.empty(0, np.int64), np.empty(n_labeled), np.ones(n_labeled))
         judged = Judged([candidate], none, 0, [], np.empty(0, np.int64))
         self._set_results(judged, none, none, 0)
         return candidate, field
@@ -454,11 +583,6 @@ class Corrected(MetaEstimatorMixin, Composed):
         """Return what `fit` has set, for model files: numbers, arrays, the estimator, the field."""
         check_is_fitted(self, "estimator_")
         results: dict[str, Any] = self.cv_results_
-        rows = self._rows
-        if self.field_ is not None and self._nodes_are_rows(self.field_.nodes):
-            rows = None
-        elif hasattr(rows, "columns"):
-            rows = self._validate(rows, reset=False)
         return {
             "estimator": self.estimator_,
             "estimator_weight": self.estimator_weight_,
@@ -467,9 +591,6 @@ class Corrected(MetaEstimatorMixin, Composed):
             "heat": self._held.heat,
             "prior": self._prior,
             "scaling": self._scaling and (self._scaling.slope, self._scaling.offsets),
-            "rows": rows,
-            "labeled": self._given[0],
-            "known": self._given[1],
             "candidates": results["params"],
             "criterion": results["criterion"],
             "scores": results["mean_test_score"],
@@ -477,9 +598,6 @@ class Corrected(MetaEstimatorMixin, Composed):
             "best": self.best_index_,
             "n_held_out": self.n_held_out_,
         }
-
-    def _nodes_are_rows(self, nodes: Nodes) -> bool:
-        return isinstance(nodes, RowNodes) and nodes.points.shape[0] == self._rows.shape[0]
 
     def set_fitted_state(self, state: Mapping[str, Any]) -> None:
         """Set what `fitted_state` returned; the caller has checked it."""
@@ -490,24 +608,26 @@ class Corrected(MetaEstimatorMixin, Composed):
             )
             for each in state["candidates"]
         ]
-        judged = np.arange(state["n_held_out"])
-        found = Judged(candidates, state["criterion"], state["best"], [], judged)
+        none = np.empty(0, np.int64)
+        found = Judged(candidates, state["criterion"], state["best"], [], none)
         self._set_results(found, state["scores"], state["ranks"], state["best"])
+        self.n_held_out_ = state["n_held_out"]
         self.estimator_, self.field_ = state["estimator"], state["field"]
         self.estimator_weight_ = state["estimator_weight"]
         self._held = HeldOut(self.estimator_, np.empty((0, 0)), state["how"], state["heat"])
         self.held_out_by_ = state["how"]
         self._prior = state["prior"]
         self._scaling = state["scaling"] and Scaling(*state["scaling"])
-        on_rows = self.field_ is not None and state["rows"] is None
-        self._rows = self.field_.nodes.points if on_rows else state["rows"]  # type: ignore[union-attr]
-        self._given = state["labeled"], state["known"]
+        self.set_transduced(None)
 
     # ------------------------------------------------------------------ answers
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Return F at every row of X, as columns."""
         check_is_fitted(self, "estimator_")
+        blocks = as_blocks(X)
+        if blocks is not None:
+            return np.concatenate([self._outputs(block.rows) for block in blocks])
         rows = self._validate(X, reset=False)
         given = _as_given(X, rows)
         weight = self.estimator_weight_
@@ -516,16 +636,30 @@ class Corrected(MetaEstimatorMixin, Composed):
             outputs = outputs + weight * self._base(given)
         return outputs if self.field_ is None else outputs + self.field_(rows)
 
+    def labelled(self, X: Any, labeled: NDArray[np.int64], known: NDArray[Any]) -> NDArray[Any]:
+        """Return class numbers or targets of all rows of X; those of labelled ones are given."""
+        with warnings.catch_warnings():  # rows from a model file have no names
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            answers = np.asarray(self.predict(X))  # type: ignore[attr-defined]
+        answers[labeled] = known
+        return self._numbers(answers)
+
+    def _numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Return labels as class numbers, and targets as they are."""
+        return answers
+
     @property
     def transduction_(self) -> NDArray[Any]:
         """Labels or targets of the training rows; given ones are kept."""
         check_is_fitted(self, "estimator_")
-        with warnings.catch_warnings():  # rows from a model file have no names
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            answers = np.asarray(self.predict(self._rows))  # type: ignore[attr-defined]
-        labeled, known = self._given
-        answers[labeled] = known
-        return answers
+        found = self.transduced()
+        if found is None:
+            raise AttributeError(
+                "transduction_ is not known: the model was fitted with transduce=False. Call "
+                "predict on the training rows instead."
+            )
+        classes: NDArray[Any] | None = getattr(self, "classes_", None)
+        return found.copy() if classes is None else classes[found]
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are fine if they are for the estimator."""

@@ -211,11 +211,7 @@ class Correction:
         bases = [self._base(1.0), self._base(0.0)]
         values = np.hstack([self._targets - base for base in bases])[train]
         data = FieldData.of(self._graph, train, self._weights[train], values)
-        z = self._graph.rows[test]
-        solved = None
-        for strength in strengths:
-            solved = self._system.solve(data, strength, solved)
-            g = np.asarray(z @ solved, dtype=np.float64)
+        for g in self._system.along(data, strengths, self._graph.rows[test]):
             for part, base in enumerate(bases):
                 yield base[test] + g[:, part * k : (part + 1) * k]
 

@@ -16,8 +16,7 @@ from scipy.linalg.lapack import dposv
 
 from ..losses import Loss
 from ..machines.classes import winning_class
-from ..solvers.damped_newton import DampedNewton
-from ..solvers.terms import LabelTerms
+from ..solvers.refits import refit_scores
 
 Matrix = NDArray[np.float64]
 
@@ -29,7 +28,6 @@ FEWEST = 8
 
 _HALVINGS = 15
 _FOLDS = 10
-_STEPS = 200  # of Newton's method: a few digits of the score are enough
 _MARGIN = 0.3  # weight of the margins against the errors, in logarithms
 _AGREEMENT = 0.1  # of the disagreement
 _LEAST = 0.02  # smaller disagreements count as equal
@@ -194,14 +192,10 @@ def judge_values(scores: Matrix, labels: Labels) -> Judgement:
 
 def hold_out(phi: Matrix, labels: Labels, C: float, loss: Loss) -> Matrix:
     """Return every labelled point's score from a fit to the other folds with the given loss."""
-    y = labels.targets[:, 0]
-    fold = np.random.default_rng(0).permutation(len(y)) % _FOLDS
+    fold = np.random.default_rng(0).permutation(len(labels.targets)) % _FOLDS
+    each = np.unique(fold)
+    folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in each]
     scores = np.zeros_like(labels.targets)
-    for k in np.unique(fold):
-        rest = fold != k
-        terms = LabelTerms(phi[rest], y[rest], C * labels.weights[rest], loss)
-        fit = DampedNewton(terms, phi.shape[1], float(np.abs(y).mean()) or 1.0, 1e-3)
-        while not fit.done and fit.n_iter < _STEPS:
-            fit.step()
-        scores[~rest, 0] = phi[~rest] @ fit.v
+    held = np.concatenate([test for _, test in folds])
+    scores[held] = refit_scores(phi, labels.targets, C * labels.weights, loss, folds)
     return scores

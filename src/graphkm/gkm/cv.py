@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_count, check_number
@@ -18,8 +17,10 @@ from .._progress import progress_bar
 from .._threads import blas_threads_for
 from ..graphs import resolve_graph
 from ..kernels import resolve_kernel
+from ..machines.namespaces import AnyNamespace
 from ..smoothness import IteratedLaplacian
 from ..solvers import Newton, RowNewton
+from .anchored import on_anchors
 from .base import BaseGKM, Problem
 from .candidates import Candidates, Grid
 from .classifier import GKMClassifier
@@ -32,7 +33,7 @@ from .plan import Plan, choose_exact, may_have_field, resolve_smoothness
 from .regressor import GKMRegressor
 
 
-class SearchMixin:
+class SearchMixin(AnyNamespace):
     """Search, then one fit with the best parameters, which makes predictions and scores.
 
     It comes before scikit-learn's mixins, whose `score` would count unlabelled rows.
@@ -75,7 +76,9 @@ class SearchMixin:
             raise ValueError(f"estimator must be a {kind} or None, got {self.estimator!r}.")
         return self.estimator
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, affinity: Any = None
+    ) -> Self:
         """Choose the parameters and learn with them.
 
         Parameters
@@ -88,6 +91,8 @@ class SearchMixin:
         self
         """
         grid, template = self._grid(), self._template()
+        if on_anchors(template):
+            return self._fit_on_anchors(template, grid, X, y, sample_weight)
         # The search chooses C_graph. The plan only needs to know whether there is any graph.
         any_graph = grid.given_C_graphs is None or any(grid.given_C_graphs)
         template.set_params(C_graph="auto" if any_graph else 0.0)
@@ -120,7 +125,7 @@ class SearchMixin:
             )
         found: list[tuple[dict[str, Any], Judgement]] = []
         shape = plan.solver.matrix_shape(problem.sizes(classes=is_classifier(self)))
-        bar = progress_bar(self.verbose, unit="candidate", desc="search")
+        bar = progress_bar(self.verbose, total=len(candidates), unit="candidate", desc="search")
         with blas_threads_for(*shape), bar:
             for family in candidates:
                 found += zip(family.candidates(), judge.judge(family), strict=True)
@@ -137,6 +142,19 @@ class SearchMixin:
         template.set_params(**self.best_params_)
         self.set_model(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
         return self
+
+    def _fit_on_anchors(
+        self, template: BaseGKM, grid: Grid, X: Any, y: Any, sample_weight: Any
+    ) -> Self:
+        """Fit a field on anchors, which chooses its parameters itself."""
+        if grid != Grid() or self.cv is not None:
+            raise ValueError(
+                f"graph={template.graph!r} chooses gamma, C and C_graph itself; leave Cs, "
+                "C_graphs, gammas, graphs and cv at None, or pass an estimator with graph='knn'."
+            )
+        if self.scoring is not None:
+            template.set_params(solver=FieldSolver(scoring=self.scoring))
+        return self.take_field(template.fit(X, y, sample_weight))  # type: ignore[attr-defined]
 
     @staticmethod
     def _take_field_if_possible(template: BaseGKM, problem: Problem) -> None:
@@ -270,10 +288,6 @@ class SearchMixin:
         return tags
 
 
-def _has_probabilities(search: Any) -> bool:
-    return hasattr(search.searched(), "predict_proba")
-
-
 class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     """`GKMClassifier` chosen from the labelled rows.
 
@@ -304,6 +318,22 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator : GKMClassifier, optional
         Everything that is not searched. By default ``GKMClassifier()``.
+    cv : int or splitter, optional
+        Fit on folds instead of closed-form leave-one-out: slower, but for any p, and with the
+        estimator's own loss. Rows of a fold stay in the fit without their labels. Candidates are
+        judged by the mean score of the held-out labels, with sample_weight. An integer is the
+        number of folds of a `graphkm.model_selection.LabeledStratifiedKFold`. For p other than 2,
+        an estimator with the solver `SGD`, or a `scoring`, None means 5.
+    scoring : str or callable, optional
+        What is best, as in `sklearn.model_selection.GridSearchCV`: "balanced_accuracy", "f1",
+        "roc_auc", "neg_log_loss" or any scorer. By default accuracy.
+    random_state : int, RandomState or None, default=None
+        Decides all draws; None takes the estimator's.
+    n_jobs : int or None, default=None
+        Threads; None takes the estimator's.
+
+    Other Parameters
+    ----------------
     Cs : list of float, optional
         Values of C. By default 10 and 100 (without a graph from 0.1 to 1000) in units of 1 / k,
         where k is the mean value, over the labelled rows, of the kernel that includes the graph
@@ -319,20 +349,6 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         Pairs of a number of neighbours and a degree of the Laplacian. By default (6, 2),
         (12, 4), (50, 8), (4, 1) and (2, 1). For `RowNewton` (6, 1), (12, 1) and (3, 1). The
         degree counts unless the estimator's smoothness is a `Power`.
-    cv : int or splitter, optional
-        Fit on folds instead of closed-form leave-one-out: slower, but for any p, and with the
-        estimator's own loss. Rows of a fold stay in the fit without their labels. Candidates are
-        judged by the mean score of the held-out labels, with sample_weight. An integer is the
-        number of folds of a `graphkm.model_selection.LabeledStratifiedKFold`. For p other than 2,
-        an estimator with the solver `SGD`, or a `scoring`, None means 5.
-    scoring : str or callable, optional
-        What is best, as in `sklearn.model_selection.GridSearchCV`: "balanced_accuracy", "f1",
-        "roc_auc" or any scorer. By default accuracy. "neg_log_loss" needs probabilities: those of
-        fields, or of an estimator with loss="logistic".
-    random_state : int, RandomState or None, default=None
-        Decides all draws; None takes the estimator's.
-    n_jobs : int or None, default=None
-        Threads; None takes the estimator's.
     verbose : int, default=0
         Whether progress is shown.
 
@@ -374,15 +390,13 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.decision_function(X))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the chosen model's probabilities; for loss="logistic"."""
+        """Return the chosen model's probabilities, of shape (n, n_classes)."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict_proba(X))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the chosen model's probabilities; for loss="logistic"."""
+        """Return the logarithms of the chosen model's probabilities."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict_log_proba(X))
 

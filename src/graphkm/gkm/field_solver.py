@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from .._parts import Combination
-from ..graphs import KNN
+from ..graphs import KNN, Anchors, NodesPart
 from ..machines.checks import GraphWarning
 from ..machines.classes import winning_class
 from ..machines.kernel_ridge import KernelRidgeClassifierCV
@@ -29,9 +31,9 @@ class FieldSolver(Solver):
 
     Parameters
     ----------
-    nodes : KNN or None, default=None
-        The graph; None takes that of the estimator.
-    gamma : float or None, default=None
+    nodes : KNN, Anchors or None, default=None
+        Where the field lives; None takes the graph of the estimator.
+    gamma : float, str or None, default=None
         The kernel's gamma; None lets leave-one-out find one.
     scoring : str, callable or None, default=None
         What is best, as in `GraphCorrectedClassifier`.
@@ -47,25 +49,25 @@ class FieldSolver(Solver):
     True
     """
 
-    nodes: KNN | None = None
-    gamma: float | None = None
+    nodes: KNN | Anchors | None = None
+    gamma: float | str | None = None
     scoring: Any = None
     builds_graph: ClassVar[bool] = True
 
     def accepts(self, together: Combination) -> None:
         """Raise ValueError for a stream, a graph without neighbours, or costs that are given."""
         super().accepts(together)
-        if not together.classes:
+        if not together.classes and not isinstance(together.graph, Anchors):
             raise ValueError(
-                "solver='field' is for classes; pass solver=Newton(), or take "
-                "GraphCorrectedRegressor()."
+                "solver='field' is for classes, or for graph=Anchors(); pass that or "
+                "solver=Newton(), or take GraphCorrectedRegressor()."
             )
         if together.streaming:
             raise ValueError("solver='field' needs all rows at once; pass solver=SGD().")
-        if not isinstance(together.graph, KNN):
+        if not isinstance(together.graph, NodesPart):
             raise ValueError(
-                f"solver='field' needs graph=KNN(...), and it is {together.graph!r}; pass that, or "
-                "solver=Newton()."
+                f"solver='field' needs graph=KNN(...) or Anchors(...), and it is "
+                f"{together.graph!r}; pass one of these, or solver=Newton()."
             )
         if not together.kernel.has_rows:
             raise ValueError(
@@ -75,7 +77,7 @@ class FieldSolver(Solver):
         if together.C_graph != "auto":
             raise ValueError(
                 f"solver='field' chooses its strength itself, and C_graph={together.C_graph}; "
-                "leave C_graph='auto', or pass solver=RowNewton()."
+                "leave C_graph='auto', or pass graph='knn' and solver=RowNewton()."
             )
 
     def start(self, objective: Objective, resources: Resources) -> FieldState:
@@ -120,6 +122,7 @@ class FieldState:
             machine,
             graph=self._solver.nodes,
             scoring=self._solver.scoring,
+            transduce=False,
             random_state=seed,
             n_jobs=threads,
             verbose=resources.verbose,
@@ -130,19 +133,32 @@ class FieldState:
 
     def solution(self) -> Solution:
         """Return the machine's rows and coefficients, and the model that adds the field."""
-        model, machine = self._model, self._model.estimator_
-        field = model.field_
-        C = field.strength.C / field.strength.eps if field and field.strength else np.nan
-        # With two classes the machine learns -1/2 and 1/2.
-        factor = model.estimator_weight_ * (2.0 if len(model.classes_) == 2 else 1.0)
-        rows = self._objective.labeled[machine.support_]
-        return Solution(
-            rows=rows,
-            coefficients=factor * machine.expansion_.coefficients,
-            n_iter=1,
-            objective=np.array([np.nan if field is None else field.objective]),
-            C=np.array([C]),
-            kernel=machine.kernel_,
-            field=field,
-            corrected=model,
-        )
+        return corrected_solution(self._model, self._objective.labeled)
+
+
+def corrected_solution(model: Any, labeled: NDArray[np.int64]) -> Solution:
+    """Return a fitted kernel machine with its field as the solution of a fit.
+
+    Parameters
+    ----------
+    model : GraphCorrectedClassifier or GraphCorrectedRegressor
+        Its estimator is a kernel ridge machine.
+    labeled : ndarray of int
+        Numbers of the labelled rows.
+    """
+    machine, field = model.estimator_, model.field_
+    C = field.strength.C / field.strength.eps if field and field.strength else np.nan
+    # With two classes the machine learns -1/2 and 1/2.
+    two = is_classifier(model) and len(model.classes_) == 2
+    return Solution(
+        rows=labeled[machine.support_],
+        coefficients=(2.0 if two else 1.0)
+        * model.estimator_weight_
+        * machine.expansion_.coefficients,
+        n_iter=1,
+        objective=np.array([np.nan if field is None else field.objective]),
+        C=np.array([C]),
+        kernel=machine.kernel_,
+        field=field,
+        corrected=model,
+    )

@@ -101,12 +101,15 @@ class FoldJudge:
         hidden, test = split
         X, y = self._problem.X, self._y.astype(object)
         y[hidden] = None
-        model: Any = clone(self._template).set_params(**candidate, verbose=0)
+        model: Any = clone(self._template).set_params(**candidate, verbose=0, transduce=False)
         problem = model.encode(X, y, self._weight)
         with warnings.catch_warnings():
             # Hidden labels may cause these. The final fit sees all labels and warns if needed.
             warnings.simplefilter("ignore", GraphWarning)
-            model.learn(problem, affinity=self._affinity, neighbours=self._neighbours())
+            given = {"affinity": self._affinity, "neighbours": self._neighbours()}
+            if self._scorer is None and not is_regressor(model):
+                given["calibrate"] = False  # accuracy needs no probabilities
+            model.learn(problem, **given)
         weight = None if self._weight is None else self._weight[test]
         if self._scorer is None:
             return float(model.score(X[test], self._y[test], weight))

@@ -70,8 +70,7 @@ def check_classifier(estimator: Any) -> None:
     if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
         raise ValueError(
             f"estimator={estimator!r} has neither predict_proba nor decision_function, and labels "
-            "alone leave nothing to correct; pass a classifier that has one of them, or wrap it "
-            "in sklearn.calibration.CalibratedClassifierCV."
+            "alone leave nothing to correct; pass a classifier that has one of them."
         )
 
 
@@ -229,7 +228,7 @@ def _aligned(model: Any, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
 
     A class that the model has not seen has probability 0, or the lowest score.
     """
-    sure = hasattr(model, "predict_proba")
+    sure = hasattr(model, "predict_proba") or hasattr(model, "shares")
     if hasattr(model, "shares"):
         found = np.asarray(model.shares(X))
     else:

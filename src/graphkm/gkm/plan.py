@@ -8,7 +8,7 @@ from typing import Any
 
 from .._parameters import check_choice, check_flag, check_number
 from .._parts import Sizes, part_by_name
-from ..graphs import KNN, GraphPart, resolve_graph
+from ..graphs import KNN, Anchors, GraphPart, resolve_graph
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
 from ..solvers import SGD, Newton, RowNewton, Solver, Sums
@@ -157,6 +157,7 @@ def check_parameters(estimator: Any) -> None:
         resolve_solver(e.solver)
     check_choice("precision", e.precision, ("single", "double"))
     check_flag("fit_intercept", e.fit_intercept)
+    check_flag("transduce", e.transduce)
     if e.callback is not None and not callable(e.callback):
         raise ValueError(f"callback must be a function or None, got {e.callback!r}.")
     e.n_threads()
@@ -192,6 +193,8 @@ def make_plan(
         solver = resolve_solver(e.solver)
     elif streaming:
         solver, why = choose_stream(e, sizes.classes)
+    elif isinstance(graph, Anchors) and e.C_graph != 0:
+        solver, why = FieldSolver(), "a field lives on anchors"
     elif _is_large(sizes) and may_have_field(e, graph, kernel, sizes):
         solver, why = FieldSolver(), f"{sizes.n_rows:,} rows or {sizes.n_labeled:,} labels are many"
     else:
@@ -274,12 +277,16 @@ def _is_large(sizes: Sizes) -> bool:
 
 def _with_nodes(plan: Plan, estimator: Any, X: Any, sizes: Sizes) -> Plan:
     """Return the plan of a field: the graph weighs its edges, and gamma is searched for."""
-    assert isinstance(plan.graph, KNN) and isinstance(plan.solver, FieldSolver)
+    assert isinstance(plan.graph, KNN | Anchors) and isinstance(plan.solver, FieldSolver)
     graph = plan.graph.planned(sizes, X)
-    graph = replace(graph, weights="sharp") if graph.weights == "auto" else graph
+    if isinstance(graph, KNN) and graph.weights == "auto":
+        graph = replace(graph, weights="sharp")
     opened = getattr(resolve_kernel(estimator.kernel), "gamma", None) is None
     searched = opened and isinstance(estimator.gamma, str) and estimator.gamma == "spread"
-    given = None if searched else getattr(plan.kernel, "gamma", None)
+    given = getattr(plan.kernel, "gamma", None)
+    if opened and given is None:  # a machine on anchors finds it in the labelled rows
+        given = estimator.gamma
+    given = None if searched else given
     solver = replace(plan.solver, nodes=graph, gamma=given)
     return replace(plan, graph=graph, solver=solver)
 
@@ -363,7 +370,7 @@ def _fill_costs(plan: Plan, C: float | str) -> Plan:
         if not _is_auto(C):
             raise ValueError(
                 f"solver='field' chooses its strength itself, and C={C}; leave C='auto', or pass "
-                "solver=RowNewton()."
+                "graph='knn' and solver=RowNewton()."
             )
         return replace(plan, C=float("nan"), C_graph=CHOSEN)
     sizes = Sizes(plan.n_rows, plan.n_labeled, plan.classes)

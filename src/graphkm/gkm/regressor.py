@@ -15,6 +15,7 @@ from ..losses import Loss, resolve_loss
 from ..machines.targets import KernelRegressor, spread_of, weighted_quantile
 from ..smoothness import SmoothnessPart
 from ..solvers import Progress, Solver
+from .anchored import fit_on_anchors, on_anchors
 from .base import Problem
 from .plan import check_parameters
 from .streaming import StreamingGKM, can_stream
@@ -42,7 +43,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         As in `GKMClassifier`, but "auto" never takes `RowNewton`, whose predictions far from all
         known targets shrink towards ``origin_``. `SGD` takes 100,000 steps, or a fifth of the rows
         if that is more.
-    kernel, gamma, graph, smoothness, precision, random_state, n_jobs, verbose, callback
+    kernel, gamma, graph, smoothness, precision, transduce, random_state, n_jobs, verbose, callback
         As in `GKMClassifier`.
     fit_intercept : bool, default=True
         Add 1 to the kernel, and learn f around the median of the known targets instead of 0.
@@ -57,7 +58,11 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     support_, support_vectors_, dual_coef_, intercept_, kernel_
         As in `GKMClassifier`.
     field_ : Field or None
-        The rows' scores after `RowNewton`, in units of the targets' spread.
+        The rows' scores after `RowNewton`, in units of the targets' spread. With anchors the field
+        of ``corrected_``, in units of y.
+    corrected_ : GraphCorrectedRegressor or None
+        With anchors: the kernel machine with its field, which predicts. Support vectors and
+        coefficients are those of the kernel machine alone.
     objective_, C_, guarantee_
         As in `GKMClassifier`, of the problem whose targets are ``(y - origin_) / spread_``.
     origin_, spread_ : float
@@ -65,8 +70,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         four of five are within 1.28 spreads. For normal targets the spread is the standard
         deviation. Rows count by their weights. If all targets are equal, the spread is 1.
     transduction_ : ndarray of shape (n_samples,)
-        Targets of the training rows; given targets are kept. The others are predicted on access
-        from X as it is then.
+        Targets of the training rows; given targets are kept.
     n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -95,6 +99,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         fit_intercept: bool = True,
         unlabeled: float | None = None,
         precision: str = "single",
+        transduce: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -111,18 +116,23 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         self.fit_intercept = fit_intercept
         self.unlabeled = unlabeled
         self.precision = precision
+        self.transduce = transduce
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, affinity: Any = None
+    ) -> Self:
         """Learn from rows with and without a target.
 
         Parameters
         ----------
-        X : array, frame or CSR matrix of shape (n_samples, n_features)
-            All rows; kernel values between them for kernel="precomputed".
+        X : array, frame or CSR matrix of shape (n_samples, n_features), or iterable
+            All rows; kernel values between them for kernel="precomputed". With ``graph="anchors"``
+            it may be a memory-mapped array, which is read in blocks, or an iterable of blocks, as
+            in the `fit` of `GraphCorrectedClassifier`.
         y : array-like of shape (n_samples,)
             Targets; NaN, None or NA where unknown.
         sample_weight : array-like of shape (n_samples,), optional
@@ -134,6 +144,10 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         -------
         self
         """
+        if on_anchors(self):
+            self.check_affinity(affinity)
+            fit_on_anchors(self, X, y, sample_weight)
+            return self
         return self.learn(self.encode(X, y, sample_weight), affinity=affinity)
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]
@@ -191,8 +205,13 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         self._measure(known, weights)
         return Problem(X, labeled, known, self._coded(known), weights, loss)
 
+    def _scores_at(self, rows: Any) -> NDArray[np.float64]:
+        if self.corrected_ is None:
+            return super()._scores_at(rows)
+        return self._coded(self.corrected_.predict(rows))
+
     def learn(self, problem: Problem, **given: Any) -> Self:
         """Fit to a problem that `encode` returned."""
         self.fit_problem(problem, **given)
-        self._given = (np.flatnonzero(problem.labeled), problem.known)
+        self._transduce(problem.X, problem.labeled, problem.known)
         return self

@@ -28,7 +28,7 @@ from .plan import Plan, check_parameters, make_plan, resolve_solver
 
 _ENOUGH = 100  # rows of a first chunk, which can show that gamma is wrong
 _SOLVED = ("expansion_", "support_", "support_vectors_", "dual_coef_", "intercept_", "C_")
-_FREE = ("n_jobs", "verbose", "callback")  # parameters a stream may change
+_FREE = ("n_jobs", "verbose", "callback", "transduce")  # parameters a stream may change
 
 
 def can_stream(estimator: BaseGKM) -> bool:
@@ -214,11 +214,11 @@ class StreamingGKM(BaseGKM):
 
     def _set_stream_attributes(self) -> None:
         """Set what `partial_fit` sets; f itself waits, in a stream of sums, until asked for."""
-        for name in _SOLVED:
+        for name in (*_SOLVED, "calibration_"):
             self.__dict__.pop(name, None)
         if isinstance(self.stream_, StreamState):
             self._set_function()
-        self._training_rows = None
+        self.set_transduced(None)
         self.set_field(None)  # a field of an earlier fit is no part of the stream
         self.guarantee_ = None
         self.n_iter_ = self.stream_.n_iter
@@ -241,7 +241,6 @@ class StreamingGKM(BaseGKM):
             dtype=np.dtype(solver.dtype),
         )
         self.support_ = ids[used]
-        self._training_rows = None
         return C
 
     def learning_parameters(self) -> dict[str, str]:

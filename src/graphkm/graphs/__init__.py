@@ -14,6 +14,7 @@ affinity               `affinity_graph`, from the user's matrix
 nodes                  `RowNodes`: where fields live, and the way to them
 anchors                `AnchorNodes`: means of rows as nodes, by sums over blocks of rows
 distinct               which rows are copies of others
+part_kinds             `GraphPart`, `NodesPart`: the two kinds of parts
 parts, node_parts      `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`; `Anchors`: what
                        estimators take
 distances              squared distances and Gaussian weights of pairs of rows
@@ -28,18 +29,10 @@ from .bipartite import BipartiteGraph
 from .full import FullGraph
 from .listed import ListedGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
-from .node_parts import Anchors, NodesPart
+from .node_parts import Anchors
 from .nodes import NodeGraph, Nodes, RowNodes
-from .parts import (
-    KNN,
-    Affinity,
-    Bipartite,
-    Epsilon,
-    Full,
-    GraphPart,
-    resolve_graph,
-    resolve_nodes,
-)
+from .part_kinds import GraphPart, NodesPart
+from .parts import KNN, Affinity, Bipartite, Epsilon, Full, resolve_graph, resolve_nodes
 from .search import NeighbourIndex, Neighbours
 
 __all__ = [

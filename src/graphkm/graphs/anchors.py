@@ -16,13 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..backends import active
 from .nodes import NodeGraph, Nodes, faded, normalized, positive
 from .search import NeighbourIndex
 
 ANCHORS_PER_ROW = 3
 """Anchors that a row reaches."""
 
-_BLOCK = 2**16  # rows looked at together
 _NUMBERS = 2**20  # numbers of rows hashed together
 
 
@@ -118,7 +118,8 @@ class AnchorNodes(Nodes):
         array([[0.  , 0.25],
                [0.25, 0.  ]])
         """
-        squares = ((z.T @ z).tocsr() for z in map(self.weights, _blocks(X)))
+        product = active().sparse_product
+        squares = (product(z.T, z).tocsr() for z in map(self.weights, _blocks(X)))
         found = sp.coo_array(reduce(lambda one, other: one + other, squares))
         across = found.row != found.col
         place = (found.row[across], found.col[across])
@@ -159,6 +160,55 @@ def drawn_rows(n: int, n_drawn: int, seed: int) -> NDArray[np.int64]:
         if len(numbers) >= n_drawn:
             return np.sort(numbers[np.argsort(hashes)[:n_drawn]])
         wanted *= 2.0
+
+
+class RowDraw:
+    """Draws rows as `drawn_rows` does, while they come and nobody knows how many there will be.
+
+    Parameters
+    ----------
+    most : int
+        Rows that are drawn at most.
+    seed : int
+        Decides which.
+
+    Examples
+    --------
+    >>> X, draw = np.arange(1000.0)[:, None], RowDraw(5, seed=0)
+    >>> for block in (X[:300], X[300:]):
+    ...     draw.add(block)
+    >>> draw.first(3).ravel()
+    array([405., 579., 776.])
+    """
+
+    def __init__(self, most: int, seed: int) -> None:
+        self.n_rows = 0
+        self._most, self._seed = most, seed
+        self._numbers, self._hashes = np.empty(0, np.int64), np.empty(0, np.uint64)
+        self._rows: Any = None
+
+    def add(self, X: Any) -> None:
+        """Look at the next rows, numbers in every place."""
+        numbers, hashes = _hashed(self.n_rows, self.n_rows + X.shape[0], self._seed)
+        before = len(self._numbers)
+        numbers, hashes = np.append(self._numbers, numbers), np.append(self._hashes, hashes)
+        kept = np.sort(np.argsort(hashes)[: self._most])
+        old, new = kept[kept < before], kept[kept >= before] - before
+        if self._rows is None:
+            self._rows = X[new]
+        elif len(new):
+            stack = np.concatenate if isinstance(X, np.ndarray) else _stack_sparse
+            self._rows = stack([self._rows[old], X[new]])
+        self._numbers, self._hashes = numbers[kept], hashes[kept]
+        self.n_rows += X.shape[0]
+
+    def first(self, n_drawn: int) -> Any:
+        """Return this many of all rows seen, in their order."""
+        return self._rows[np.sort(np.argsort(self._hashes)[:n_drawn])]
+
+
+def _stack_sparse(parts: list[Any]) -> Any:
+    return sp.vstack(parts, format="csr")
 
 
 def _below(limit: np.uint64, n: int, seed: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
@@ -218,10 +268,13 @@ def rows_by_anchor(index: NeighbourIndex, X: Any) -> RowsByAnchor:
 def _block_by_anchor(index: NeighbourIndex, X: Any) -> RowsByAnchor:
     n = X.shape[0]
     nearest = index.nearest_to(X, 1)[0][:, 0]
-    anchors, own, counts = np.unique(nearest, return_inverse=True, return_counts=True)
-    pick = sp.csr_array((np.ones(n), (own, np.arange(n))), shape=(len(anchors), n))
+    counts = np.bincount(nearest)
+    anchors = np.flatnonzero(counts)
+    place = np.cumsum(counts > 0) - 1
+    pick = sp.csr_array((np.ones(n), (place[nearest], np.arange(n))), shape=(len(anchors), n))
     rows = X if isinstance(X, np.ndarray) else sp.csr_array(X)
-    return RowsByAnchor(anchors, counts.astype(np.float64), pick @ rows)
+    totals = active().sparse_product(pick, rows)
+    return RowsByAnchor(anchors, counts[anchors].astype(np.float64), totals)
 
 
 def add_by_anchor(one: RowsByAnchor, other: RowsByAnchor) -> RowsByAnchor:
@@ -254,5 +307,6 @@ def moved(anchors: Any, sums: RowsByAnchor) -> Any:
 
 
 def _blocks(X: Any) -> Iterator[Any]:
-    for start in range(0, max(1, X.shape[0]), _BLOCK):
-        yield X[start : start + _BLOCK]
+    size = active().block_rows
+    for start in range(0, max(1, X.shape[0]), size):
+        yield X[start : start + size]

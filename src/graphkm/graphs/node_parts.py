@@ -1,54 +1,25 @@
-"""Parts that make the nodes of a field; `KNN` is another."""
+"""Anchors as a part of an estimator."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._parameters import check_count
-from .._parts import Part
+from .._parts import Combination, Sizes
 from .anchors import AnchorNodes
+from .base import Graph
 from .nodes import NodeGraph
+from .part_kinds import GraphPart, NodesPart
 
 _ANCHORS = 20_000  # where "auto" stops: on MNIST they classify as well as nodes at all rows
 
 
-class NodesPart(Part, ABC):
-    """What makes nodes of rows, on which a field can live."""
-
-    @abstractmethod
-    def nodes(
-        self,
-        X: Any,
-        kept: NDArray[np.int64] | None = None,
-        *,
-        seed: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> NodeGraph:
-        """Return the nodes of the rows of X, and the graph that joins them.
-
-        Parameters
-        ----------
-        X : ndarray of float32 or float64, or CSR matrix, of shape (n_samples, n_features)
-            The rows, two at least.
-        kept : ndarray of int, optional
-            Rows whose weights are kept, in this order; None is all.
-        seed : int, default=0
-            Decides all draws.
-        n_jobs : int, optional
-            Parallel searches.
-        verbose : bool, default=False
-            Show the progress of the search.
-        """
-
-
 @dataclass(frozen=True)
-class Anchors(NodesPart):
+class Anchors(NodesPart, GraphPart):
     """Nodes of a field that are means of rows, fewer than there are rows.
 
     They cost one pass over the rows for each move, and one more that joins them. Passes look at
@@ -96,3 +67,29 @@ class Anchors(NodesPart):
         if self.n_anchors == "auto":
             return min(_ANCHORS, max(1, n // 3))
         return min(int(self.n_anchors), n)
+
+    def planned(self, sizes: Sizes, X: Any) -> Self:
+        """Return the part with the number of anchors, if that of the rows is known."""
+        return replace(self, n_anchors=self.count(sizes.n_rows)) if sizes.n_rows else self
+
+    def accepts(self, together: Combination) -> None:
+        """Raise ValueError if the graph is used by a solver that has no field."""
+        super().accepts(together)
+        if together.C_graph != 0 and not together.solver.builds_graph:
+            raise ValueError(
+                f"graph={self!r} are nodes of a field, and solver="
+                f"{type(together.solver).__name__}() has none; leave solver='auto', or pass "
+                "graph='knn'."
+            )
+
+    def build(
+        self,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        affinity: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Graph:
+        """Raise ValueError: anchors join no rows."""
+        raise ValueError(f"graph={self!r} are nodes of a field, and join no rows; pass KNN().")

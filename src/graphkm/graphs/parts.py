@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._parameters import check_choice, check_count, check_number
-from .._parts import Combination, Part, Sizes, part_by_name
+from .._parts import Combination, Sizes, part_by_name
 from ..kernels import resolve_gamma
 from ._checks import NEIGHBORS, default_neighbors
 from .affinity import affinity_graph
@@ -19,97 +19,10 @@ from .bipartite import BipartiteGraph
 from .distinct import distinct_rows
 from .full import FullGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
-from .node_parts import Anchors, NodesPart
+from .node_parts import Anchors
 from .nodes import SHARPNESS, NodeGraph, RowNodes
+from .part_kinds import GraphPart, NodesPart
 from .search import NeighbourIndex, Neighbours, choose_search
-
-
-class GraphPart(Part, ABC):
-    """What makes a graph of rows.
-
-    To add one, subclass it as a frozen dataclass and write `build`.
-    """
-
-    listed: ClassVar[bool] = False
-    """Whether the graph stores its edges, as a `ListedGraph` does. `RowNewton` needs that, and
-    `Newton` is at its best with it."""
-
-    stream_kind: ClassVar[str | None] = None
-    """How ``partial_fit`` draws edges from kept rows: as "knn", "full" or "bipartite"; None if it
-    cannot."""
-
-    @abstractmethod
-    def build(
-        self,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        affinity: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> Graph:
-        """Return the graph over the rows of X.
-
-        Parameters
-        ----------
-        X : ndarray of float32 or float64, or CSR matrix, of shape (n_samples, n_features)
-            The rows.
-        labeled : ndarray of bool of shape (n_samples,)
-            True where a row has a label. Two labelled rows share no edge.
-        affinity : sparse matrix or array of shape (n_samples, n_samples), optional
-            For `Affinity`, which needs it.
-        n_jobs : int, optional
-            Parallel searches.
-        verbose : bool, default=False
-            Show the progress of the search.
-        """
-
-    def planned(self, sizes: Sizes, X: Any) -> Self:
-        """Return the part with every "auto" that depends on the rows filled in.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            ``n_rows``, ``n_labeled``, and ``classes``: whether targets are classes.
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            The rows, or the first chunk of a stream.
-        """
-        return self
-
-    def weighted(self, gamma: float, *, local: bool) -> Self:
-        """Return the part with its weights filled in.
-
-        Parameters
-        ----------
-        gamma : float
-            The bandwidth of the kernel.
-        local : bool
-            Whether "auto" prefers bandwidths that follow the distances around each row.
-        """
-        return self
-
-    def accepts(self, together: Combination) -> None:
-        """Raise ValueError if the graph does not go with the other parts.
-
-        Parameters
-        ----------
-        together : Combination
-            ``kernel``, ``graph``, ``smoothness``, ``solver``, ``C_graph``, and ``streaming``:
-            whether rows come in chunks.
-        """
-        if together.C_graph == 0:
-            return
-        if not together.kernel.has_rows and not isinstance(self, Affinity):
-            raise ValueError(
-                f"kernel='precomputed' leaves no rows between which graph={self!r} could "
-                "measure distances; pass graph='precomputed' and fit(X, y, affinity=W), or "
-                "C_graph=0 to leave the graph out."
-            )
-        if together.streaming and self.stream_kind is None:
-            raise ValueError(
-                f"partial_fit cannot use graph={self!r}; pass KNN(), Full() or Bipartite(), "
-                "whose edges can be drawn from rows that are kept."
-            )
 
 
 class _Weighted(GraphPart):
@@ -344,6 +257,7 @@ class Affinity(GraphPart):
     """
 
     listed: ClassVar[bool] = True
+    needs_rows: ClassVar[bool] = False
 
     def build(
         self,
@@ -362,7 +276,13 @@ class Affinity(GraphPart):
         return affinity_graph(affinity, labeled, X.shape[0])
 
 
-GRAPHS = {"knn": KNN(), "full": Full(), "bipartite": Bipartite(), "precomputed": Affinity()}
+GRAPHS = {
+    "knn": KNN(),
+    "full": Full(),
+    "bipartite": Bipartite(),
+    "anchors": Anchors(),
+    "precomputed": Affinity(),
+}
 """The graphs that a name stands for."""
 
 

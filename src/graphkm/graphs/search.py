@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..backends import Backend, NeighbourSearch, active
 from ._checks import check_rows
 from .approximate import Calibration, Cells, build_cells, calibrate
 from .candidates import Indices, Queries, Search, nearest_of
@@ -90,6 +91,7 @@ class NeighbourIndex:
         self._calibration: Calibration | None = None
         self._cells: Cells | None = None
         self._exact: Search | None = None
+        self._device: tuple[Backend, NeighbourSearch] | None = None
 
     def neighbours(self, k: int) -> tuple[Indices, NDArray[np.float64]]:
         """Return the k nearest other rows of every row, nearest first, and squared distances.
@@ -141,6 +143,10 @@ class NeighbourIndex:
 
     def _nearest(self, queries: Queries, k: int) -> tuple[Indices, NDArray[np.float64]]:
         with _PREPARING:
+            on_device = self._device_search(k)
+        if on_device is not None:
+            return on_device.nearest(None if queries.own is not None else queries.X, k)
+        with _PREPARING:
             search = self._cells_for(min(k, self.rows.shape[0] - 1)) or self._exact_search()
         near, d2 = nearest_of(search, self.rows, queries, k, self.n_jobs, self.verbose)
         missed = np.flatnonzero(near[:, -1] < 0)
@@ -152,6 +158,16 @@ class NeighbourIndex:
         return near, d2
 
     # ------------------------------------------------------------------ what is prepared
+
+    def _device_search(self, k: int) -> NeighbourSearch | None:
+        """Return the search of the active backend, if it has one for these rows."""
+        backend = active()
+        if not isinstance(self.rows, np.ndarray) or not backend.searches(*self.rows.shape):
+            return None
+        if self._device is None or self._device[0] is not backend:
+            self._device = (backend, backend.search(self.rows))
+        search = self._device[1]
+        return search if k <= search.most else None
 
     def _exact_search(self) -> Search:
         if self._exact is None:
@@ -193,7 +209,7 @@ class NeighbourIndex:
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and numbers; faiss's and scikit-learn's objects stay here."""
         calibration = None if self._calibration is None else tuple(self._calibration)
-        prepared = {"_calibration": calibration, "_cells": None, "_exact": None}
+        prepared = {"_calibration": calibration, "_cells": None, "_exact": None, "_device": None}
         return {**self.__dict__, **prepared}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -262,6 +278,8 @@ def choose_search(rows: Any) -> Literal["exact", "approximate"]:
     """
     n, d = rows.shape
     if not isinstance(rows, np.ndarray) or d <= TREE_DIMENSIONS or n < LARGE:
+        return "exact"
+    if active().searches(n, d):
         return "exact"
     installed = _installed()
     if not installed and n * n * d >= VERY_LARGE:

@@ -14,6 +14,7 @@ from .._parts import Combination, Part, Sizes
 from .._progress import progress_bar
 from ..objective import Objective
 from .field import Field
+from .refits import Refits
 
 
 class DivergenceError(ArithmeticError):
@@ -78,6 +79,9 @@ class Solution:
         The kernel, if the solver chose its gamma.
     corrected : estimator, optional
         What predicts instead of f, if f is only a part of it.
+    refits : callable, optional
+        Takes folds of the labelled rows, and returns the scores of all test rows, one fold after
+        another, from fits without their labels; None if that takes a fit to all rows.
     complete : bool, default=True
         Whether the solver finished; False if a callback stopped it.
     """
@@ -91,6 +95,7 @@ class Solution:
     field: Field | None = None
     kernel: Any = None
     corrected: Any = None
+    refits: Refits | None = None
     complete: bool = True
 
 

@@ -1,7 +1,7 @@
 """A limit on the number of centres: those that matter least are projected onto near ones.
 
 A centre has two sums, W's and its average's. Both move in the same way, and the average's decides
-how much a centre matters: W's counts a tenth. If both counted alike, new rows, which have large
+how much a centre matters: W's counts a fifth. If both counted alike, new rows, which have large
 coefficients in W, would drive out the centres of the average again and again.
 
 Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also remove centres and
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..backends import largest_columns, project_centres
 from .centres import Centres
 
-_OF_W = 0.1  # weight of W's coefficients beside those of its average
+_OF_W = 0.2  # weight of W's coefficients beside those of its average
 _NEAR = 8  # centres onto which one that leaves is projected
 _LABELS = 16  # labels that count for each centre
 

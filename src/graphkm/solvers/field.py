@@ -12,19 +12,20 @@ are believed.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.exceptions import ConvergenceWarning
 
 from .._memory import require_memory
-from ..backends.columns import SparseColumns, columns_step, columns_turn
+from ..backends import ColumnSystem, active
 from ..graphs.nodes import NodeGraph, Nodes
 
 Columns = NDArray[np.float32]
+Table = Any  # of a backend
 
 TOLERANCE = 1e-3
 """Conjugate gradients stop when every residual is at most this share of its right-hand side."""
@@ -97,19 +98,50 @@ class FieldSystem:
     def __init__(
         self, similarity: Any, *, degree: int = 1, tol: float = TOLERANCE, n_threads: int = 1
     ) -> None:
-        # Neighbours are stored side by side, so that products find them in the cache.
-        self._order = reverse_cuthill_mckee(similarity, symmetric_mode=True)
-        self._similarity = SparseColumns(similarity[self._order][:, self._order])
-        self._degree, self._tol, self._n_threads = degree, tol, n_threads
+        self._similarity = active().columns(similarity, n_threads)
+        self._degree, self._tol, self._n_nodes = degree, tol, similarity.shape[0]
 
-    def solve(self, data: FieldData, strength: Strength, start: Columns | None = None) -> Columns:
-        """Return the values of g at the nodes; a start that is close saves steps."""
-        found = np.empty(data.right.shape, np.float32)
-        near = None if start is None else start[self._order]
-        solved, residual = self._solve(data.ordered(self._order), strength, near)
-        found[self._order] = solved
-        self._warn_of(residual)
-        return found
+    def solve(self, data: FieldData, strength: Strength) -> Columns:
+        """Return the values of g at the nodes."""
+        found = [self._solve(placed, strength) for placed in self._placed(data)]
+        self._warn_of(max(residual for _, residual in found))
+        return np.hstack([self._similarity.get(solved) for solved, _ in found])
+
+    def along(
+        self, data: FieldData, strengths: Iterable[Strength], at: Any
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield the fields of several strengths at some rows; each starts from the one before.
+
+        Parameters
+        ----------
+        data : FieldData
+            The values that all of them are fitted to.
+        strengths : iterable of Strength
+            From weak to strong: a start that is close saves steps.
+        at : csr_array of shape (n_rows, m)
+            The weights of the nodes at these rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_columns)
+        """
+        parts, reader = self._placed(data), self._similarity.reader(at)
+        solved: list[Table | None] = [None] * len(parts)
+        for strength in strengths:
+            found = [
+                self._solve(placed, strength, start)
+                for placed, start in zip(parts, solved, strict=True)
+            ]
+            self._warn_of(max(residual for _, residual in found))
+            solved = [table for table, _ in found]
+            yield np.hstack([self._similarity.read(reader, table) for table in solved])
+
+    def _placed(self, data: FieldData) -> list[_Placed]:
+        """Return the data as tables of the system, which are no wider than it takes them."""
+        most = self._similarity.most_columns
+        starts = range(0, data.right.shape[1], most)
+        rights = (data.right[:, start : start + most] for start in starts)
+        return [_Placed(self._similarity, data._replace(right=right)) for right in rights]
 
     def inverse(self, nodes: NDArray[np.int64], eps: float) -> Columns:
         """Return the columns of T^(-1) = (eps + L^q)^(-1) at some nodes.
@@ -125,39 +157,39 @@ class FieldSystem:
         -------
         ndarray of float32 of shape (m, n_columns)
         """
-        m, worst = len(self._order), 0.0
+        m, worst = self._n_nodes, 0.0
         require_memory(
             4 * m * len(nodes),
             f"the kernel of a field between {m:,} nodes and {len(nodes):,} labelled rows",
             "Pass solver='field', which takes one column per class.",
         )
-        place = np.argsort(self._order)
         found = np.empty((m, len(nodes)), np.float32)
         for start in range(0, len(nodes), _BLOCK):
-            own = place[nodes[start : start + _BLOCK]]
-            units = np.zeros((m, len(own)))
+            own = nodes[start : start + _BLOCK]
+            units = np.zeros((m, len(own)), np.float32)
             units[own, np.arange(len(own))] = 1.0
-            data = FieldData(np.zeros(m), None, units)
+            data = _Placed(self._similarity, FieldData(np.zeros(m), None, units))
             solved, residual = self._solve(data, Strength(1.0, eps))
-            found[self._order, start : start + _BLOCK] = solved
+            found[:, start : start + _BLOCK] = self._similarity.get(solved)
             worst = max(worst, residual)
         self._warn_of(worst)
         return found
 
     def _solve(
-        self, data: FieldData, strength: Strength, start: Columns | None = None
-    ) -> tuple[Columns, float]:
-        """Return the values in the order of the system, and the largest residual."""
-        matrix = _Matrix(self._similarity, self._degree, data, strength, self._n_threads)
-        right = np.ascontiguousarray(strength.C * data.right, dtype=np.float32)
+        self, data: _Placed, strength: Strength, start: Table | None = None
+    ) -> tuple[Table, float]:
+        """Return a table of values, and the largest residual. The start is overwritten."""
+        system = self._similarity
+        matrix = _Matrix(system, self._degree, data, strength)
+        right = np.float32(strength.C) * data.right
         solution = np.zeros_like(right) if start is None else start
         image = np.zeros_like(right)
         if start is not None:
             matrix.product(solution, image)
         residual = right - image
         direction = matrix.inverse[:, None] * residual
-        wanted = self._tol**2 * _sums(right, right)
-        squares, size = _sums(residual, residual), _sums(direction, residual)
+        wanted = self._tol**2 * system.sums(right, right)
+        squares, size = system.sums(residual, residual), system.sums(direction, residual)
         for _ in range(_MOST):
             going = squares > wanted
             if not going.any():
@@ -165,17 +197,9 @@ class FieldSystem:
             steep = matrix.product(direction, image)
             # Solved columns stay as they are: beyond their precision they would diverge.
             length = _ratio(size, steep, going)
-            new, squares = columns_step(
-                solution,
-                residual,
-                direction,
-                image,
-                length,
-                matrix.inverse,
-                n_threads=self._n_threads,
-            )
+            new, squares = system.step(solution, residual, direction, image, length, matrix.inverse)
             ratio = _ratio(new, size, going)
-            columns_turn(direction, residual, matrix.inverse, ratio, n_threads=self._n_threads)
+            system.turn(direction, residual, matrix.inverse, ratio)
             size = new
         left = np.divide(squares, wanted, out=np.zeros_like(wanted), where=squares > wanted)
         return solution, self._tol * float(np.sqrt(left.max(initial=0.0)))
@@ -198,38 +222,38 @@ class _Matrix:
 
     def __init__(
         self,
-        similarity: SparseColumns,
+        similarity: ColumnSystem,
         degree: int,
-        data: FieldData,
+        data: _Placed,
         strength: Strength,
-        n_threads: int,
     ) -> None:
         self._similarity, self._degree = similarity, degree
         self._across, self._C = data.across, np.float32(strength.C)
-        self._n_threads = n_threads
-        added = strength.eps + strength.C * data.diagonal
-        self._added = added.astype(np.float32)
-        self._whole = (1.0 + added).astype(np.float32)
-        self.inverse = (1.0 / (1.0 + added)).astype(np.float32)
+        self._added = np.float32(strength.eps) + self._C * data.diagonal
+        self._whole = np.float32(1.0) + self._added
+        self.inverse = np.float32(1.0) / self._whole
 
-    def product(self, columns: Columns, out: Columns) -> NDArray[np.float64]:
+    def product(self, columns: Table, out: Table) -> NDArray[np.float64]:
         """Set out to the matrix times the columns, and return the columns' products with it."""
         if self._degree == 1 and self._across is None:
-            return self._similarity.product(
-                self._whole, -1.0, columns, out, n_threads=self._n_threads
-            )
+            return self._similarity.product(self._whole, -1.0, columns, out)
         ones, image = np.ones_like(self._added), columns
         for _ in range(self._degree):
-            self._similarity.product(ones, -1.0, image, out, n_threads=self._n_threads)
+            self._similarity.product(ones, -1.0, image, out)
             image = out.copy()
         out += self._added[:, None] * columns
         if self._across is not None:
             out += self._C * (self._across @ columns)
-        return _sums(columns, out)
+        return self._similarity.sums(columns, out)
 
 
-def _sums(a: Columns, b: Columns) -> NDArray[np.float64]:
-    return np.einsum("ij,ij->j", a, b, dtype=np.float64)
+class _Placed:
+    """The data of a fit as tables of the system."""
+
+    def __init__(self, similarity: ColumnSystem, data: FieldData) -> None:
+        self.diagonal = similarity.put(data.diagonal)
+        self.across = None if data.across is None else similarity.square(data.across)
+        self.right = similarity.put(data.right)
 
 
 def _ratio(
@@ -278,8 +302,3 @@ class FieldData(NamedTuple):
             squares.setdiag(0)
             across = squares.astype(np.float32)
         return cls(diagonal, across, weighted.T @ values)
-
-    def ordered(self, order: NDArray[np.int32]) -> FieldData:
-        """Return the data with the nodes in another order."""
-        across = None if self.across is None else self.across[order][:, order]
-        return FieldData(self.diagonal[order], across, self.right[order])

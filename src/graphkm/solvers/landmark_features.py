@@ -13,6 +13,7 @@ from scipy.linalg.lapack import dpstrf
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from .._progress import SILENT
+from ..backends import active
 from ..objective import Objective
 
 _BLOCK = 2**23  # kernel values looked at together: 64 MiB
@@ -181,4 +182,5 @@ def product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np
     >>> product(np.ones((3, 1)), np.ones((3, 2)))
     array([[3., 3.]])
     """
-    return left.T @ right
+    backend = active()
+    return backend.get(backend.put(left).T @ backend.put(right))

@@ -24,6 +24,7 @@ from .damped_newton import DampedNewton, Terms, Vector
 from .graph_kernel import GraphKernel, graph_form
 from .landmark_features import LandmarkFeatures
 from .landmarks import RULES, choose_landmarks
+from .refits import Folds, Matrix, refit_scores
 from .terms import EdgeMap, EdgeTerms, LabelTerms
 
 Coefficients = Callable[[Vector], Vector]
@@ -191,7 +192,21 @@ class NewtonState:
             objective=J,
             gap=gap,
             C=self._C,
+            refits=self._refits if self._graph_is_inside else None,
         )
+
+    @property
+    def _graph_is_inside(self) -> bool:
+        """Whether the graph is part of the features, the same ones for all outputs."""
+        objective = self._objective
+        alike = not np.ptp(objective.C) and not np.ptp(objective.C_graph)
+        return alike and (objective.smoothness.p == 2 or not objective.has_edges)
+
+    def _refits(self, folds: Folds) -> Matrix:
+        terms, *_ = self._problems(0)
+        assert isinstance(terms, LabelTerms)
+        objective = self._objective
+        return refit_scores(terms.phi, objective.targets, terms.cost, objective.loss, folds)
 
 
 def warn_of_distance(iteration: DampedNewton) -> None:

@@ -27,6 +27,7 @@ from .damped_newton import DampedNewton
 from .field import Field, FieldSystem, Strength
 from .field_kernel import FieldKernel
 from .newton import Newton, NewtonMethod, warn_of_distance
+from .refits import Folds, Matrix, refit_scores
 from .terms import LabelTerms
 
 _TOLERANCE = 1e-4  # of the linear systems' residuals
@@ -166,7 +167,13 @@ class RowState:
             gap=np.array([each.gap for each in self._iterations]),
             C=self._C,
             field=Field(self._nodes(), values, strength, eps * float(J.sum())),
+            refits=self._refits,
         )
+
+    def _refits(self, folds: Folds) -> Matrix:
+        objective = self._objective
+        costs = float(self._C.max()) * objective.weights
+        return refit_scores(self._kernel.phi, objective.targets, costs, objective.loss, folds)
 
     def _nodes(self) -> Nodes:
         """Return the way from new rows to the training rows."""

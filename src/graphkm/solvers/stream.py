@@ -51,6 +51,14 @@ class StreamRows(NamedTuple):
     weights: NDArray[np.float64]
 
 
+class StreamScores(NamedTuple):
+    """Scores of some labelled rows of a stream, with their targets and weights."""
+
+    scores: NDArray[np.float64]
+    targets: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
 class Machine(NamedTuple):
     """f as numbered rows with coefficients, and the C it was found for."""
 

@@ -24,6 +24,7 @@ FEW = 20
 """Labelled rows that choose C; with fewer, a half cannot judge what the other half says."""
 _USUAL = 10.0  # C then, in units of one over the kernel
 _START, _LEAST, _MOST = -3, -9, 1  # powers of ten: the ridge in units of the sums
+_ALL_OF_IT = 1.0 - 1e-9  # the largest leverage: such a row decides its score alone
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -108,6 +109,32 @@ def transformed(sums: RowSums, T: Matrix) -> RowSums:
     return sums._replace(gram=np.asfortranarray(T.T @ gram @ T), cross=T.T @ sums.cross)
 
 
+def packed(gram: Matrix) -> NDArray[np.float64]:
+    """Return the upper triangle, column after column: each is contiguous, so this is a fast copy.
+
+    Examples
+    --------
+    >>> packed(np.array([[1.0, 2.0], [0.0, 3.0]], order="F"))
+    array([1., 2., 3.])
+    """
+    return np.concatenate([np.empty(0), *(gram[: j + 1, j] for j in range(len(gram)))])
+
+
+def unpacked(values: NDArray[np.float64], n_features: int) -> Matrix:
+    """Return the matrix of `packed`, with zeros below its diagonal.
+
+    Examples
+    --------
+    >>> unpacked(np.array([1.0, 2.0, 3.0]), 2)
+    array([[1., 2.],
+           [0., 3.]])
+    """
+    gram = np.zeros((n_features, n_features), order="F")
+    for j in range(n_features):
+        gram[: j + 1, j] = values[j * (j + 1) // 2 : (j + 1) * (j + 2) // 2]
+    return gram
+
+
 def solve(sums: RowSums, penalty: Matrix, C: float) -> Matrix:
     """Return the a, one column per output, that minimise 1/2 a'Pa + C/2 sum_i w_i (y_i - A_i a)^2.
 
@@ -120,6 +147,30 @@ def solve(sums: RowSums, penalty: Matrix, C: float) -> Matrix:
     matrix = np.divide(penalty, C, order="F")
     matrix += sums.gram
     return np.asarray(cho_solve((_factor(matrix), False), sums.cross))
+
+
+def leave_one_out(
+    sums: RowSums, penalty: Matrix, C: float, features: Matrix, targets: Matrix, weights: Matrix
+) -> Matrix:
+    """Return what `solve` without a row says of it, for some of the rows that the sums hold.
+
+    A row of leverage h and score f has the score (f - h y) / (1 - h) without its own target.
+
+    Examples
+    --------
+    >>> A, y, w = np.ones((2, 1)), np.array([[1.0], [3.0]]), np.ones(2)
+    >>> sums = add_rows(no_rows(1, 1), A, y, w)
+    >>> leave_one_out(sums, np.ones((1, 1)), 1e9, A, y, w).round(3)
+    array([[3.],
+           [1.]])
+    """
+    matrix = np.divide(penalty, C, order="F")
+    matrix += sums.gram
+    factor = _factor(matrix), False
+    reached = cho_solve(factor, features.T)
+    leverage = np.minimum(weights * np.einsum("ij,ji->i", features, reached), _ALL_OF_IT)[:, None]
+    scores = reached.T @ sums.cross
+    return np.asarray((scores - leverage * targets) / (1.0 - leverage))
 
 
 def squared_error(sums: RowSums, coefficients: Matrix) -> float:

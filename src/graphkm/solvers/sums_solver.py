@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..objective import Objective
 from .base import Progress, Resources, Solution, Solver
 from .landmark_features import LandmarkFeatures
 from .landmarks import choose_landmarks
+from .refits import Folds, Matrix
 from .sums import (
     RowSums,
     add,
@@ -21,6 +23,7 @@ from .sums import (
     choose_C,
     half_of,
     leading,
+    leave_one_out,
     no_rows,
     scale,
     solve,
@@ -176,7 +179,15 @@ class SumsState:
             n_iter=1,
             objective=J,
             C=np.full(a.shape[1], C),
+            refits=partial(self._refits, C),
         )
+
+    def _refits(self, C: float, folds: Folds) -> Matrix:
+        """Return leave-one-out scores, which have a closed form, of all test rows."""
+        test, objective = np.concatenate([test for _, test in folds]), self._objective
+        K = self._features.kernels_at(objective.labeled[test])
+        known = objective.targets[test], objective.weights[test]
+        return leave_one_out(self._all, self._features.gram, C, K, *known)
 
 
 def block_size(n_landmarks: int) -> int:

@@ -30,8 +30,21 @@ from .centres import no_rows as no_centres
 from .centres import stack
 from .landmark_set import LandmarkSet
 from .reservoir import Ints, Reservoir, offer_both
-from .stream import Machine, StreamRows
-from .sums import FEW, RowSums, add_rows, half_of, leading, no_rows, scale, solve, transformed
+from .stream import Machine, StreamRows, StreamScores
+from .sums import (
+    FEW,
+    RowSums,
+    add_rows,
+    half_of,
+    leading,
+    leave_one_out,
+    no_rows,
+    packed,
+    scale,
+    solve,
+    transformed,
+    unpacked,
+)
 from .sums_solver import JUDGES, block_size, chosen_C
 
 _FIRST = 4  # rows for each landmark before landmarks are chosen
@@ -124,6 +137,26 @@ class SumsStream:
 
     def machine(self) -> Machine:
         """Return the solution for all rows so far."""
+        landmarks, sums, C = self._present()
+        if C is None:
+            none = np.empty(0, np.int64)
+            return Machine(none, landmarks.rows[none], np.empty((0, self.solver.n_outputs)), np.nan)
+        return Machine(landmarks.ids, landmarks.rows, solve(sums, landmarks.gram, C), C)
+
+    def held_out(self) -> StreamScores:
+        """Return what solutions without a row's own target say of the kept labelled rows."""
+        known = self.kept.labeled
+        targets, weights = self.kept.targets[known], self.kept.weights[known]
+        landmarks, sums, C = self._present()
+        if C is None:
+            return StreamScores(np.zeros_like(targets), targets, weights)
+        K = landmarks.values(self.kept.rows[known])
+        present = weights * self._faded(self.n_rows - 1 - self.kept_ids[known])
+        scores = leave_one_out(sums, landmarks.gram, C, K, targets, present)
+        return StreamScores(scores, targets, weights)
+
+    def _present(self) -> tuple[LandmarkSet, RowSums, float | None]:
+        """Return landmarks, the sums of all rows so far, and C; None if no row counts."""
         landmarks = self.landmarks or self._chosen()
         sums, half = self._all, self._half
         if self.landmarks is None:
@@ -135,12 +168,11 @@ class SumsStream:
             block = waiting.part(slice(first, first + self._block))
             sums, half = self._with_block(sums, half, landmarks, block, self.n_rows)
         if not sums.weight:
-            none = np.empty(0, np.int64)
-            return Machine(none, landmarks.rows[none], np.empty((0, self.solver.n_outputs)), np.nan)
+            return landmarks, sums, None
         C = self._current_C()
         if C is None:
             C = chosen_C(sums, half, landmarks.gram, classes=self.solver.classes)
-        return Machine(landmarks.ids, landmarks.rows, solve(sums, landmarks.gram, C), C)
+        return landmarks, sums, C
 
     def known_targets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the targets of the labelled rows that wait, and their weights."""
@@ -199,8 +231,7 @@ class SumsStream:
             **{f"waiting_{name}": part for name, part in waiting._asdict().items()},
         }
         for name, sums in (("all", self._all), ("half", self._half)):
-            upper = np.triu_indices(len(sums.gram))
-            arrays |= {f"{name}_gram": sums.gram[upper], f"{name}_cross": sums.cross}
+            arrays |= {f"{name}_columns": packed(sums.gram), f"{name}_cross": sums.cross}
             arrays |= {f"{name}_squares": sums.squares}
         return numbers, arrays
 
@@ -225,8 +256,7 @@ class SumsStream:
         both = []
         for i, name in enumerate(("all", "half")):
             cross = arrays[f"{name}_cross"]
-            gram = np.zeros((len(cross), len(cross)), order="F")
-            gram[np.triu_indices(len(cross))] = arrays[f"{name}_gram"]
+            gram = unpacked(arrays[f"{name}_columns"], len(cross))
             squares = arrays[f"{name}_squares"]
             both.append(RowSums(gram, cross, squares, numbers["weights"][i], numbers["counts"][i]))
         self._all, self._half = both

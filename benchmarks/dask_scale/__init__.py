@@ -1,0 +1,1 @@
+"""Parts of `dask_scale.py`."""

@@ -1,0 +1,117 @@
+"""What a fit over blocks of rows does with one block, on this machine or on another.
+
+A block is an array, a CSR matrix or a frame. All functions are pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..machines.labels import as_label_array, labeled_mask, missing_mask
+from ..machines.targets import known_targets
+
+
+class Known(NamedTuple):
+    """What is labelled in a block, and the rows that anchors start from."""
+
+    rows: Any
+    """The labelled rows as they are given: an array, a sparse matrix or a frame."""
+    labels: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    marker: NDArray[Any]
+    """The value that marks unlabelled rows, if it was seen."""
+    places: NDArray[np.int64]
+    """Which rows of the block are labelled."""
+    drawn: list[Any]
+    """Rows that anchors start from, as numbers, for every set of anchors."""
+
+
+def as_numbers(part: Any, dtype: Any, name: str) -> Any:
+    """Return a block's rows as numbers, checked; `name` is that of the block in messages."""
+    if sp.issparse(part):
+        rows = sp.csr_array(part, dtype=dtype)
+        rows.sum_duplicates()
+        values = rows.data
+    else:
+        if hasattr(part, "iloc"):
+            part = part.to_numpy(dtype=dtype, na_value=np.nan)
+        rows = values = np.ascontiguousarray(part, dtype=dtype)
+    if rows.ndim != 2:
+        raise ValueError(f"{name} of X has {rows.ndim} dimensions; rows have 2.")
+    if not np.isfinite(values).all():
+        missing, what = int(np.isnan(values).sum()), "infinite"
+        if missing:
+            what = f"NaN in {missing:,} places"
+        raise ValueError(
+            f"{name} of X is {what}. The graph measures distances between all rows; "
+            "impute missing values first, for example with fillna or nan_to_num."
+        )
+    return rows
+
+
+def find_known(
+    part: Any,
+    labels: Any,
+    weights: Any,
+    drawn: Sequence[NDArray[np.int64]],
+    name: str,
+    dtype: Any,
+    unlabeled: Any,
+    classes: bool,
+) -> Known:
+    """Return the labelled rows of a block, and the rows that anchors start from."""
+    rows = as_numbers(part, dtype, name)
+    values = as_label_array(labels)
+    if len(values) != rows.shape[0]:
+        raise ValueError(
+            f"{name} of X has {rows.shape[0]:,} rows and that of y {len(values):,}; "
+            "they belong together row by row, and must not change while they are read."
+        )
+    mask, known = split_labels(values, unlabeled, classes)
+    marker = values[~mask & ~missing_mask(values)][:1]
+    own = None
+    if weights is not None:
+        own = np.asarray(weights, dtype=np.float64)
+        if not (np.isfinite(own).all() and (own >= 0).all()):
+            raise ValueError(
+                f"{name} of sample_weight holds negative or missing values; weights are 0 or more."
+            )
+        known, mask = known[own[mask] > 0], mask & (own > 0)
+        own = own[mask]
+    given = part if hasattr(part, "iloc") else rows
+    place = np.flatnonzero(mask)
+    found = given.iloc[place] if hasattr(given, "iloc") else given[place]
+    return Known(found, known, own, marker, place, [rows[places] for places in drawn])
+
+
+def split_labels(
+    labels: Any, unlabeled: Any, classes: bool
+) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return which rows have a label or a target, and these."""
+    if not classes:
+        return known_targets(labels, unlabeled)
+    values = as_label_array(labels)
+    mask = labeled_mask(values, unlabeled)
+    return mask, values[mask]
+
+
+def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return labels of several blocks; one without any says nothing about their type."""
+    return np.concatenate([part for part in parts if len(part)] or list(parts[:1]))
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Return rows of several blocks as one: arrays, sparse matrices or frames."""
+    used = [part for part in parts if part.shape[0]] or list(parts[:1])
+    if sp.issparse(used[0]):
+        return sp.vstack(used, format="csr")
+    if hasattr(used[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(used)
+    return np.concatenate(used)
