@@ -83,17 +83,31 @@ def test_the_stated_objective_is_least(part, degree):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_start_saves_steps_and_stays_as_it_is(part):
+def test_fields_of_several_strengths_are_those_of_each(part):
     graph, rows, weights, values = problem(part)
     data = FieldData.of(graph, rows, weights, values)
     system = FieldSystem(graph.similarity, tol=1e-5)
-    cold = system.solve(data, Strength(3.0, 0.01))
-    start = system.solve(data, Strength(3.0, 0.02))
-    before = start.copy()
-    warm = system.solve(data, Strength(3.0, 0.01), start)
-    np.testing.assert_array_equal(start, before)
-    np.testing.assert_allclose(warm, cold, atol=1e-3 * np.abs(cold).max())
-    np.testing.assert_array_equal(system.solve(data, Strength(3.0, 0.01), cold), cold)
+    strengths = [Strength(3.0, 0.1), Strength(3.0, 0.02), Strength(3.0, 0.02)]
+    z = graph.rows[:50]
+    found = list(system.along(data, strengths, z))
+    for strength, each in zip(strengths, found, strict=True):
+        alone = z @ system.solve(data, strength)
+        np.testing.assert_allclose(each, alone, atol=1e-3 * np.abs(alone).max())
+    np.testing.assert_array_equal(found[1], found[2])  # a start that is good enough stays
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("most", [1, 3, 4])
+def test_tables_wider_than_a_backend_takes_are_solved_in_parts(part, most, monkeypatch):
+    graph, rows, weights, values = problem(part, columns=4)
+    data, strength = FieldData.of(graph, rows, weights, values), Strength(3.0, 0.1)
+    system = FieldSystem(graph.similarity, tol=1e-5)
+    at = graph.rows[:50]
+    whole, along = system.solve(data, strength), list(system.along(data, [strength] * 2, at))
+    monkeypatch.setattr("graphkm.backends.host.HostColumns.most_columns", most)
+    np.testing.assert_allclose(system.solve(data, strength), whole, atol=1e-5)
+    for each, wanted in zip(system.along(data, [strength] * 2, at), along, strict=True):
+        np.testing.assert_allclose(each, wanted, atol=1e-5)
 
 
 @pytest.mark.parametrize("part", PARTS)

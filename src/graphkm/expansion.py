@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from .backends import as_centres, make_store, query_rows
+from .backends import active, as_centres, make_store, query_rows
 from .kernels import Kernel
 
 _ROWS = 8192  # rows of a large X converted at once
@@ -86,7 +86,7 @@ class KernelExpansion:
         self._X = X
         self._sparse = issparse(X)
         self._shift = mean_row(kernel, X) if shift is None else shift
-        self._store = self._new_store()
+        self._backend, self._store = active(), self._new_store()
         self._slot = np.full(X.shape[0], -1, np.int64)
         self._rows = np.empty(64, np.int64)
         self._coefficients = np.empty((64, n_outputs))
@@ -133,6 +133,7 @@ class KernelExpansion:
         """Return f at the rows of X, of shape (n, n_outputs)."""
         if self._sparse and not issparse(X):
             X = csr_array(X)
+        self._move_to_active_backend()
         out = np.empty((X.shape[0], self.n_outputs))
         for start in range(0, X.shape[0], _ROWS):
             part = slice(start, min(start + _ROWS, X.shape[0]))
@@ -144,13 +145,21 @@ class KernelExpansion:
         """Return the kernel between some rows of the data and all centres, offset included."""
         return self._with_offset(self._store.values(self._queries(self._X, rows)))
 
+    def matrix_at(self, X: Any) -> Any:
+        """Return the kernel between the rows of X and all centres, as an array of the backend."""
+        return self._with_offset(self._store.matrix(self.rows_of(X)))
+
     def between(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[Any]:
         """Return the kernel between two lists of rows of the data, offset included."""
+        return active().get(self.matrix(rows, others))
+
+    def matrix(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Any:
+        """Return the kernel between two lists of rows as an array of the backend."""
         small = self._new_store()
         queries = self._queries(self._X, rows)
         centres = queries if others is rows else self._queries(self._X, others)
         small.append(as_centres(self.kernel, others, centres))
-        return self._with_offset(small.values(queries))
+        return self._with_offset(small.matrix(queries))
 
     def diagonal(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return k(x, x) at some rows of the data, offset included."""
@@ -165,7 +174,7 @@ class KernelExpansion:
             return self.constant.copy()
         return self.offset * self.coefficients.sum(axis=0) + self.constant
 
-    def _with_offset(self, K: NDArray[Any]) -> NDArray[Any]:
+    def _with_offset(self, K: Any) -> Any:
         if self.offset:
             K += K.dtype.type(self.offset)
         return K
@@ -181,6 +190,16 @@ class KernelExpansion:
         # The centres of a precomputed kernel are row numbers: its rows may be gone.
         queries = self._queries(self._X, rows) if self.kernel.has_rows else None
         self._store.append(as_centres(self.kernel, rows, queries))
+
+    def _move_to_active_backend(self) -> None:
+        """Make the store anew if another backend computes now than when it was made."""
+        if self._backend is active() or self.kernel.native_code is None:
+            return
+        rows, coefficients = self.rows, self.coefficients
+        self._backend, self._store = active(), self._new_store()
+        if len(rows):
+            self._append(rows)
+            self._store.set(np.arange(len(rows)), np.ascontiguousarray(coefficients))
 
     def _new_store(self) -> Any:
         return make_store(

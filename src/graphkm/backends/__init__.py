@@ -1,7 +1,10 @@
 """Where the heavy sums are computed: stores of centres, dual problems, sparse systems.
 
 =========  =====================================================================
-base       `CentreStore`: what a store does
+base       `Backend` and its objects: stores, searches, tables for sparse systems
+device     which backend computes; `config_context`
+host       the processor's backend
+cuda/      the backend of NVIDIA cards
 native     dense and CSR rows, in compiled code
 tiles      any kernel in Python: precomputed values, the user's functions
 columns    the passes of conjugate gradients on a sparse matrix, in compiled code
@@ -10,8 +13,9 @@ select     which store serves which kernel, and how rows are handed to it
 =========  =====================================================================
 """
 
-from .base import CentreStore
+from .base import Backend, CentreStore, ColumnSystem, DeviceError, NeighbourSearch
 from .columns import SparseColumns, columns_step, columns_turn
+from .device import active, backend_for, config_context
 from .native import (
     InnerProducts,
     instruction_set,
@@ -24,12 +28,19 @@ from .steps import run_block
 from .tiles import in_precision
 
 __all__ = [
+    "Backend",
     "CentreStore",
+    "ColumnSystem",
+    "DeviceError",
     "InnerProducts",
+    "NeighbourSearch",
     "SparseColumns",
+    "active",
     "as_centres",
+    "backend_for",
     "columns_step",
     "columns_turn",
+    "config_context",
     "in_precision",
     "instruction_set",
     "largest_columns",

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from ..kernels import Kernel
 from .base import CentreStore
-from .native import NativeStore
+from .device import active
 from .tiles import TileStore
 
 
@@ -23,7 +23,7 @@ def make_store(
     dtype: Any = np.float32,
     n_threads: int = 1,
 ) -> CentreStore:
-    """Return an empty store: compiled if the kernel has a native code, else in Python tiles.
+    """Return an empty store: the active backend's, or Python tiles for a kernel without a code.
 
     Examples
     --------
@@ -37,13 +37,8 @@ def make_store(
     precision = np.dtype(dtype)
     if kernel.native_code is None:
         return TileStore(kernel, n_outputs, precision)
-    return NativeStore(
-        kernel,
-        n_features,
-        n_outputs,
-        sparse=sparse,
-        dtype=precision,
-        n_threads=n_threads,
+    return active().store(
+        kernel, n_features, n_outputs, sparse=sparse, dtype=precision, n_threads=n_threads
     )
 
 

@@ -4,6 +4,8 @@
 machine              `KernelMachine`: validation, the fitted f, predictions
 params               `Composed`: parameters that are parts
 labels, classes      which rows are labelled; classes as outputs
+calibration          `Calibration`: scores as probabilities
+calibration_folds    which labels are held out for it
 targets              quantities in units of their spread
 checks               looks at the data before the work begins; `GraphWarning`
 laplacian_svc        `LaplacianSVC`
@@ -24,6 +26,7 @@ ramp                 its concave-convex procedure
 ===================  ==============================================================
 """
 
+from .calibration import Calibration
 from .checks import GraphWarning, UnderflowError
 from .kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from .laplacian_regressor import LaplacianRegressor
@@ -31,6 +34,7 @@ from .laplacian_svc import LaplacianSVC
 from .transductive_svc import TransductiveSVC
 
 __all__ = [
+    "Calibration",
     "GraphWarning",
     "KernelRidgeCV",
     "KernelRidgeClassifierCV",

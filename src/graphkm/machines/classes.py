@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_consistent_length, compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from .calibration import FEWEST, Calibration, class_columns
+from .calibration_folds import calibration_folds
 from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from .machine import KernelMachine
 
@@ -22,12 +27,33 @@ class CodedLabels(NamedTuple):
     targets: NDArray[np.float64]  # -1 and +1, of shape (n_labeled, 1 or n_classes)
     weights: NDArray[np.float64]
 
+    def part(self, kept: NDArray[np.int64]) -> CodedLabels:
+        """Return some of the labels; their rows are positions among the labelled ones."""
+        labeled = np.zeros_like(self.labeled)
+        labeled[np.flatnonzero(self.labeled)[kept]] = True
+        return CodedLabels(labeled, self.known[kept], self.targets[kept], self.weights[kept])
+
+
+def can_tell_probabilities(model: Any) -> bool:
+    """Return True if there are probabilities; else raise AttributeError, which says why not."""
+    if not getattr(model, "probability", True):
+        raise AttributeError(
+            "predict_proba needs fits to folds of the labels, which take their time; pass "
+            "probability=True and fit again."
+        )
+    if hasattr(model, "classes_") and not hasattr(model, "calibration_"):
+        raise AttributeError(
+            f"This {type(model).__name__} has no probabilities: it comes from another program, or "
+            "from a model file of an earlier version. Fit it again for predict_proba."
+        )
+    return True
+
 
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """A kernel machine with the further parameter `class_weight`."""
 
     class_weight: dict[Any, float] | str | None
-    _given: tuple[NDArray[np.int64], NDArray[np.int64]]
+    calibration_: Calibration
 
     def _encode_classes(self, X: Any, y: Any, sample_weight: Any) -> CodedLabels:
         """Check the labels, and code them as targets -1 and +1."""
@@ -129,12 +155,70 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         hits = self.predict(X)[labeled] == values[labeled]
         return float(np.average(hits, weights=weights))
 
+    @available_if(can_tell_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the classes' probabilities, of shape (n, n_classes).
+
+        Labels that were held out show how sure scores are: see `graphkm.machines.Calibration`.
+        The class that `predict` names has the largest probability, unless ``class_weight`` has
+        moved the decisions: probabilities keep the shares of the classes among the labels.
+        """
+        return self._probabilities(X)
+
+    @available_if(can_tell_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the classes' probabilities."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    def _probabilities(self, X: Any) -> NDArray[np.float64]:
+        scores = self._scores(X)
+        return self.calibration_.probabilities(class_columns(scores), winning_class(scores))
+
+    def _calibrated(
+        self, scores: NDArray[np.float64], codes: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> Calibration:
+        """Return what held-out scores and labels say; `weights` hold class weights, too."""
+        factors = self._factor_of[codes] if self.class_weight is not None else np.ones(len(codes))
+        weights = weights / np.where(factors > 0, factors, 1.0)
+        used = weights > 0
+        if np.count_nonzero(used) < FEWEST or not np.isfinite(scores[used]).all():
+            return Calibration.usual(len(self.classes_), len(codes))
+        columns = class_columns(scores[used])
+        keeps = self.class_weight is None
+        return Calibration.fit(columns, codes[used], weights[used], keeps=keeps)
+
+    def _calibrated_by_fits(
+        self, X: Any, coded: CodedLabels, learn: Callable[[Any, CodedLabels], Any]
+    ) -> Calibration:
+        """Return what fits to folds of the labels say; `learn` fits a copy to some of them."""
+        folds, rows = calibration_folds(coded.known, coded.weights), np.flatnonzero(coded.labeled)
+        if not folds:
+            return Calibration.usual(len(self.classes_), len(rows))
+        scores = []
+        for train, test in folds:
+            fold = clone(self)
+            fold.classes_, fold.n_features_in_ = self.classes_, self.n_features_in_
+            with warnings.catch_warnings():  # the user did not ask for these fits
+                warnings.simplefilter("ignore")
+                learn(fold, coded.part(train))
+            scores.append(fold.decision_function(X[rows[test]]).reshape(len(test), -1))
+        held = np.concatenate([test for _, test in folds])
+        return self._calibrated(np.concatenate(scores), coded.known[held], coded.weights[held])
+
+    def _transduce(self, X: Any, labeled: NDArray[np.bool_], codes: NDArray[np.int64]) -> None:
+        """Keep the labels of the training rows; given ones stay."""
+
+        def find(rows: Any) -> NDArray[Any]:
+            found = winning_class(self._training_scores(rows))
+            found[labeled] = codes
+            return found.astype(np.min_scalar_type(len(self.classes_) - 1))
+
+        self._transduce_all(X, find)
+
     @property
     def transduction_(self) -> NDArray[Any]:
         """Labels of the training rows."""
-        codes = winning_class(self._training_scores())
-        rows, given = self._given
-        codes[rows] = given
+        codes = self._remembered()
         return np.asarray(self.classes_[codes])
 
     def _class_factors(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -148,7 +232,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             raise ValueError(
                 f"class_weight must hold finite numbers >= 0, got {self.class_weight!r}."
             )
-        return np.asarray(factors[codes], dtype=np.float64)
+        self._factor_of = np.asarray(factors, dtype=np.float64)
+        return self._factor_of[codes]
 
 
 def winning_class(scores: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..expansion import KernelExpansion
 from ..kernels import Kernel
-from .classes import winning_class
+from .calibration import FEWEST, Calibration
+from .classes import can_tell_probabilities, winning_class
 from .ridge_base import BaseKernelRidge
 from .ridge_solvers import Matrix
 from .targets import spread_of
@@ -63,6 +65,8 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
     held_out_ : ndarray of shape (n_samples, n_classes)
         Class shares of every training row from a fit without its own label. They sum to 1, and
         are not clipped. Model files do not keep them.
+    calibration_ : Calibration
+        How shares become probabilities.
     classes_ : ndarray
         The labels in order.
     support_, support_vectors_, dual_coef_, intercept_, kernel_
@@ -99,7 +103,8 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
+    def encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
+        """Return what is learnt of labels, one column per class, and the weights of the rows."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         K = len(self.classes_)
@@ -110,10 +115,12 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
             )
         first = 1 if K == 2 else 0
         targets = (codes[:, None] == np.arange(first, K)) - 1.0 / K
+        self._class_factors = np.ones(K)
         if self.class_weight is not None:
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-            weights = weights * factors[codes]
-        return targets, weights
+            self._class_factors = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=y
+            )
+        return targets, weights * self._class_factors[codes]
 
     def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float:
         wrong = winning_class(held) != winning_class(targets)
@@ -122,10 +129,22 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         # The fewer rows, the less is known from errors alone.
         return float(np.average(wrong + _MARGIN / np.sqrt(len(held)) * squares, weights=weights))
 
-    def _set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+    def set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+        """Set the held-out shares of all training rows, and their accuracy."""
         hits = winning_class(held) == winning_class(targets)
         self.best_score_ = float(np.average(hits, weights=weights))
         self.held_out_ = self._as_shares(held)
+        # Class weights would shift the base rates.
+        codes = winning_class(targets)
+        factors = self._class_factors[codes]
+        weights = weights / np.where(factors > 0, factors, 1.0)
+        used = weights > 0
+        if np.count_nonzero(used) < FEWEST:
+            self.calibration_ = Calibration.usual(len(self.classes_), len(codes))
+            return
+        self.calibration_ = Calibration.fit(
+            self.held_out_[used], codes[used], weights[used], keeps=self.class_weight is None
+        )
 
     def _as_shares(self, scores: Matrix) -> Matrix:
         both = np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
@@ -148,10 +167,16 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         """
         return self._as_shares(self._scores(X))
 
+    @available_if(can_tell_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the shares, clipped to [0, 1] and normalised, of shape (n, n_classes)."""
-        shares = np.clip(self.shares(X), 0.0, 1.0)
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        """Return the classes' probabilities, of shape (n, n_classes), fitted to `held_out_`."""
+        scores = self._scores(X)
+        return self.calibration_.probabilities(self._as_shares(scores), winning_class(scores))
+
+    @available_if(can_tell_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the classes' probabilities."""
+        return np.asarray(np.log(self.predict_proba(X)))
 
 
 class KernelRidgeCV(RegressorMixin, BaseKernelRidge):
@@ -215,7 +240,7 @@ class KernelRidgeCV(RegressorMixin, BaseKernelRidge):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
+    def encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
         """Return y in spreads and a column of ones, which tells what the mean contributes."""
         y = np.asarray(y, dtype=np.float64)
         self.origin_ = float(np.average(y, weights=weights))
@@ -226,7 +251,8 @@ class KernelRidgeCV(RegressorMixin, BaseKernelRidge):
         errors = _with_own_mean(held, targets, weights) - targets[:, 0]
         return float(np.average(np.square(errors), weights=weights))
 
-    def _set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+    def set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+        """Set the held-out predictions of all training rows, and their R^2."""
         spread = float(np.average(np.square(targets[:, 0]), weights=weights))
         loss = self._loss(held, targets, weights)
         self.best_score_ = 1.0 - loss / spread if spread else float("nan")
@@ -235,9 +261,9 @@ class KernelRidgeCV(RegressorMixin, BaseKernelRidge):
     def _decoded(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.origin_ + self.spread_ * scores
 
-    def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
+    def set_expansion(self, f: KernelExpansion) -> None:
         """Set the fitted f and the attributes that show it, in the units of y."""
-        super().set_expansion(f, training_rows)
+        super().set_expansion(f)
         self.dual_coef_ = self.spread_ * self.dual_coef_
         self.intercept_ = self._decoded(self.intercept_)
 

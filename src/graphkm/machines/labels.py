@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 
 DEFAULT_MARKER = -1
 
@@ -92,16 +93,38 @@ def refuse_ambiguous(y: NDArray[Any], unlabeled: Any) -> None:
         )
 
 
-def missing_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where y holds None, NaN or NA.
+def checked_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes of labels, none of them missing; raise if they cannot be learnt.
 
     Examples
     --------
-    >>> missing_mask(np.array(["a", None, float("nan")], dtype=object))
-    array([False,  True,  True])
+    >>> checked_classes(np.array([2, 1, 2]))
+    array([1, 2])
+    """
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
+    check_classification_targets(labels)
+    classes = np.unique(labels)
+    if len(classes) < 2:
+        raise ValueError(
+            f"The labelled rows hold only one class, {classes.tolist()[0]!r}; at least two "
+            "classes are needed. Label rows of another class too."
+        )
+    return classes
+
+
+def missing_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where y holds None, NaN, NA or an empty text, which files have for no label.
+
+    Examples
+    --------
+    >>> missing_mask(np.array(["a", None, float("nan"), ""], dtype=object))
+    array([False,  True,  True,  True])
     """
     if y.dtype.kind == "f":
         return np.isnan(y)
+    if y.dtype.kind == "U":
+        return np.asarray(y == "")
     if y.dtype.kind != "O":
         return np.zeros(y.shape, dtype=bool)
     return np.array([_is_missing(value) for value in y.ravel()], dtype=bool).reshape(y.shape)
@@ -109,6 +132,8 @@ def missing_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _is_missing(value: Any) -> bool:
     # Comparing pandas.NA gives neither True nor False, so its type is looked at.
+    if isinstance(value, str):
+        return value == ""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._parameters import check_flag
 from ..graphs import GraphPart
 from ..kernels import Kernel
 from ..smoothness import IteratedLaplacian
@@ -28,7 +29,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
 
     Parameters
     ----------
-    gamma_A, gamma_I, kernel, gamma, max_iter, precision, max_memory, n_jobs
+    gamma_A, gamma_I, kernel, gamma, max_iter, precision, max_memory, transduce, n_jobs
         As in `LaplacianSVC`.
     graph : {"knn", "precomputed"} or GraphPart, default="knn"
         As in `LaplacianSVC`; KNN's "auto" neighbours are 10, but at most the root of the number
@@ -87,6 +88,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         unlabeled: float | None = None,
         precision: str = "double",
         max_memory: float | str = "auto",
+        transduce: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma_A = gamma_A
@@ -102,6 +104,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         self.unlabeled = unlabeled
         self.precision = precision
         self.max_memory = max_memory
+        self.transduce = transduce
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
@@ -123,6 +126,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         self
         """
         self._check_parameters()
+        check_flag("transduce", self.transduce)
         X = self._validate_rows(X, reset=True)
         labeled, known = self._known_targets(y)
         self._check_labels(X, labeled)
@@ -132,5 +136,5 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         self.spread_ = spread_of(known - self.origin_, weights)
         self._fit(X, labeled, self._coded(known), weights, SquaredError(), affinity)
         self.objective_ *= self.spread_**2
-        self._given = (np.flatnonzero(labeled), known)
+        self._transduce(X, labeled, known)
         return self

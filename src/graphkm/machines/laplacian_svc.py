@@ -14,7 +14,7 @@ from ..graphs import GraphPart
 from ..kernels import Kernel
 from ..losses import Hinge, Loss
 from ..smoothness import IteratedLaplacian
-from .classes import KernelClassifier, winning_class
+from .classes import CodedLabels, KernelClassifier, winning_class
 from .early_stopping import EarlyStopping
 from .labels import as_label_array
 from .laplacian_base import BaseLaplacian
@@ -43,8 +43,6 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         Weight of the norm of f, positive; 1 / (2 C) of an SVM.
     gamma_I : float, default=1.0
         Weight of the graph term; 0 ignores the unlabelled rows.
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        max(0, 1 - y f)^2, or max(0, 1 - y f), which needs solver="newton".
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
         As in `GKMClassifier`; "rbf" by default.
     gamma : {"spread", "scale", "auto"} or float, default="spread"
@@ -54,6 +52,20 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         pairs take part. KNN's "auto" neighbours are 20, but at most twice the root of the number
         of rows, and its "auto" weights are "local"; weights=0 gives every edge weight 1.
         "precomputed" is the matrix passed to ``fit(X, y, affinity=W)``.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the losses per class, as in `sklearn.svm.SVC`.
+    unlabeled : default=-1
+        The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
+        unlabelled; None means that nothing else does.
+    probability : bool, default=False
+        Whether there is `predict_proba`. It takes up to ten more fits, to folds of the labels.
+    n_jobs : int or None, default=None
+        Threads; None is every core of the process.
+
+    Other Parameters
+    ----------------
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        max(0, 1 - y f)^2, or max(0, 1 - y f), which needs solver="newton".
     smoothness : "auto" or IteratedLaplacian, default="auto"
         The degree q of the Laplacian, and whether it is normalised: I - D^(-1/2) W D^(-1/2), or
         D - W. "auto" is ``IteratedLaplacian(degree=4)``.
@@ -72,11 +84,6 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         stops if the errors there do not fall.
     fit_intercept : bool, default=False
         Whether there is a b. It has no penalty of its own.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the losses per class, as in `sklearn.svm.SVC`.
-    unlabeled : default=-1
-        The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
-        means that nothing else does.
     precision : {"single", "double"}, default="double"
         Of the kernel values; "single" halves the memory of "cg".
     max_memory : float or "auto", default="auto"
@@ -84,8 +91,10 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         matrix does not fit, "cg" computes its rows in blocks at every step. If "newton" does not
         fit, solver="auto" takes "cg", and solver="newton" raises a MemoryError that says what to
         do.
-    n_jobs : int or None, default=None
-        Threads; None is every core of the process.
+    transduce : bool, default=True
+        Whether `transduction_` is kept. It is computed when it is first asked for, or when the
+        model is copied or saved. Until then the model holds a copy of the rows, or the rows
+        themselves if they take more than 16 MiB.
 
     Attributes
     ----------
@@ -98,7 +107,9 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
     intercept_ : ndarray of shape (1 or n_classes,)
         b.
     transduction_ : ndarray of shape (n_samples,)
-        Labels of the training rows, predicted when asked for; given labels are kept.
+        Labels of the training rows; given labels are kept.
+    calibration_ : Calibration
+        How scores become probabilities; with probability=True.
     objective_ : float
         The objective, summed over one-vs-rest problems.
     solver_ : str
@@ -143,6 +154,8 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         unlabeled: Any = -1,
         precision: str = "double",
         max_memory: float | str = "auto",
+        probability: bool = False,
+        transduce: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.gamma_A = gamma_A
@@ -161,6 +174,8 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         self.unlabeled = unlabeled
         self.precision = precision
         self.max_memory = max_memory
+        self.probability = probability
+        self.transduce = transduce
         self.n_jobs = n_jobs
 
     def fit(
@@ -195,8 +210,22 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         self._check_parameters()
         check_choice("loss", self.loss, tuple(_LOSSES))
         check_flag("early_stopping", self.early_stopping)
+        check_flag("probability", self.probability)
+        check_flag("transduce", self.transduce)
         X = self._validate_rows(X, reset=True)
-        labeled, codes, targets, weights = self._encode_classes(X, y, sample_weight)
+        coded = self._encode_classes(X, y, sample_weight)
+        self._learn(X, coded, affinity, validation)
+        self.__dict__.pop("calibration_", None)
+        if self.probability:
+            self.calibration_ = self._calibrated_by_fits(
+                X, coded, lambda fold, part: fold._learn(X, part, affinity)
+            )
+        self._transduce(X, coded.labeled, coded.known)
+        return self
+
+    def _learn(self, X: Any, coded: CodedLabels, affinity: Any, validation: Any = None) -> None:
+        """Fit to labels that are checked and coded."""
+        labeled, _, targets, weights = coded
 
         def make_check(expansion: KernelExpansion) -> Check | None:
             if not self.early_stopping:
@@ -206,8 +235,6 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
 
         loss = _LOSSES[self.loss]
         self._fit(X, labeled, targets, weights, loss, affinity, make_check)
-        self._given = (np.flatnonzero(labeled), codes)
-        return self
 
     def _validation_error(
         self, expansion: KernelExpansion, X: Any, y: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,14 @@ from .._parameters import count_threads
 from ..expansion import KernelExpansion, default_threads
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from .checks import canonical_csr, check_range, largest_kernel_value
+from .namespaces import AnyNamespace
+from .remembering import Remembering
 
+_BLOCK = 2**16  # rows scored at a time
 _VISIBLE = 1e-4  # change of a score that rounding must not reach
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
     """An estimator whose f is a sum of kernels over rows of its training data.
 
     Subclasses have the parameters `kernel`, `gamma`, `unlabeled` and `n_jobs`.
@@ -29,6 +33,7 @@ class KernelMachine(BaseEstimator):
     gamma: float | str
     unlabeled: Any
     n_jobs: int | None
+    transduce: bool
 
     # ------------------------------------------------------------------ fit
 
@@ -80,16 +85,15 @@ class KernelMachine(BaseEstimator):
             n_threads=self.n_threads(),
         )
         f.set(np.arange(len(support)) if kernel.has_rows else support, coefficients)
-        self.set_expansion(f, X)
+        self.set_expansion(f)
 
-    def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
+    def set_expansion(self, f: KernelExpansion) -> None:
         """Set the fitted f and the attributes that show it."""
         self.expansion_ = f
         self.kernel_ = f.kernel
         self.support_vectors_ = f.centres
         self.dual_coef_ = np.ascontiguousarray(f.coefficients.T)
         self.intercept_: NDArray[np.float64] = f.intercept
-        self._training_rows = training_rows
 
     # ------------------------------------------------------------------ input
 
@@ -126,9 +130,10 @@ class KernelMachine(BaseEstimator):
             check_range(rows, self.expansion_.dtype)
         return self.expansion_.scores(rows)
 
-    def _training_scores(self) -> NDArray[np.float64]:
+    def _training_scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the training rows."""
-        return self._scores_at(self._kept_rows())
+        blocks = range(0, X.shape[0], _BLOCK)
+        return np.concatenate([self._scores_at(X[first : first + _BLOCK]) for first in blocks])
 
     def _weights_to_score(
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
@@ -139,21 +144,32 @@ class KernelMachine(BaseEstimator):
             raise ValueError("None of the rows to score is labelled; pass some with a label.")
         return None if sample_weight is None else np.asarray(sample_weight)[labeled]
 
-    def _kept_rows(self) -> Any:
-        check_is_fitted(self)
-        if self._training_rows is None:
-            raise AttributeError(
-                "transduction_ is computed from the training rows, which are not kept in a "
-                "saved or copied model, nor by partial_fit; call predict on them instead."
-            )
-        return self._training_rows
+    # ------------------------------------------------------------------ labels of training rows
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the training rows out of what is saved."""
-        state = dict(super().__getstate__())
-        if "_training_rows" in state:
-            state["_training_rows"] = None
-        return state
+    def _transduce_all(self, X: Any, find: Callable[[Any], NDArray[Any]]) -> None:
+        """Keep what `find` says of the training rows, now or when it is asked for."""
+        self.set_transduced(None)
+        if not self.transduce:
+            return
+        if self._scores_are_known():
+            self.set_transduced(find(X))
+        else:
+            self.transduce_later(X, find)
+
+    def _scores_are_known(self) -> bool:
+        """Return whether the scores of training rows cost little, or a copy of X too much."""
+        return not self.kernel_.has_rows
+
+    def _remembered(self) -> NDArray[Any]:
+        check_is_fitted(self)
+        found = self.transduced()
+        if found is None:
+            raise AttributeError(
+                "transduction_ is not known: it is set by fit with transduce=True, not by "
+                "partial_fit, and model files of earlier versions do not hold it. Call predict "
+                "on the training rows instead."
+            )
+        return found
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the estimator takes."""

@@ -9,11 +9,12 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 
 from .._parts import Part
+from .namespaces import AnyNamespace
 
 Resolver = Callable[[Any], Part]
 
 
-class Composed(BaseEstimator):
+class Composed(AnyNamespace, BaseEstimator):
     """An estimator with parameters that are parts, or names that stand for parts."""
 
     def _resolvers(self) -> Mapping[str, Resolver]:

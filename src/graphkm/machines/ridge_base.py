@@ -19,8 +19,8 @@ from ..expansion import KernelExpansion
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from .checks import canonical_csr, check_range, largest_kernel_value
 from .machine import KernelMachine
-from .ridge_search import choose, fit_near
-from .ridge_solvers import Matrix, RidgeFit, RidgeProblem
+from .ridge_search import SEARCHED, Choice, choose, fit_all, fit_sums
+from .ridge_solvers import LandmarkBasis, LandmarkFit, LandmarkSums, Matrix, RidgeProblem
 
 _GAMMAS = (1.0, 3.0)  # times the gamma "spread"
 _ALPHAS = 10.0 ** np.arange(-3.0, 1.25, 0.5)  # times the mean k(x, x)
@@ -36,19 +36,19 @@ class BaseKernelRidge(KernelMachine):
     alphas: Sequence[float] | None
     n_landmarks: int | str
     random_state: Any
+    held_out_: NDArray[np.float64]
     _n_outputs: int | None = None  # columns of the targets that f learns; None is all
 
     @abstractmethod
-    def _encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
+    def encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
         """Return what is learnt, of shape (n, columns), and the weights of the rows."""
 
     @abstractmethod
     def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float: ...
 
     @abstractmethod
-    def _set_held_out(
-        self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]
-    ) -> None: ...
+    def set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+        """Set the held-out scores of all training rows, and their score."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose gamma and alpha, and learn f.
@@ -79,11 +79,11 @@ class BaseKernelRidge(KernelMachine):
         if kernel.native_code is not None:
             check_range(X, np.dtype(np.float64))
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        targets, weights = self._encode(y, weights)
+        targets, weights = self.encode(y, weights)
         used = np.flatnonzero(weights)
         if len(used) == 0:
             raise ValueError("By sample_weight and class_weight, no row has a positive weight.")
-        with blas_threads_for(len(used), self._count_landmarks(len(used))):
+        with blas_threads_for(len(used), self.count_landmarks(len(used))):
             self._learn(kernel, X, targets, weights, used)
         return self
 
@@ -117,21 +117,86 @@ class BaseKernelRidge(KernelMachine):
     ) -> None:
         rows = X if len(used) == X.shape[0] else X[used]
         problem = RidgeProblem(kernel, rows, targets[used], weights[used], self.n_threads())
-        order = check_random_state(self.random_state).permutation(len(used))
-        m = self._count_landmarks(len(used))
-        gammas, extend = self._gammas(problem), self.gammas is None
-        best = choose(problem, gammas, self._alphas, self._loss, order, m, extend=extend)
-        fit = fit_near(best, self._loss, np.sort(order[:m]))
-        self.alpha_ = fit.alpha
-        self.gamma_: float | None = getattr(best.problem.kernel, "gamma", None)
-        self.support_ = used[fit.landmarks]
-        self._set_f(best.problem.kernel, X[self.support_], fit)
+        order, m = self.drawn(len(used)), self.count_landmarks(len(used))
+        best = self._choose(problem, order, m)
+        if m == len(used):
+            full = fit_all(best, self._loss)
+            self._set_f(best, X[used], used, full.coefficients, full.alpha, full.dtype)
+            own = full.held_out
+        else:
+            basis = self._basis(best, order[:m], len(used))
+            sums = basis.sums(rows, problem.targets, problem.weights)
+            fit = self.fit_sums(best, basis, sums, used[np.sort(order[:m])])
+            own = basis.held_out(fit, rows, problem.targets, problem.weights)
         held = np.zeros_like(targets)
-        held[used] = fit.held_out
+        held[used] = own
         unused = np.flatnonzero(weights == 0)
         if len(unused):
             held[unused, : self._n_outputs] = self.expansion_.scores(X[unused])
-        self._set_held_out(held, targets, weights)
+        self.set_held_out(held, targets, weights)
+
+    def _choose(self, problem: RidgeProblem, order: NDArray[np.int64], m: int) -> Choice:
+        gammas, extend = self._gammas(problem), self.gammas is None
+        return choose(problem, gammas, self._alphas, self._loss, order, m, extend=extend)
+
+    def _basis(self, best: Choice, landmarks: NDArray[np.int64], n: int) -> LandmarkBasis:
+        """Return the landmarks among the rows of a choice, for sums over n rows."""
+        problem = best.problem
+        dtype = problem.dtype(float(best.alphas[best.best]), n)
+        rows = problem.X[np.sort(landmarks)]
+        return LandmarkBasis(problem.kernel, rows, dtype, problem.n_threads)
+
+    # ------------------------------------------------------------------ rows in parts
+
+    def drawn(self, n: int) -> NDArray[np.int64]:
+        """Return n rows in random order: the first choose gamma, the first of these span f."""
+        return np.asarray(check_random_state(self.random_state).permutation(n))
+
+    def n_chosen_on(self, n: int) -> int:
+        """Return how many of n rows ``choose_on`` has to see."""
+        return min(n, max(SEARCHED, self.count_landmarks(n)))
+
+    def choose_on(
+        self,
+        X: Any,
+        targets: Matrix,
+        weights: NDArray[np.float64],
+        order: NDArray[np.int64],
+        n: int,
+    ) -> tuple[Choice, LandmarkBasis]:
+        """Choose gamma on some of n rows, and return the choice and the landmarks.
+
+        This, ``fit_sums`` and ``set_held_out`` are ``fit`` where rows lie in parts. If some
+        rows are all rows, they do the same.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix
+            The first rows of ``drawn``, as many as ``n_chosen_on`` says.
+        targets, weights
+            What ``encode`` said of them.
+        order : ndarray of int
+            The rows of X in the order in which they were drawn.
+        n : int
+            Rows of all parts, more than the landmarks.
+        """
+        kernel, X = self._checked_kernel(), self._validate_rows(X, reset=True)
+        problem = RidgeProblem(kernel, X, targets, weights, self.n_threads())
+        m = self.count_landmarks(n)
+        best = self._choose(problem, order, m)
+        return best, self._basis(best, order[:m], n)
+
+    def fit_sums(
+        self,
+        best: Choice,
+        basis: LandmarkBasis,
+        sums: LandmarkSums,
+        support: NDArray[np.int64],
+    ) -> LandmarkFit:
+        """Learn f from the sums over all rows; `support` are the numbers of the landmarks."""
+        fit = fit_sums(best, self._loss, basis, sums)
+        self._set_f(best, basis.landmarks, support, fit.coefficients, fit.alpha, basis.dtype)
+        return fit
 
     def _gammas(self, problem: RidgeProblem) -> list[float | None]:
         """Return the gammas to try; None for a kernel that has none, or its own."""
@@ -151,24 +216,36 @@ class BaseKernelRidge(KernelMachine):
         mean = float(problem.kernel.diagonal(problem.X).mean())
         return _ALPHAS * (mean if mean > 0 else 1.0)
 
-    def _count_landmarks(self, n: int) -> int:
+    def count_landmarks(self, n: int) -> int:
+        """Return how many of n rows are landmarks."""
         if self.n_landmarks == "auto":
             return n if n <= _ALL else _LANDMARKS
         return min(n, int(self.n_landmarks))
 
-    def _set_f(self, kernel: Kernel, centres: Any, fit: RidgeFit) -> None:
+    def _set_f(
+        self,
+        best: Choice,
+        centres: Any,
+        support: NDArray[np.int64],
+        coefficients: Matrix,
+        alpha: float,
+        dtype: Any,
+    ) -> None:
         """Keep f, in single precision if the fit was and that moves no score visibly.
 
         Coefficients are residuals over alpha, of both signs: their rounding errors do not add up.
         """
-        a = np.ascontiguousarray(fit.coefficients[:, : self._n_outputs])
+        kernel = best.problem.kernel
+        self.alpha_, self.support_ = alpha, support
+        self.gamma_: float | None = getattr(kernel, "gamma", None)
+        a = np.ascontiguousarray(coefficients[:, : self._n_outputs])
         error = np.finfo(np.float32).eps * largest_kernel_value(kernel, centres, np.float64)
         visible = error * np.sqrt(np.square(a).sum(axis=0).max()) > _VISIBLE
         f = KernelExpansion(
             kernel,
             centres,
             a.shape[1],
-            dtype=np.float64 if visible else fit.dtype,
+            dtype=np.float64 if visible else dtype,
             n_threads=self.n_threads(),
         )
         f.set(np.arange(len(a)), a)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from .ridge_solvers import (
     FullRidge,
-    LandmarkRidge,
+    LandmarkBasis,
+    LandmarkFit,
+    LandmarkSums,
     Matrix,
     RidgeFit,
     RidgeProblem,
@@ -22,11 +24,13 @@ from .ridge_solvers import (
 Judge = Callable[[Matrix, Matrix, NDArray[np.float64]], float]
 """Returns the loss of held-out scores, given targets and weights."""
 
+SEARCHED = 10_000
+"""Rows on which gamma and alpha are chosen, if there are more."""
+
 _STEP = 3.0  # between two values of gamma
 _MORE = 3  # values of gamma beyond the ends of the list
 _LANDMARKS = 600  # of the fits that are compared, if all rows are landmarks in the end
 _SHARED = 1000  # if not: with too few of these, gamma would be too small for the others
-_ROWS = 10_000
 _FEW = 3000  # rows up to which a third alpha is tried if all are landmarks
 _JUDGED = 4096  # rows on which alphas are compared if not
 
@@ -72,7 +76,7 @@ def choose(
         Whether more gammas are tried while the best is the smallest or the largest.
     """
     most = _LANDMARKS if n_landmarks == len(order) else _SHARED
-    rows, landmarks = np.sort(order[:_ROWS]), np.sort(order[: min(most, n_landmarks)])
+    rows, landmarks = np.sort(order[:SEARCHED]), np.sort(order[: min(most, n_landmarks)])
 
     def attempt(gamma: float | None) -> Choice:
         kernel = problem.kernel if gamma is None else problem.kernel.with_gamma(gamma)
@@ -95,42 +99,45 @@ def choose(
     return tried[best]
 
 
-def fit_near(choice: Choice, judge: Judge, landmarks: Rows) -> RidgeFit:
-    """Return the fit on these landmarks, with the chosen alpha or one beside it.
+def fit_all(choice: Choice, judge: Judge) -> RidgeFit:
+    """Return the fit with all rows as landmarks, with the chosen alpha or one beside it.
 
     The best alpha falls as landmarks are added. So no other alpha is tried if the choice was made
     with as many landmarks.
     """
-    problem, alphas, best = choice.problem, choice.alphas, choice.best
-    dtype = problem.dtype(float(alphas[best]), len(problem))
-    tries = 1 if len(landmarks) == len(choice.landmarks) else 3
-    if len(landmarks) == len(problem):
-        full, every = FullRidge(problem, dtype), np.arange(len(problem))
-        tries = min(tries, 3 if len(problem) <= _FEW else 2)
-        return _best_fit(full.fit, choice, judge, every, tries)
-    ridge = LandmarkRidge(problem, landmarks, dtype)
-    judged = choice.rows[:: -(-len(choice.rows) // _JUDGED)]
-    if tries > 1:
-        fit = _best_fit(lambda alpha: ridge.fit(alpha, judged), choice, judge, judged, tries)
-        best = int(np.searchsorted(alphas, fit.alpha))
-    return ridge.fit(float(alphas[best]))
+    problem, n = choice.problem, len(choice.problem)
+    full = FullRidge(problem, problem.dtype(float(choice.alphas[choice.best]), n))
+    fits: dict[int, RidgeFit] = {}
+
+    def loss(index: int) -> float:
+        fits[index] = full.fit(float(choice.alphas[index]))
+        return judge(fits[index].held_out, problem.targets, problem.weights)
+
+    tries = 1 if n == len(choice.landmarks) else 3 if n <= _FEW else 2
+    return fits[_best_near(choice, loss, tries)]
 
 
-def _best_fit(
-    fit: Callable[[float], RidgeFit], choice: Choice, judge: Judge, judged: Rows, tries: int
-) -> RidgeFit:
-    """Return the best of up to `tries` fits: the chosen alpha, the one below, one beside these."""
-    targets, weights = choice.problem.targets[judged], choice.problem.weights[judged]
+def fit_sums(choice: Choice, judge: Judge, basis: LandmarkBasis, sums: LandmarkSums) -> LandmarkFit:
+    """Return the fit on landmarks, whose alpha is judged on some rows of the choice."""
+    problem, m = choice.problem, len(sums.gram)
+    rows = choice.rows[:: -(-len(choice.rows) // _JUDGED)]
+    X, targets, weights = problem.X[rows], problem.targets[rows], problem.weights[rows]
+    fits: dict[int, LandmarkFit] = {}
+
+    def loss(index: int) -> float:
+        fits[index] = basis.fit(sums, float(choice.alphas[index]))
+        return judge(basis.held_out(fits[index], X, targets, weights), targets, weights)
+
+    tries = 1 if m == len(choice.landmarks) else 3
+    return fits[_best_near(choice, loss, tries)]
+
+
+def _best_near(choice: Choice, judged: Callable[[int], float], tries: int) -> int:
+    """Return the best of up to `tries` alphas: the chosen one, the one below, one beside these."""
     losses: dict[int, float] = {}
-    found: RidgeFit | None = None
     index = choice.best
     while len(losses) < tries and 0 <= index < len(choice.alphas):
-        candidate = fit(float(choice.alphas[index]))
-        loss = judge(candidate.held_out, targets, weights)
-        if found is None or loss < min(losses.values()):
-            found = candidate
-        losses[index] = loss
+        losses[index] = judged(index)
         lower = min(losses)
         index = lower - 1 if losses[lower] == min(losses.values()) else choice.best + 1
-    assert found is not None
-    return found
+    return min(losses, key=lambda place: losses[place])

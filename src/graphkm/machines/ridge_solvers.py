@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, eigh, get_lapack_funcs, solve_triangular
-from scipy.linalg.blas import dtrmm
 
 from .._memory import require_memory
+from ..backends import Backend, active
 from ..expansion import KernelExpansion
 from ..kernels import Kernel
 from .checks import largest_kernel_value, rounding_of_exponents
@@ -79,30 +78,33 @@ class RidgeProblem:
         coarse = rounding_of_exponents(self.kernel, self.X, np.float32) > _COARSE
         return np.dtype(np.float64 if coarse or noise > _NOISE * alpha else np.float32)
 
-    def values(self, dtype: Any) -> Callable[[Rows, Rows], NDArray[Any]]:
-        """Return the function that computes kernel values between two lists of rows."""
+    def values(self, dtype: Any) -> Callable[[Rows, Rows], Any]:
+        """Return the function that computes kernel values between two lists of rows.
+
+        They are an array of the active backend.
+        """
         f = KernelExpansion(self.kernel, self.X, dtype=dtype, n_threads=self.n_threads)
-        return f.between
+        return f.matrix
 
 
 def held_out_by_alpha(
     problem: RidgeProblem, rows: Rows, landmarks: Rows, alphas: NDArray[np.float64]
 ) -> Iterator[Matrix]:
     """Yield the held-out scores of some rows for every alpha, from one eigendecomposition."""
+    backend = active()
     dtype = problem.dtype(float(alphas.min()), len(landmarks))
-    factor = _landmark_factor(problem, landmarks, dtype)
+    factor = _landmark_factor(problem.values(np.float64)(landmarks, landmarks), dtype)
     root = np.sqrt(problem.weights[rows])[:, None]
     y = root * problem.targets[rows]
-    phi = _features(problem.values(dtype)(rows, landmarks), factor) * root.astype(dtype)
-    values, vectors = eigh(
-        (phi.T @ phi).astype(np.float64), driver="evd", overwrite_a=True, check_finite=False
-    )
+    K = problem.values(dtype)(rows, landmarks)
+    phi = _features(backend, K, factor) * backend.put(root, dtype)
+    values, vectors = backend.eigh((phi.T @ phi).astype(np.float64))
     phi = phi @ vectors.astype(dtype)
-    right = phi.T @ y.astype(dtype)
-    shrink = 1.0 / (np.maximum(values, 0.0)[:, None] + alphas)
-    leverages = np.square(phi) @ shrink.astype(dtype)
+    right = phi.T @ backend.put(y, dtype)
+    shrink = 1.0 / (np.maximum(values, 0.0)[:, None] + backend.put(alphas))
+    leverages = backend.get(np.square(phi) @ shrink.astype(dtype))
     for j in range(len(alphas)):
-        scores = phi @ (shrink[:, j, None] * right).astype(dtype)
+        scores = backend.get(phi @ (shrink[:, j, None] * right).astype(dtype))
         yield _without_own(scores, leverages[:, j], y) / root
 
 
@@ -131,20 +133,20 @@ class FullRidge:
 
     def fit(self, alpha: float) -> RidgeFit:
         """Return the fit with this alpha."""
-        problem, dtype = self._problem, self._dtype
-        factorise, solve, invert = get_lapack_funcs(("potrf", "potrs", "trtri"), dtype=dtype)
+        problem, dtype, backend = self._problem, self._dtype, active()
         ridge = alpha / problem.weights
-        A = np.array(self._K.T, order="F")  # symmetric
-        A.ravel("K")[:: len(A) + 1] += ridge.astype(dtype)
-        factor, info = factorise(A, lower=1, clean=1, overwrite_a=1)
-        if info:
+        A = self._K.copy()
+        A.ravel()[:: len(A) + 1] += backend.put(ridge, dtype)
+        factor = backend.cholesky(A)
+        if factor is None:
             return self._in_double().fit(alpha)
         a = np.zeros_like(problem.targets)
         for _ in range(1 if dtype == np.float64 else 3):
             residual = problem.targets - ridge[:, None] * a - (self._product(a) if a.any() else 0.0)
-            a += solve(factor, residual.astype(dtype), lower=1)[0]
-        inverse, _ = invert(factor, lower=1, overwrite_c=1)
-        held_out = problem.targets - a / _column_squares(inverse)[:, None]
+            half = backend.solve_lower(factor, backend.put(residual, dtype))
+            a += backend.get(backend.solve_lower(factor, half, transposed=True))
+        inverse = backend.inverse_lower(factor)
+        held_out = problem.targets - a / backend.get(_column_squares(inverse))[:, None]
         return RidgeFit(alpha, np.arange(len(problem)), a, held_out, dtype)
 
     def _in_double(self) -> FullRidge:
@@ -157,62 +159,98 @@ class FullRidge:
 
     def _product(self, a: Matrix) -> Matrix:
         """Return K a, with sums in double precision."""
-        starts = range(0, len(a), _BLOCK)
-        blocks = (self._K[i : i + _BLOCK] for i in starts)
-        return np.concatenate([block.astype(np.float64) @ a for block in blocks])
+        backend, starts = active(), range(0, len(a), _BLOCK)
+        blocks = (self._K[i : i + _BLOCK].astype(np.float64) for i in starts)
+        right = backend.put(a)
+        return np.concatenate([backend.get(block @ right) for block in blocks])
 
 
-class LandmarkRidge:
-    """Fits on few landmarks; the sums over all rows serve every alpha.
+class LandmarkSums(NamedTuple):
+    """What a fit on landmarks needs from the rows. Sums of parts add up."""
+
+    gram: Matrix
+    """phi'W phi, of shape (m, m)."""
+    right: Matrix
+    """phi'W targets, of shape (m, n_outputs)."""
+
+    def plus(self, other: LandmarkSums) -> LandmarkSums:
+        """Return the sums over the rows of both."""
+        return LandmarkSums(self.gram + other.gram, self.right + other.right)
+
+
+class LandmarkFit(NamedTuple):
+    """A fit with one alpha, and what tells held-out scores from it."""
+
+    alpha: float
+    coefficients: Matrix  # of shape (m, n_outputs)
+    whole: Matrix  # one solve with it gives scores and leverages
+    half: Matrix
+
+
+class LandmarkBasis:
+    """Fits on few landmarks. The rows may come in parts: their sums serve every alpha.
 
     Parameters
     ----------
-    problem : RidgeProblem
-        The rows, their targets and the kernel.
-    landmarks : ndarray of int
+    kernel : Kernel
+        With its gamma filled in.
+    landmarks : ndarray or CSR of shape (m, n_features)
         Rows that span f.
     dtype : dtype
         Precision of products within a block of rows. Sums over blocks are in double precision.
+    n_threads : int, default=1
+        Threads that compute kernel values.
     """
 
-    def __init__(self, problem: RidgeProblem, landmarks: Rows, dtype: Any) -> None:
-        self._problem, self._landmarks, self._dtype = problem, landmarks, np.dtype(dtype)
-        self._factor = _landmark_factor(problem, landmarks, self._dtype)
-        m = len(landmarks)
-        self._gram, self._right = np.zeros((m, m)), np.zeros((m, problem.targets.shape[1]))
-        for rows, K in self._blocks(np.arange(len(problem))):
-            root = np.sqrt(problem.weights[rows])[:, None]
-            phi = _features(K, self._factor) * root.astype(self._dtype)
-            self._gram += phi.T @ phi
-            self._right += phi.T @ (root * problem.targets[rows]).astype(self._dtype)
+    def __init__(self, kernel: Kernel, landmarks: Any, dtype: Any, n_threads: int = 1) -> None:
+        every = np.arange(landmarks.shape[0])
+        exact = KernelExpansion(kernel, landmarks, dtype=np.float64, n_threads=n_threads)
+        self.landmarks, self.dtype = landmarks, np.dtype(dtype)
+        self._factor = active().get(_landmark_factor(exact.matrix(every, every), self.dtype))
+        self._kernel = KernelExpansion(kernel, landmarks, dtype=dtype, n_threads=n_threads)
+        self._kernel.set(every, np.zeros((len(every), 1)))
 
-    def _blocks(self, rows: Rows) -> Iterator[tuple[Rows, NDArray[Any]]]:
-        values = self._problem.values(self._dtype)
-        for start in range(0, len(rows), _BLOCK):
-            block = rows[start : start + _BLOCK]
-            yield block, values(block, self._landmarks)
+    def sums(self, X: Any, targets: Matrix, weights: NDArray[np.float64]) -> LandmarkSums:
+        """Return the sums over some rows."""
+        backend, m = active(), len(self._factor)
+        factor = backend.put(self._factor)
+        gram = backend.put(np.zeros((m, m)))
+        right = backend.put(np.zeros((m, targets.shape[1])))
+        for rows, K in self._blocks(X):
+            root = np.sqrt(weights[rows])[:, None]
+            phi = _features(backend, K, factor) * backend.put(root, self.dtype)
+            gram += phi.T @ phi
+            right += phi.T @ backend.put(root * targets[rows], self.dtype)
+        return LandmarkSums(backend.get(gram), backend.get(right))
 
-    def fit(self, alpha: float, judged: Rows | None = None) -> RidgeFit:
-        """Return the fit with this alpha; its held-out scores are those of the rows `judged`.
+    def fit(self, sums: LandmarkSums, alpha: float) -> LandmarkFit:
+        """Return the fit with this alpha."""
+        backend = active()
+        factor = backend.put(self._factor)
+        inner = backend.cholesky(backend.put(sums.gram + alpha * np.eye(len(sums.gram))))
+        assert inner is not None  # a sum of squares and alpha
+        half = backend.solve_lower(inner, backend.put(sums.right).copy())
+        v = backend.solve_lower(inner, half.copy(), transposed=True)
+        a = backend.solve_lower(factor, v, transposed=True)
+        return LandmarkFit(alpha, *map(backend.get, (a, factor @ inner, half)))
 
-        None is all rows.
-        """
-        problem = self._problem
-        judged = np.arange(len(problem)) if judged is None else judged
-        A = self._gram + alpha * np.eye(len(self._gram))
-        inner = cholesky(A, lower=True, overwrite_a=True, check_finite=False)
-        half = solve_triangular(inner, self._right, lower=True, check_finite=False)
-        v = solve_triangular(inner, half, lower=True, trans=1, check_finite=False)
-        a = solve_triangular(self._factor, v, lower=True, trans=1, check_finite=False)
-        # One solve with the product gives scores and leverages.
-        whole = dtrmm(1.0, self._factor, inner, lower=1)
-        held = []
-        for rows, K in self._blocks(judged):
-            phi = _features(K, whole)
-            leverages = problem.weights[rows] * _row_squares(phi)
-            scores = phi @ half.astype(self._dtype)
-            held.append(_without_own(scores, leverages, problem.targets[rows]))
-        return RidgeFit(alpha, self._landmarks, a, np.concatenate(held), self._dtype)
+    def held_out(
+        self, fit: LandmarkFit, X: Any, targets: Matrix, weights: NDArray[np.float64]
+    ) -> Matrix:
+        """Return what a fit says of rows that it was fitted to, each without its own target."""
+        backend = active()
+        whole, half = backend.put(fit.whole), backend.put(fit.half, self.dtype)
+        held = [np.empty((0, targets.shape[1]))]
+        for rows, K in self._blocks(X):
+            phi = _features(backend, K, whole)
+            leverages = weights[rows] * backend.get(_row_squares(phi))
+            held.append(_without_own(backend.get(phi @ half), leverages, targets[rows]))
+        return np.concatenate(held)
+
+    def _blocks(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        for start in range(0, X.shape[0], _BLOCK):
+            rows = slice(start, min(start + _BLOCK, X.shape[0]))
+            yield rows, self._kernel.matrix_at(X[rows])
 
 
 def _fits_single(X: Any) -> bool:
@@ -221,25 +259,21 @@ def _fits_single(X: Any) -> bool:
     return largest < np.sqrt(float(np.finfo(np.float32).max) / (4 * X.shape[1]))
 
 
-def _landmark_factor(problem: RidgeProblem, landmarks: Rows, dtype: np.dtype[Any]) -> Matrix:
+def _landmark_factor(gram: Any, dtype: np.dtype[Any]) -> Any:
     """Return L with L L' = the kernel between the landmarks, and a little on the diagonal."""
-    gram = np.asarray(problem.values(np.float64)(landmarks, landmarks), dtype=np.float64)
     level = 10 * np.finfo(dtype).eps * max(float(gram.diagonal().mean()), np.finfo(float).tiny)
-    factorise = get_lapack_funcs("potrf", dtype=np.float64)
     while True:
-        gram.ravel("K")[:: len(gram) + 1] += level
-        factor, info = factorise(gram, lower=1, clean=1)
-        if not info:
-            return np.asarray(factor)
+        gram.ravel()[:: len(gram) + 1] += level
+        factor = active().cholesky(gram.copy())
+        if factor is not None:
+            return factor
         level *= 10
 
 
-def _features(K: NDArray[Any], factor: Matrix) -> NDArray[Any]:
-    """Return K L^-T, computed in the precision of K, which is overwritten."""
-    factor = np.asfortranarray(factor, dtype=K.dtype)
-    return np.asarray(
-        solve_triangular(factor, K.T, lower=True, overwrite_b=True, check_finite=False).T
-    )
+def _features(backend: Backend, K: Any, factor: Any) -> Any:
+    """Return K L^-T, computed in the precision of K, which may be overwritten."""
+    own = factor.astype(K.dtype, order="F", copy=False)
+    return backend.solve_lower(own, K.T).T
 
 
 def _without_own(scores: Any, leverages: Any, targets: Matrix) -> Matrix:
@@ -247,11 +281,11 @@ def _without_own(scores: Any, leverages: Any, targets: Matrix) -> Matrix:
     return np.asarray((scores - h * targets) / (1.0 - h), dtype=np.float64)
 
 
-def _column_squares(A: NDArray[Any]) -> NDArray[np.float64]:
+def _column_squares(A: Any) -> Any:
     starts = range(0, A.shape[1], 256)
     sums = [np.square(A[:, i : i + 256]).sum(axis=0, dtype=np.float64) for i in starts]
     return np.concatenate(sums)
 
 
-def _row_squares(A: NDArray[Any]) -> NDArray[np.float64]:
+def _row_squares(A: Any) -> Any:
     return np.einsum("ij,ij->i", A, A).astype(np.float64)

@@ -26,7 +26,6 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     fit_intercept: bool
     origin_: float = 0.0
     spread_: float = 1.0
-    _given: tuple[NDArray[np.int64], NDArray[np.float64]]
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the target of every row of X."""
@@ -40,9 +39,9 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """Return scores in the units of y."""
         return self.origin_ + self.spread_ * scores
 
-    def set_expansion(self, f: KernelExpansion, training_rows: Any = None) -> None:
+    def set_expansion(self, f: KernelExpansion) -> None:
         """Set the fitted f and the attributes that show it, in the units of y."""
-        super().set_expansion(f, training_rows)
+        super().set_expansion(f)
         self.dual_coef_ = self.spread_ * self.dual_coef_
         self.intercept_ = self._decoded(self.intercept_)
 
@@ -54,13 +53,20 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         weights = self._weights_to_score(X, labeled, sample_weight)
         return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
 
+    def _transduce(self, X: Any, labeled: NDArray[np.bool_], known: NDArray[np.float64]) -> None:
+        """Keep the targets of the training rows; given ones stay."""
+
+        def find(rows: Any) -> NDArray[np.float64]:
+            found = self._decoded(self._training_scores(rows)[:, 0])
+            found[labeled] = known
+            return found
+
+        self._transduce_all(X, find)
+
     @property
     def transduction_(self) -> NDArray[np.float64]:
         """Targets of the training rows."""
-        targets = self._decoded(self._training_scores()[:, 0])
-        rows, given = self._given
-        targets[rows] = given
-        return targets
+        return self._remembered().copy()
 
     def _encode_more(
         self, X: Any, y: Any, sample_weight: Any = None

@@ -36,13 +36,6 @@ class TransductiveSVC(KernelClassifier):
     C_unlabeled : float or "auto", default="auto"
         Weight of the unlabelled rows' losses; 0 ignores them. "auto" is C l / u for l labelled
         and u unlabelled rows: together both kinds have the same weight.
-    s : float, default=-0.3
-        The ramp's end, above -1 and at most 0. A row with a score above -s counts as positive,
-        below s as negative. The larger s, the fewer rows are undecided.
-    balance : bool, default=True
-        Whether the mean score of the unlabelled rows is held at the labels' mean. The classes'
-        shares among the labels should then be about those among all rows. Without it all
-        unlabelled rows may end on one side.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
         A name, an object of `graphkm.kernels`, or a function of two sets of rows; "rbf" by
         default.
@@ -51,6 +44,24 @@ class TransductiveSVC(KernelClassifier):
         "auto" are those of `sklearn.svm.SVC`.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class, as in `sklearn.svm.SVC`.
+    unlabeled : default=-1
+        The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
+        unlabelled; None means that nothing else does.
+    probability : bool, default=False
+        Whether there is `predict_proba`. It takes up to ten more fits, to folds of the labels.
+    n_jobs : int or None, default=None
+        Threads of products over all rows; None is every core of the process. The steps
+        themselves run on one.
+
+    Other Parameters
+    ----------------
+    s : float, default=-0.3
+        The ramp's end, above -1 and at most 0. A row with a score above -s counts as positive,
+        below s as negative. The larger s, the fewer rows are undecided.
+    balance : bool, default=True
+        Whether the mean score of the unlabelled rows is held at the labels' mean. The classes'
+        shares among the labels should then be about those among all rows. Without it all
+        unlabelled rows may end on one side.
     tol : float, default=1e-3
         Violation of the optimality conditions allowed, as in `sklearn.svm.SVC`.
     max_iter : int or "auto", default="auto"
@@ -60,14 +71,12 @@ class TransductiveSVC(KernelClassifier):
         result.
     cache_size : float, default=200
         Megabytes of kernel rows kept.
-    unlabeled : default=-1
-        The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled; None
-        means that nothing else does.
     precision : {"single", "double"}, default="single"
         Of the kernel values; scores are in double precision.
-    n_jobs : int or None, default=None
-        Threads of products over all rows; None is every core of the process. The steps
-        themselves run on one.
+    transduce : bool, default=True
+        Whether `transduction_` is kept. It is computed when it is first asked for, or when the
+        model is copied or saved. Until then the model holds a copy of the rows, or the rows
+        themselves if they take more than 16 MiB.
 
     Attributes
     ----------
@@ -81,7 +90,9 @@ class TransductiveSVC(KernelClassifier):
     intercept_ : ndarray of shape (1 or n_classes,)
         Constants.
     transduction_ : ndarray of shape (n_samples,)
-        Labels of the training rows, predicted when asked for; given labels are kept.
+        Labels of the training rows; given labels are kept.
+    calibration_ : Calibration
+        How scores become probabilities; with probability=True.
     objective_ : float
         The objective at the solution, summed over one-vs-rest problems.
     C_unlabeled_ : float
@@ -127,6 +138,8 @@ class TransductiveSVC(KernelClassifier):
         cache_size: float = 200,
         unlabeled: Any = -1,
         precision: str = "single",
+        probability: bool = False,
+        transduce: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.C = C
@@ -142,6 +155,8 @@ class TransductiveSVC(KernelClassifier):
         self.cache_size = cache_size
         self.unlabeled = unlabeled
         self.precision = precision
+        self.probability = probability
+        self.transduce = transduce
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -169,15 +184,25 @@ class TransductiveSVC(KernelClassifier):
                 "be positive."
             )
         shares = self._validate_weights(sample_weight, X, coded.labeled)
+        means = np.average(coded.targets, axis=0, weights=shares)
+        self._learn(X, coded, means)
+        self.__dict__.pop("calibration_", None)
+        if self.probability:
+            self.calibration_ = self._calibrated_by_fits(
+                X, coded, lambda fold, part: fold._learn(X, part, means)
+            )
+        self._transduce(X, coded.labeled, coded.known)
+        return self
+
+    def _learn(self, X: Any, coded: CodedLabels, means: NDArray[np.float64]) -> None:
+        """Fit to labels that are checked and coded, with these mean targets."""
         dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
         kernel = self._resolve_kernel(X, dtype)
         check_kernel_reaches(kernel, X)
         warn_of_rounding(kernel, X, dtype)
         largest_kernel_value(kernel, X, dtype)
-        problems = self._problems(coded, np.average(coded.targets, axis=0, weights=shares))
+        problems = self._problems(coded, means)
         self._set_solution(kernel, X, dtype, self._solve(kernel, X, dtype, problems))
-        self._given = (np.flatnonzero(coded.labeled), coded.known)
-        return self
 
     def _problems(self, coded: CodedLabels, means: NDArray[np.float64]) -> list[RampProblem]:
         """Return one problem per output."""
@@ -252,4 +277,6 @@ class TransductiveSVC(KernelClassifier):
         check_flag("shrinking", self.shrinking)
         check_number("cache_size", self.cache_size, least=0, strictly=True)
         check_choice("precision", self.precision, ("single", "double"))
+        check_flag("probability", self.probability)
+        check_flag("transduce", self.transduce)
         self.n_threads()

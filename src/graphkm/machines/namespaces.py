@@ -1,0 +1,113 @@
+"""Rows of other libraries: CuPy arrays and torch tensors come in, and answers go back to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from ..backends import config_context
+
+_METHODS = (
+    "fit",
+    "partial_fit",
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "shares",
+    "score",
+)
+
+
+class AnyNamespace:
+    """Lets the methods of an estimator take rows of CuPy and torch.
+
+    Rows on a card are computed with there. Answers are arrays of the rows' library, on their
+    device. Labels that are no numbers, and fitted attributes, are NumPy arrays.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Wrap the methods that a class defines itself."""
+        super().__init_subclass__(**options)
+        for name in _METHODS:
+            if name in vars(cls):
+                setattr(cls, name, _wrapped(vars(cls)[name]))
+
+
+class Home(NamedTuple):
+    """Where rows come from: a library, and a device of it."""
+
+    library: str
+    device: Any
+
+    @classmethod
+    def of(cls, X: Any) -> Home | None:
+        """Return the home of rows; None if NumPy, SciPy and scikit-learn take them as they are.
+
+        Examples
+        --------
+        >>> Home.of(np.eye(2)) is None
+        True
+        """
+        library = type(X).__module__.partition(".")[0]
+        return cls(library, X.device) if library in ("cupy", "torch") else None
+
+    @property
+    def context(self) -> AbstractContextManager[None]:
+        """A context that computes on the card if the rows are there."""
+        on_card = self.library == "cupy" or self.device.type == "cuda"
+        return config_context(device="cuda") if on_card else nullcontext()
+
+    def returned(self, answer: Any) -> Any:
+        """Return an answer as an array of the library, if it is an array of numbers."""
+        if not isinstance(answer, np.ndarray) or answer.dtype.kind not in "biuf":
+            return answer
+        if self.library == "torch":
+            import torch
+
+            return torch.as_tensor(answer, device=self.device)
+        import cupy
+
+        with self.device:
+            return cupy.asarray(answer)
+
+
+def as_numpy(value: Any) -> Any:
+    """Return an array of CuPy or torch as a NumPy array, and anything else as it is.
+
+    Examples
+    --------
+    >>> as_numpy("y")
+    'y'
+    """
+    home = Home.of(value)
+    if home is None:
+        return value
+    return value.get() if home.library == "cupy" else value.detach().cpu().numpy()
+
+
+def _wrapped(method: Any) -> Any:
+    if isinstance(method, FunctionType):
+        return _between_namespaces(method)
+    # A method that is there under a condition keeps it.
+    return available_if(method.check)(_between_namespaces(method.fn))
+
+
+def _between_namespaces(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        home = Home.of(X)
+        options = {name: as_numpy(value) for name, value in options.items()}
+        if home is None:
+            return method(self, X, *map(as_numpy, args), **options)
+        with home.context:
+            answer = method(self, as_numpy(X), *map(as_numpy, args), **options)
+        return home.returned(answer)
+
+    return call
