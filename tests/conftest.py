@@ -36,6 +36,7 @@ def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Not in pyproject.toml: tests of wheels run without it.
+    config.addinivalue_line("markers", "cuda: needs an NVIDIA card; run by make test-cuda")
     config.addinivalue_line(
         "markers", "slow: minutes, or one of many combinations; run by make test-slow"
     )
@@ -120,3 +121,23 @@ def _classes(n_classes, n, n_labeled):
     X[:, 0] += 1.5 * truth
     X[:, 1] -= 1.5 * (truth == 1)
     return Problem(X, np.where(np.arange(n) < n_labeled, truth, -1), truth)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two worker processes with one thread each."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0"
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def client(cluster):
+    """The workers, for tasks of Dask."""
+    from distributed import Client
+
+    with Client(cluster) as connected:
+        yield connected

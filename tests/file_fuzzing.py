@@ -19,8 +19,10 @@ from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from flat import gkm_classifier, gkm_regressor
 from graphkm import (
@@ -70,6 +72,14 @@ TEXT += [b"2147483648:1", b"99999999999999999999", b"\x00", b"?", b"1_0", b"\xff
 # ---------------------------------------------------------------- files that are whole
 
 
+def _for_a_table():
+    """Return an imputer and a scaler for two columns, and an encoder for the third."""
+    return make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), [0, 1]),
+        (OneHotEncoder(handle_unknown="ignore"), [2]),
+    )
+
+
 @functools.cache
 def good_models() -> list[bytes]:
     """Return small files of models of every kind."""
@@ -103,6 +113,7 @@ def good_models() -> list[bytes]:
         LaplacianSVC(graph=KNN(n_neighbors=3)).fit(X, two),
         TransductiveSVC(kernel="poly").fit(X, two),
         make_pipeline(StandardScaler(), gkm_classifier(**small)).fit(X, two),
+        make_pipeline(_for_a_table(), gkm_classifier(**small)).fit(np.round(X), two),
         gkm_classifier(**stream).partial_fit(X, two, classes=[0, 1]),
         gkm_classifier(half_life=9.0, **stream).partial_fit(sparse, two, classes=[0, 1]),
         gkm_regressor(budget=5, **stream).partial_fit(X, real),
@@ -269,8 +280,8 @@ def try_model(name: str, path: Path) -> str:
         with np.errstate(all="ignore"):
             try:
                 assert len(model.predict(X)) == 4
-            except ValueError as error:  # a scaler may be sound and still make numbers too large
-                assert "overflow" in str(error)
+            except ValueError as error:  # of a sound scaler or encoder
+                assert "overflow" in str(error) or "unknown categories" in str(error)
                 return "refused"
             if hasattr(last, "stream_"):
                 y = np.full(4, last.classes_[0]) if hasattr(last, "classes_") else np.zeros(4)

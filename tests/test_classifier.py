@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from scipy.special import expit
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
@@ -17,7 +16,7 @@ from sklearn.svm import SVC
 
 from graphkm import GKMClassifier
 from graphkm.kernels import Cosine, Linear, Polynomial, SquaredExponential
-from graphkm.losses import Hinge, Logistic, SmoothHinge
+from graphkm.losses import Logistic, SmoothHinge
 from graphkm.theory import largest_C_graph
 
 ACCURATE = {"C_graph": 0, "fit_intercept": False, "max_iter": 600_000, "precision": "double"}
@@ -315,22 +314,6 @@ def test_gamma_scale_and_auto_are_those_of_svc(classifier, two):
 # ---------------------------------------------------------------------- probabilities
 
 
-def test_binary_probability_is_the_sigmoid(classifier, two):
-    clf = classifier(loss="logistic").fit(two.X, two.y)
-    P = clf.predict_proba(two.X)
-    np.testing.assert_allclose(P[:, 1], expit(clf.decision_function(two.X)), rtol=1e-12)
-    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
-    np.testing.assert_allclose(np.log(P), clf.predict_log_proba(two.X), rtol=1e-9)
-    np.testing.assert_array_equal(P.argmax(axis=1), clf.predict(two.X))
-
-
-def test_probabilities_of_several_classes(classifier, three):
-    clf = classifier(loss="logistic").fit(three.X, three.y)
-    P, odds = clf.predict_proba(three.X), expit(clf.decision_function(three.X))
-    np.testing.assert_allclose(P, odds / odds.sum(axis=1, keepdims=True), rtol=1e-9)
-    np.testing.assert_array_equal(P.argmax(axis=1), clf.predict(three.X))
-
-
 @pytest.mark.parametrize("problem", ["two", "three"])
 def test_probabilities_of_huge_scores_are_finite(problem, classifier, request):
     X, y, _ = request.getfixturevalue(problem)
@@ -341,18 +324,6 @@ def test_probabilities_of_huge_scores_are_finite(problem, classifier, request):
     assert np.isfinite(P).all()
     assert np.isfinite(clf.predict_log_proba(far)).all()
     np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "smooth_hinge", Hinge()])
-def test_only_the_logistic_loss_has_probabilities(loss, classifier, two):
-    clf = classifier(loss=loss).fit(two.X, two.y)
-    assert not hasattr(clf, "predict_proba")
-    assert not hasattr(clf, "predict_log_proba")
-    with pytest.raises(AttributeError, match="predict_proba") as error:
-        clf.predict_proba(two.X)
-    advice = str(error.value.__cause__)
-    assert "loss='logistic'" in advice
-    assert "CalibratedClassifierCV" in advice
 
 
 def test_logistic_object_has_probabilities(classifier, two):

@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import shlex
+import signal
 import struct
 import subprocess
 import sys
@@ -21,9 +22,10 @@ from typer.main import get_command
 from cli_runner import moons, process, run, write_csv
 from graphkm.cli import main
 from graphkm.cli.app import app
+from label_server import label_page
 
 COMMANDS = get_command(app).commands
-MODELS = ("train", "predict", "evaluate", "search", "stream", "info", "export", "demo")
+MODELS = ("train", "predict", "evaluate", "search", "suggest", "stream", "info", "export", "demo")
 
 
 def examples(name):
@@ -64,7 +66,8 @@ def run_example(example, folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "example"), [(name, example) for name in COMMANDS for example in examples(name)]
+    ("name", "example"),
+    [(name, example) for name in COMMANDS for example in examples(name) if name != "label"],
 )
 def test_examples_run(name, example, workshop):
     if "onnx" in example:
@@ -74,6 +77,18 @@ def test_examples_run(name, example, workshop):
     assert done.stdout or "--out" in example
     if "--json" in example:
         assert isinstance(json.loads(done.stdout), dict)
+
+
+@pytest.mark.parametrize("example", examples("label"))
+def test_the_labelling_page_opens_and_ends_with_ctrl_c(example, workshop):
+    pytest.importorskip("starlette")
+    pytest.importorskip("pyarrow")
+    _, _, *arguments = shlex.split(example)
+    with label_page(workshop, *arguments) as page:
+        assert page.get("api/state")["rows"] > 100
+        page.process.send_signal(signal.SIGINT)
+        assert page.process.wait(30) == 0
+        assert "labels are in" in page.process.stderr.read()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -89,7 +104,7 @@ def test_every_command_has_help_with_an_example(name, capsys, monkeypatch):
 def test_all_commands_are_listed_and_exit_codes_told(capsys):
     assert run("--help") == 0
     printed = " ".join(capsys.readouterr().out.split())
-    for word in (*MODELS, "datasets", "130 interrupted", "2 wrong usage"):
+    for word in (*MODELS, "label", "datasets", "130 interrupted", "2 wrong usage"):
         assert word in printed
 
 

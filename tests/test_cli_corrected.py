@@ -186,11 +186,6 @@ def test_a_logistic_regression_of_numbers_is_refused(folder, capsys):
     assert "--model logistic knows classes only" in capsys.readouterr().err
 
 
-def test_the_graph_of_anchors_needs_a_model(folder, capsys):
-    assert run("train", folder / "few.csv", folder / "m.gkm", "--graph", "anchors") == 2
-    assert "anchors" in capsys.readouterr().err
-
-
 def test_sparse_rows(tmp_path, capsys):
     X, y, _ = moons(200, 60)
     codes = [0 if value == "" else 1 + (value == "cat") for value in y]

@@ -145,6 +145,8 @@ def test_labels_by_name_by_number_and_by_default(tmp_path, capsys):
         assert run("train", tmp_path / path, tmp_path / "m.gkm", *TRAIN, *flags) == 0
         assert run("evaluate", tmp_path / "m.gkm", tmp_path / path, "--json") == 0
         models.append(json.loads(capsys.readouterr().out.splitlines()[-1]))
+    named = [model.pop("label") for model in models]
+    assert named == ["kind", "kind", 1, "whatever", 3]
     assert all(model == models[0] for model in models) and models[0]["labelled"] == 120
     assert run("train", tmp_path / "names.csv", tmp_path / "m.gkm", "--label", "colour") == 2
     assert "the columns are kind, x, z" in capsys.readouterr().err
@@ -234,9 +236,10 @@ def test_indices_from_zero_are_remembered(tmp_path):
 def test_bad_rows_are_refused_or_left_out(tmp_path, capsys):
     text = write_csv(tmp_path / "a.csv", X, Y).read_text().splitlines()
     (tmp_path / "a.csv").write_text("\n".join([*text[:5], "1.0,,cat", *text[5:]]))
-    assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm") == 1
+    flags = ("--missing", "error")
+    assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm", *flags) == 1
     message = capsys.readouterr().err
-    assert "a.csv, line 6: a value is missing" in message and "--skip-bad-rows" in message
+    assert "a.csv, line 6: a value is missing" in message and "--missing drop" in message
     assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm", "--skip-bad-rows", "--json") == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["rows"] == 120
@@ -248,8 +251,8 @@ def test_columns_can_be_left_out(tmp_path, capsys):
     with open(tmp_path / "a.csv", "w", newline="") as file:
         rows = [[ids[k], *X[k].tolist(), Y[k]] for k in range(len(X))]
         csv.writer(file).writerows([["id", "x", "z", "label"], *rows])
-    assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm") == 1
-    assert "Leave it out with --drop id" in capsys.readouterr().err
+    assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm") == 0
+    assert "id (120 different texts in 120 rows)" in capsys.readouterr().out
     assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm", *TRAIN, "--drop", "id") == 0
     write_parquet(tmp_path / "a.parquet", X, Y, id=ids)
     assert run("train", tmp_path / "a.parquet", tmp_path / "p.gkm", *TRAIN, "--drop", "id") == 0
@@ -272,7 +275,7 @@ def test_a_row_of_the_wrong_width_is_not_shifted_by_a_dropped_column(tmp_path, c
         ("x,z,label\n", (), 1, "a.csv holds no rows."),
         ("x,z,label\n1,2,\n3,4,?\n", (), 1, "none of its 2 rows has a label."),
         ("x,z,label\n1,2,a\n3,4,a\n", (), 1, "all 2 labelled rows are of one class, a;"),
-        ("x,z,label\n1,2,a\n3,nan,b\n", (), 1, "line 3: the value of 'nan' is not finite"),
+        ("x,z,label\n1,2,a\n3,nan,b\n", ("--missing", "error"), 1, "line 3: a value is missing"),
         ("x,z,label\n1,2,a\n3,inf,b\n", (), 1, "line 3: the value of 'inf' is not finite"),
         ("x,z,label\n1,2,a\n3,b\n", (), 1, "line 3: there are 2 fields where 3 are expected"),
         ("x,label\n" + "\n".join(f"{k},{k}" for k in range(30)), (), 2, "pass --task classify or"),

@@ -34,25 +34,28 @@ def told(capsys, *arguments):
 @pytest.mark.parametrize(
     ("cell", "reason"),
     [
-        ("NA", "line 9: the value of 'NA' is not a number, in column 'z'. Fix it, or pass"),
-        ("", "line 9: a value is missing (NaN, ? or an empty field), in column 'z'. Fix it"),
+        ("NA", "line 9: a value is missing, in column 'z'. Fix it, or pass --missing impute"),
+        ("", "line 9: a value is missing, in column 'z'. Fix it, or pass --missing impute"),
         ("inf", "line 9: the value of 'inf' is not finite, in column 'z'. Fix it"),
     ],
 )
 def test_a_bad_cell_has_its_column(table, capsys, tmp_path, cell, reason):
-    code, said = told(capsys, "train", table({(7, 1): cell}), tmp_path / "m.gkm")
+    flags = ("--missing", "error")
+    code, said = told(capsys, "train", table({(7, 1): cell}), tmp_path / "m.gkm", *flags)
     assert code == 1 and reason in said
 
 
 def test_without_names_columns_have_numbers(table, capsys, tmp_path):
     file = table({(7, 1): "NA"}, header="")
-    code, said = told(capsys, "train", file, tmp_path / "m.gkm", "--no-header")
-    assert code == 1 and "the value of 'NA' is not a number, in column 2." in said
+    flags = ("--no-header", "--missing", "error")
+    code, said = told(capsys, "train", file, tmp_path / "m.gkm", *flags)
+    assert code == 1 and "a value is missing, in column 2." in said
 
 
 def test_delimiters_in_quotes_do_not_count(table, capsys, tmp_path):
     file = table({(7, 0): '"1,5"', (7, 1): "NA"}, header="x,z,label")
-    code, said = told(capsys, "train", file, tmp_path / "m.gkm", "--drop", "x")
+    flags = ("--drop", "x", "--missing", "error")
+    code, said = told(capsys, "train", file, tmp_path / "m.gkm", *flags)
     assert code == 1 and "in column 'z'" in said
 
 
@@ -64,7 +67,7 @@ def test_a_solver_that_cannot_stream(table, capsys, tmp_path):
 def test_values_too_large_to_be_scaled(table, capsys, tmp_path):
     file = table({(7, 1): "1e300"})
     code, said = told(capsys, "train", file, tmp_path / "m.gkm")
-    assert code == 1 and "Feature 2 has values as large as 1e+300" in said
+    assert code == 1 and "The column z has values as large as 1e+300" in said
     assert run("train", file, tmp_path / "m.gkm", "--scale", "maxabs") == 0
 
 
@@ -82,3 +85,61 @@ def test_a_file_without_names_for_a_model_with_names(table, capsys, tmp_path):
     code, said = told(capsys, "evaluate", tmp_path / "m.gkm", table(header="", name="b.csv"))
     assert code == 1 and "lacks 2 of the model's 2 columns: x, z." in said
     assert "pass --no-header" in said
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (("--loss", "foo"), "--loss foo is no classification loss"),
+        (("--kernel", "foo"), "--kernel foo is not a kernel"),
+        (("--graph", "foo"), "got 'foo'"),
+        (("--graph", "epsilon"), "--graph epsilon needs a distance: pass --set radius=NUMBER."),
+        (("--C", "-1"), "C must be 'auto' or a finite number > 0, got -1."),
+        (("--set", "tol=-1"), "tol must be a finite number > 0"),
+        (("--set", "n_neighbours=5"), "Did you mean n_neighbors?"),
+        (("--model", "forest", "--set", "n_estimators=-1"), "'n_estimators' parameter"),
+    ],
+)
+def test_a_wrong_option_is_wrong_usage(table, capsys, tmp_path, flags, reason):
+    code, said = told(capsys, "train", table(), tmp_path / "m.gkm", *flags)
+    assert code == 2 and reason in said
+
+
+def test_a_loss_of_the_other_task(table, capsys, tmp_path):
+    assert run("train", table(), tmp_path / "m.gkm", "--task", "regress", "--loss", "l1") == 0
+    code, said = told(
+        capsys, "train", table(), tmp_path / "m.gkm", "--task", "regress", "--loss", "hinge"
+    )
+    assert code == 2 and "--loss hinge is no regression loss" in said
+
+
+def test_lists_to_search(table, capsys):
+    for value in ("[]", "3"):
+        code, said = told(capsys, "search", table(), "--set", f"Cs={value}")
+        assert code == 2 and f"--set Cs={value}: pass a list of values" in said
+
+
+def test_a_search_takes_the_parameters_of_a_graph(table, capsys):
+    code, _ = told(capsys, "search", table(), "--set", "n_neighbors=5")
+    assert code == 0
+
+
+@pytest.mark.parametrize(("trained", "tested"), [("words", "numbers"), ("numbers", "words")])
+def test_labels_of_another_kind(table, capsys, tmp_path, trained, tested):
+    words = {(i, 2): ("no", "yes")[i % 4 // 2] for i in range(1, 60, 2)}
+    table(words, name="words.csv")
+    table(name="numbers.csv")
+    assert run("train", tmp_path / f"{trained}.csv", tmp_path / "m.gkm") == 0
+    capsys.readouterr()
+    code, said = told(capsys, "evaluate", tmp_path / "m.gkm", tmp_path / f"{tested}.csv")
+    classes = "no, yes" if trained == "words" else "0, 1"
+    assert code == 1 and f"Its classes are {classes}. Is --label right?" in said
+    shown = "(0, 1) is a class of the model" if tested == "numbers" else "the label 'no' is not a"
+    assert shown in said
+
+
+def test_a_label_that_the_model_does_not_know(table, capsys, tmp_path):
+    assert run("train", table(), tmp_path / "m.gkm") == 0
+    capsys.readouterr()
+    code, said = told(capsys, "evaluate", tmp_path / "m.gkm", table({(1, 2): "7"}))
+    assert code == 0 and "does not know these labels of" in said and ": 7." in said

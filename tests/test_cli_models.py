@@ -17,6 +17,7 @@ from cli_runner import moons, process, read_predictions, run, write_csv, write_l
 from graphkm import (
     KNN,
     SGD,
+    Anchors,
     GKMClassifier,
     GKMClassifierCV,
     GKMRegressor,
@@ -54,6 +55,10 @@ def predicted(folder, model="m.gkm", data="new.csv"):
     [
         ([], make_pipeline(StandardScaler(), GKMClassifier(unlabeled=None, random_state=0))),
         (["--scale", "none", "--p", "2"], GKMClassifier(unlabeled=None, random_state=0)),
+        (
+            ["--scale", "none", "--graph", "anchors", "--set", "n_anchors=60"],
+            GKMClassifier(graph=Anchors(n_anchors=60), unlabeled=None, random_state=0),
+        ),
         (
             ["--scale", "none", "--C-graph", "1", "--set", "degree=3", "--set", "normalized=False",
              "--set", "tol=1e-4"],
@@ -297,3 +302,24 @@ def test_the_same_bytes_again_and_from_a_process(folder):
     assert done.returncode == 0 and done.stderr == ""
     models = [(folder / name).read_bytes() for name in ("a.gkm", "b.gkm", "c.gkm")]
     assert models[0] == models[1] and len(models[2]) == len(models[0])
+
+
+@pytest.mark.parametrize("method", ["gkm", "lapsvm", "tsvm"])
+def test_probabilities_of_every_method(tmp_path, method):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(40, 2))
+    lines = [
+        f"{a},{b},{'' if i % 2 else 'no' if a < 0 else 'yes'}" for i, (a, b) in enumerate(rows)
+    ]
+    (tmp_path / "few.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
+    files = [str(tmp_path / name) for name in ("few.csv", "m.gkm", "out.csv")]
+    assert run("train", files[0], files[1], "--method", method) == 0
+    assert run("predict", files[1], files[0], "--proba", "--out", files[2]) == 0
+    head, *found = [line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines()]
+    assert head == ["prediction", "decision", "probability_no", "probability_yes"]
+    for word, _, no, yes in found:
+        assert float(no) + float(yes) == pytest.approx(1) and 0 < float(no) < 1
+        assert word == ("yes" if float(yes) > float(no) else "no")
+    (tmp_path / "few.csv").write_text("\n".join(["a,b,label", *(f"{a},{b},{a}" for a, b in rows)]))
+    assert run("train", files[0], files[1], "--task", "regress") == 0
+    assert run("predict", files[1], files[0], "--proba", "--out", files[2]) == 2

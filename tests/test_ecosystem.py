@@ -194,10 +194,13 @@ def test_a_saved_model_holds_its_centres_but_not_the_other_rows(classifier):
     saved = pickle.dumps(clf)
     assert len(saved) < X.nbytes / 10
     other = pickle.loads(saved)
-    assert not hasattr(other, "transduction_")
-    with pytest.raises(AttributeError, match="call predict"):
-        other.transduction_  # noqa: B018
-    assert clf.transduction_.shape == (20_000,)
+    np.testing.assert_array_equal(other.transduction_[100:], clf.predict(X)[100:])
+    X[:] = 0.0  # what is known of the training rows does not follow them
+    np.testing.assert_array_equal(clf.transduction_, other.transduction_)
+    silent = classifier(C_graph=0, max_iter=500, transduce=False).fit(X + 1.0, y)
+    assert not hasattr(silent, "transduction_")
+    with pytest.raises(AttributeError, match="Call predict"):
+        silent.transduction_  # noqa: B018
 
 
 def test_a_copy_can_be_fitted_again(classifier, two):

@@ -63,6 +63,14 @@ def test_two_moons(run, tmp_path):
 
 
 @pytest.mark.slow  # `make docs` runs it, too
+def test_comparing_classifiers(run):
+    out = run("comparing_classifiers")
+    alone, ours = numbers(out, "SVC, labels only"), numbers(out, "GKMClassifierCV")
+    assert all(ours[i] > alone[i] + 3 for i in (0, 1))  # moons and rings
+    assert ours[3] > alone[3] - 2  # "a method should not lose by them"
+
+
+@pytest.mark.slow  # `make docs` runs it, too
 def test_digits(run):
     out = run("digits")
     svc, ours = numbers(out, "SVC, labelled images only"), numbers(out, f"{'GKMClassifier':28}")

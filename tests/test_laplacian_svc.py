@@ -271,8 +271,7 @@ def test_clone_and_pickle(moons):
     clf = clone(svc()).fit(X, y)
     again = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
-    with pytest.raises(AttributeError, match="transduction_"):
-        _ = again.transduction_
+    np.testing.assert_array_equal(again.transduction_, clf.transduction_)
 
 
 # ---------------------------------------------------------------- errors

@@ -719,8 +719,6 @@ def test_probabilities(moons):
     np.testing.assert_allclose(P.sum(axis=1), 1)
     np.testing.assert_array_equal(P.argmax(axis=1), search.predict(X))
     np.testing.assert_allclose(search.predict_log_proba(X), np.log(P), rtol=1e-9)
-    assert not hasattr(GKMClassifierCV(), "predict_proba")
-    assert not hasattr(GKMClassifierCV(), "predict_log_proba")
 
 
 def test_scores_pass_over_unlabelled_rows(moons):
@@ -876,3 +874,37 @@ def test_classes_count_as_they_are_by_default():
         for each in (None, "balanced")
     )
     assert np.mean(usual.predict(X)) < np.mean(equal.predict(X))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"cv": 3}, {"cv": 3, "Cs": [1.0, 10.0, 100.0]}, {"cv": 2, "gammas": [0.1, 1.0], "Cs": [1.0]}],
+)
+@pytest.mark.parametrize("solver", ["newton", "row_newton", "sgd"])
+def test_the_bar_of_a_search_knows_its_end(monkeypatch, options, solver):
+    totals, counts = [], []
+
+    def bar(shown, total, **_):
+        totals.append(total)
+
+        class Bar:
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_):
+                pass
+
+            def update(self, n):
+                counts.append(n)
+
+        return Bar()
+
+    monkeypatch.setattr("graphkm.gkm.cv.progress_bar", bar)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(np.arange(30) % 2 == 0, (X[:, 0] > 0).astype(int), -1)
+    if solver == "sgd":
+        options = options | {"C_graphs": [0.0, 1.0], "graphs": [(3, 1)]}
+    model = GKMClassifier(solver=solver, random_state=0)
+    search = GKMClassifierCV(model, random_state=0, **options).fit(X, y)
+    assert totals == [sum(counts)] == [len(search.cv_results_["params"])]

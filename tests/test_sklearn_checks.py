@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from graphkm import (
     GKMClassifier,
@@ -60,10 +64,12 @@ _COUNTED = (
 )
 _LEFT_OUT = (
     "leave-one-out leaves out a row with all of its weight, but one copy of two; so the chosen "
-    "gamma and alpha may differ"
+    "gamma and alpha, or the probabilities, may differ"
 )
-
-
+_HELD_OUT = (
+    "probabilities follow from held-out labels, and a fold holds out one copy of two; the scores "
+    "themselves are the same"
+)
 _NEIGHBOURS = "the copy of a row is its nearest neighbour in the graph, and takes another's place"
 
 
@@ -71,9 +77,10 @@ def _why_weights_are_no_copies(estimator):
     if isinstance(estimator, GraphCorrectedClassifier | GraphCorrectedRegressor):
         return _NEIGHBOURS
     if isinstance(estimator, KernelRidgeClassifierCV | KernelRidgeCV):
-        return _LEFT_OUT if estimator.gammas is None else None
+        chosen = estimator.gammas is None or isinstance(estimator, KernelRidgeClassifierCV)
+        return _LEFT_OUT if chosen else None
     if estimator.solver == EXACT["solver"]:
-        return None
+        return _HELD_OUT
     return _STOCHASTIC if estimator.solver == "sgd" else _COUNTED
 
 
@@ -91,6 +98,36 @@ def contradictions(estimator):
             "sklearn.semi_supervised, and these labels are refused as ambiguous"
         )
     return expected
+
+
+def test_scores_take_a_weight_of_two_for_two_copies():
+    """What the check would see if probabilities were not held out."""
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(40, 3)), np.arange(40) % 2, rng.integers(1, 4, size=40)
+    model = GKMClassifier(loss="logistic", fit_intercept=True, **EXACT)
+    one = model.fit(X, y, sample_weight=weights).decision_function(X)
+    copies = np.repeat(np.arange(40), weights)
+    two = model.fit(X[copies], y[copies]).decision_function(X)
+    np.testing.assert_allclose(one, two, atol=1e-6)
+
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "guide" / "scikit_learn.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the pages are not here")
+def test_the_guide_lists_the_checks_that_fail():
+    listed = re.findall(r"^\| `(check_\w+)` \|", PAGE.read_text(), re.MULTILINE)
+    expected = {name for each in ESTIMATORS + OTHERS for name in contradictions(each)}
+    assert sorted(listed) == sorted(expected)
+
+
+@pytest.mark.parametrize("name", sorted(contradictions(GKMClassifier())))
+def test_listed_checks_fail(name):
+    estimator = GKMClassifier()
+    checks = estimator_checks_generator(estimator, mark=None)
+    check = next(each for _, each in checks if each.func.__name__ == name)
+    with pytest.raises((AssertionError, ValueError)):
+        check(estimator)
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=contradictions)

@@ -27,6 +27,11 @@ def test_the_version_is_that_of_the_installed_package():
     assert graphkm.__version__.count(".") == 2
 
 
+def test_the_labelling_page_is_in_the_wheel():
+    names = {path.name for path in (files("graphkm.app") / "static").iterdir()}
+    assert {"index.html", "page.css", "page.js", "map.js", "icon.png"} <= names
+
+
 def test_compiled_loops_for_this_machine():
     assert _native.instruction_set() in ("avx512", "avx2", "neon", "portable")
 

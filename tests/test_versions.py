@@ -1,4 +1,4 @@
-"""One version: that of pyproject.toml."""
+"""One version and one list of requirements: those of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import graphkm
 
 ROOT = Path(__file__).resolve().parent.parent
-VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+VERSION = PROJECT["version"]
+OURS = ("docs", "test", "dev")  # extras for work on the library itself
 
 
 def test_of_the_package():
@@ -37,3 +39,23 @@ def test_of_the_workflows():
         for version in re.findall(r"cibuildwheel==([\d.]+)", (ROOT / path).read_text())
     }
     assert len(named) == 1
+
+
+def test_of_the_requirements_in_the_guide():
+    page = (ROOT / "docs/guide/getting_started.md").read_text("utf-8")
+    rows = re.findall(r"^\| (?:`(\w+)` )?\| [^|]+ \| ([^|]+) \|$", page, re.MULTILINE)
+    listed = dict(rows)
+    assert set(rows[0]) == {"", listed[""]} and len(listed) == len(rows)
+    split = re.compile(r", (?![^\[]*\])")  # not inside brackets
+    extras = {k: v for k, v in PROJECT["optional-dependencies"].items() if k not in OURS}
+    assert {name: split.split(text) for name, text in rows if name} == extras
+    always = [each for each in PROJECT["dependencies"] if ";" not in each]
+    some = [each.split(";")[0] for each in PROJECT["dependencies"] if ";" in each]
+    assert listed[""] == f"{', '.join(always)} ({some[0]} on Windows)" and len(some) == 1
+
+
+def test_of_the_extra_all():
+    """It has every extra that users may need; the one for a card is asked for by name."""
+    extras = PROJECT["optional-dependencies"]
+    (all_of,) = extras["all"]
+    assert all_of == f"graphkm[{','.join(sorted(set(extras) - {*OURS, 'all', 'cuda'}))}]"

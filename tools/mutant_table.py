@@ -93,9 +93,13 @@ MUTANTS = [
         ("self._whole and _is_whole(queries)", "self._whole"),
     ),
     *_of(
-        "src/graphkm/graphs/parts.py",
+        "src/graphkm/graphs/part_kinds.py",
         "test_plan.py",
         ("self.stream_kind is None", "not self.listed"),
+    ),
+    *_of(
+        "src/graphkm/graphs/parts.py",
+        "test_plan.py",
         ('self.weights == "auto" and local', "local"),
         ("default_neighbors(sizes.n_rows) if sizes.n_rows else NEIGHBORS", "NEIGHBORS"),
     ),
@@ -159,8 +163,12 @@ MUTANTS = [
     *_of(
         "src/graphkm/solvers/field.py",
         "test_row_newton.py",
-        ("place = np.argsort(self._order)", "place = self._order"),
         ("worst = max(worst, residual)", "worst = residual"),
+    ),
+    *_of(
+        "src/graphkm/backends/host.py",
+        "test_backends.py",
+        ("found[self._order] = table", "found = table[self._order]"),
     ),
     *_of(
         "src/graphkm/solvers/row_newton.py",
@@ -208,7 +216,7 @@ MUTANTS = [
     *_of(
         "src/graphkm/machines/targets.py",
         "test_regressor.py",
-        ("targets[rows] = given", "targets[rows] = targets[rows]"),
+        ("found[labeled] = known", "found[labeled] = found[labeled]"),
     ),
     *_of(
         "src/graphkm/machines/params.py",

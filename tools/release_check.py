@@ -105,6 +105,15 @@ def try_out(wheel: Path, sources: Path, folder: Path) -> None:
     run(python, "-m", "pytest", "-W", "error", "-q", *chosen, cwd=folder)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     run(python, "-c", f"import graphkm; assert graphkm.__version__ == {version!r}", cwd=folder)
+    try_extras(python, wheel, folder)
+
+
+def try_extras(python: Path, wheel: Path, folder: Path) -> None:
+    """Have pip find the requirements of all extras, and run the command with its own."""
+    run(python, "-m", "pip", "install", "--quiet", "--dry-run", f"{wheel}[all]")
+    run(python, "-m", "pip", "install", "--quiet", f"{wheel}[cli]")
+    command = python.with_name("graphkm.exe" if sys.platform == "win32" else "graphkm")
+    run(command, "demo", "--no-plot", cwd=folder)
 
 
 def main() -> None:

@@ -31,3 +31,16 @@ PACKAGES = {
     "ours_cv": "graphkm",
 }
 SEARCHING = ("spreading", "laplace", "poisson")
+# What tables and pictures call them.
+NAMES = {
+    "svc": "SVC",
+    "forest": "RandomForest",
+    "spreading": "LabelSpreading",
+    "laplace": "Laplace learning",
+    "poisson": "Poisson learning",
+    "self_training": "SelfTraining",
+    "tri_training": "tri-training",
+    "tsvm": "TransductiveSVC",
+    "ours_default": "GKMClassifier",
+    "ours_cv": "GKMClassifierCV",
+}

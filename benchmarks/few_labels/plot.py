@@ -9,16 +9,16 @@ import pandas as pd
 
 # Okabe and Ito's colours, told apart also by those who do not see red and green; and shapes.
 STYLE = {
-    "svc": ("#000000", "s"),
-    "forest": ("#777777", "h"),
-    "spreading": ("#0072B2", "o"),
-    "laplace": ("#56B4E9", "^"),
-    "poisson": ("#009E73", "v"),
-    "self_training": ("#E69F00", "D"),
-    "tri_training": ("#CC79A7", "P"),
-    "tsvm": ("#F0E442", "p"),
-    "ours_default": ("#D55E00", "X"),
-    "ours_cv": ("#D55E00", "*"),
+    "SVC": ("#000000", "s"),
+    "RandomForest": ("#777777", "h"),
+    "LabelSpreading": ("#0072B2", "o"),
+    "Laplace learning": ("#56B4E9", "^"),
+    "Poisson learning": ("#009E73", "v"),
+    "SelfTraining": ("#E69F00", "D"),
+    "tri-training": ("#CC79A7", "P"),
+    "TransductiveSVC": ("#F0E442", "p"),
+    "GKMClassifier": ("#D55E00", "X"),
+    "GKMClassifierCV": ("#D55E00", "*"),
 }
 
 

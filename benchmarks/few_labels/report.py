@@ -19,12 +19,12 @@ import pandas as pd
 from _common import table
 
 from .cells import SETS
-from .methods import METHODS
+from .methods import NAMES
 from .plot import draw
 
-BASELINE = "svc"
-OURS = "ours_cv"
-RIVALS = ("spreading", "svc")
+BASELINE = NAMES["svc"]
+OURS = NAMES["ours_cv"]
+RIVALS = (NAMES["spreading"], BASELINE)
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def write(folder: Path, methods: list[str], sets: list[str]) -> str:
     ]
     if not rows:
         return "no results yet"
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows).replace({"method": NAMES})
     frame = frame.sort_values(
         ["set", "n_labels", "method", "split"],
         key=lambda c: c.map(_order(c.name)) if c.name in ("set", "method") else c,
@@ -77,7 +77,7 @@ def means(common: pd.DataFrame, column: str) -> pd.DataFrame:
     worked = common[common["status"] == "ok"]
     answer = worked.pivot_table(index="cell", columns="method", values=column, sort=False)
     # A cell in which everything failed stays in the tables.
-    present = [m for m in METHODS if m in set(common["method"])]
+    present = [m for m in NAMES.values() if m in set(common["method"])]
     return answer.reindex(index=common["cell"].unique(), columns=present)
 
 
@@ -186,4 +186,4 @@ def _why_not(own: pd.DataFrame) -> str:
 
 
 def _order(column: str) -> dict[str, int]:
-    return {name: i for i, name in enumerate(SETS if column == "set" else METHODS)}
+    return {name: i for i, name in enumerate(SETS if column == "set" else NAMES.values())}

@@ -15,7 +15,7 @@ except ImportError as error:
         f'The command graphkm needs {error.name}: run pip install "graphkm[cli]".'
     ) from error
 
-from . import datasets, demo, evaluate, export, info, predict, search, stream, train
+from . import datasets, demo, evaluate, export, info, label, predict, search, stream, suggest, train
 from .errors import EXIT_CODES, leave, notes_instead_of_warnings
 
 app = typer.Typer(
@@ -64,7 +64,19 @@ def _register(work: Callable[..., None], examples: tuple[str, ...]) -> None:
     app.command(epilog=epilog)(run)
 
 
-for _module in (train, predict, evaluate, search, stream, info, export, demo, datasets):
+for _module in (
+    train,
+    predict,
+    evaluate,
+    search,
+    suggest,
+    label,
+    stream,
+    info,
+    export,
+    demo,
+    datasets,
+):
     _name = _module.__name__.rsplit(".", 1)[1]
     _register(getattr(_module, _name), _module.EXAMPLES)
 

@@ -66,8 +66,8 @@ def exit_code(error: BaseException) -> int:
     """
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    if isinstance(error, UsageError):
-        return USAGE
+    if isinstance(error, UsageError) or type(error).__name__ == "InvalidParameterError":
+        return USAGE  # the second is scikit-learn's own, for --set
     return FILES if isinstance(error, OSError) else FAILED
 
 
@@ -106,4 +106,6 @@ def notes_instead_of_warnings() -> None:
     warnings.simplefilter("ignore")
     warnings.simplefilter("once", UserWarning)
     warnings.simplefilter("once", RuntimeWarning)
+    # Rows come as arrays, in the order of the model's columns.
+    warnings.filterwarnings("ignore", "X does not have valid feature names")
     warnings.showwarning = show_note

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .options import AsJson, Data, FileOptions, Model, spread
@@ -41,9 +42,11 @@ def evaluate(
     truth, predicted = (np.concatenate(column) for column in zip(*pairs, strict=True))
     scores = judge(note.task, truth, predicted)
     tested = f"{len(truth):,} of {n_rows:,}"
+    label = note.label if files.label is None else files.label
     show(
-        {"labelled rows": tested} | score_lines(note.task, scores),
-        {"task": note.task, "rows": n_rows, "labelled": len(truth)} | scores,
+        {"label": None if label is None else f"the column {label!r}", "labelled rows": tested}
+        | score_lines(note.task, scores),
+        {"task": note.task, "label": label, "rows": n_rows, "labelled": len(truth)} | scores,
         as_json,
     )
     if note.task == "classify" and not as_json:
@@ -55,6 +58,8 @@ def labelled_predictions(
     model: Any, note: FileNote, data: str, files: FileOptions
 ) -> tuple[int, list[tuple[Any, Any]]]:
     """Return the number of rows, and pairs of labels and predictions of the labelled rows."""
+    import numpy as np
+
     from ..io import DataFileError
     from ..machines.labels import missing_mask
     from ..online.chunks import cut_into_chunks
@@ -70,17 +75,59 @@ def labelled_predictions(
                 f"{table.name} has no column{called} to compare with; name the label's column with "
                 "--label."
             )
-        for X, y, *_ in cut_into_chunks(table.pieces, CHUNK):
-            labeled = ~missing_mask(y)
-            if labeled.any():
-                pairs.append((y[labeled], model.predict(X[labeled])))
-            n_rows += len(y)
-            bar.update(len(y))
+        with _labels_explained(note, model):
+            for X, y, *_ in cut_into_chunks(table.pieces, CHUNK):
+                labeled = ~missing_mask(y)
+                if labeled.any():
+                    pairs.append((y[labeled], model.predict(X[labeled])))
+                n_rows += len(y)
+                bar.update(len(y))
     if not pairs:
         raise DataFileError(
             f"{table.name}: none of its {n_rows:,} rows has a label to compare with."
         )
+    if note.task == "classify":
+        _check_known(np.unique(np.concatenate([truth for truth, _ in pairs])), model, table.name)
     return n_rows, pairs
+
+
+@contextmanager
+def _labels_explained(note: FileNote, model: Any) -> Iterator[None]:
+    """Say what labels the model knows where the labels of a file are of another kind."""
+    from ..io import DataFileError
+
+    try:
+        yield
+    except DataFileError as error:
+        if note.task != "classify" or "the label" not in str(error):
+            raise
+        told = str(error).partition(" Fix it.")[0]
+        raise DataFileError(f"{told} {_classes_of(model)} Is --label right?") from None
+
+
+def _check_known(labels: NDArray[Any], model: Any, name: str) -> None:
+    """Raise if no label of a file is a class of the model; note it if some are not."""
+    from ..io import DataFileError
+    from .output import say
+    from .rows import label_text
+
+    known = {label_text(label) for label in model.classes_}
+    strange = [text for text in map(label_text, labels) if text not in known]
+    shown = ", ".join(strange[:_SHOWN]) + ", ..." * (len(strange) > _SHOWN)
+    if len(strange) == len(labels):
+        raise DataFileError(
+            f"{name}: none of its labels ({shown}) is a class of the model. {_classes_of(model)} "
+            "Is --label right?"
+        )
+    if strange:
+        say(f"note: the model does not know these labels of {name}: {shown}.")
+
+
+def _classes_of(model: Any) -> str:
+    from .rows import label_text
+
+    texts = [label_text(label) for label in model.classes_]
+    return f"Its classes are {', '.join(texts[:_SHOWN])}{', ...' * (len(texts) > _SHOWN)}."
 
 
 def judge(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ _SHOWN = 12  # columns in the summary
 @spread
 def info(model: Model, as_json: AsJson = False) -> None:
     """Tell what a model was trained on, how, and what files it takes."""
+    from .column_lines import label_line
     from .models import described_model, found_facts, last_step, read_model, shown_parameters
     from .output import show
     from .rows import label_text, label_values
@@ -31,7 +32,8 @@ def info(model: Model, as_json: AsJson = False) -> None:
             "classes": ", ".join(map(label_text, classes)) if classes else None,
             "trained on": _origin(note),
             "features": _features(note),
-            "label": None if note.label is None else f"column {note.label}",
+            **_treatments(note),
+            "label": label_line(note),
             "unlabelled": None if note.unlabeled is None else f"marked {note.unlabeled}",
             "centres": f"{centres:,}" if centres else None,
         },
@@ -54,6 +56,25 @@ def _origin(note: Any) -> str | None:
         return None
     rows = f"{note.n_rows:,} rows, {note.n_labeled:,} of them labelled"
     return f"{rows} ({note.format.upper() if note.format != 'parquet' else 'Parquet'})"
+
+
+def _treatments(note: Any) -> dict[str, str | None]:
+    """Return what becomes of the columns of a table."""
+    if note.plain:
+        return {"missing": "an error" if note.columns else None} | _left_out(note)
+    from .column_lines import kinds_line
+
+    names = note.columns or [str(k + 1) for k in range(note.n_features)]
+    gaps = "filled in (numbers by the median, categories as one of their own)"
+    return {
+        "columns": kinds_line(note.kinds, names),
+        "missing": gaps if note.missing == "impute" else "an error",
+    } | _left_out(note)
+
+
+def _left_out(note: Any) -> dict[str, str | None]:
+    told = [f"{name} ({why})" for name, why in note.left_out.items()]
+    return {"left out": ", ".join(told) or None, "identifier": note.id}
 
 
 def _features(note: Any) -> str:

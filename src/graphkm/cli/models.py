@@ -10,10 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 import graphkm
 
@@ -23,11 +20,15 @@ from ..exchange.models import CORRECTED, ForeignModelError
 from ..exchange.skops_files import is_skops_file, load_with_skops, save_with_skops
 from ..gkm.base import BaseGKM
 from ..gkm.plan import check_parameters
-from ..graphs import KNN, Bipartite, Epsilon, Full
+from ..graphs import KNN, Anchors, Bipartite, Epsilon, Full
+from ..io.kinds import NUMBER, WORD
+from ..kernels import resolve_kernel
+from ..losses import resolve_loss
 from ..smoothness import IteratedLaplacian, Power
 from ..solvers import SGD, Newton, RowNewton, Sums
 from .bought import correction_facts, correction_lines
-from .options import PARAMETERS, FitOptions, LearningOptions, Method, Scale, Task, UsageError
+from .options import PARAMETERS, FitOptions, LearningOptions, Method, Task, UsageError
+from .preparing import prepared_kinds, taking_arrays
 
 # -------------------------------------------------------------- estimators
 
@@ -50,6 +51,8 @@ def make_estimator(method: Method | str, task: str, options: LearningOptions, **
     kind = _class(str(method), task)
     given = given_options(options) | {name: (value, name) for name, value in more.items()}
     given |= assignments(options, given)
+    if "probability" in own_names(kind):  # so that `predict --proba` works for every classifier
+        given.setdefault("probability", (True, "probability"))
     verbose = {"verbose": int(sys.stderr.isatty())} if "verbose" in own_names(kind) else {}
     try:
         if method != "search":
@@ -92,6 +95,7 @@ def _parameters(kind: Any, given: dict[str, tuple[Any, str]]) -> dict[str, Any]:
 
 def _graph(name: Any, values: dict[str, Any]) -> Any:
     kinds = {"knn": KNN, "epsilon": Epsilon, "full": Full, "bipartite": Bipartite}
+    kinds |= {"anchors": Anchors}
     kind = kinds.get(name or "knn")
     if kind is Epsilon and "radius" not in values:
         raise UsageError("--graph epsilon needs a distance: pass --set radius=NUMBER.")
@@ -134,7 +138,7 @@ def fields_of(kind: Any) -> set[str]:
 _PARTS: dict[str, Callable[..., Any]]
 _PARTS = {"graph": _graph, "smoothness": _smoothness, "solver": _solver}
 _FIELDS = {
-    "graph": fields_of(KNN) | fields_of(Epsilon),
+    "graph": fields_of(KNN) | fields_of(Epsilon) | fields_of(Anchors),
     "smoothness": fields_of(Power) | fields_of(IteratedLaplacian),
     "solver": fields_of(Newton) | fields_of(SGD) | fields_of(Sums),
 }
@@ -144,12 +148,36 @@ def check_options(method: Method | str, task: Task, options: LearningOptions, **
     """Raise for wrong parameters as the estimator would, but before data are read."""
     guess = "regress" if task is Task.regress else "classify"
     estimator = make_estimator(method, guess, options, **more)
-    estimator = getattr(estimator, "estimator", estimator)
-    if isinstance(estimator, BaseGKM):
-        try:
+    try:
+        _check_lists(estimator)
+        estimator = getattr(estimator, "estimator", estimator)
+        resolve_kernel(estimator.kernel)
+        if isinstance(estimator, BaseGKM):
+            _check_loss(estimator.loss, task)
             check_parameters(estimator)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _check_lists(search: Any) -> None:
+    """Raise if a list of values to try is none, or empty."""
+    for name in ("Cs", "C_graphs", "gammas", "graphs"):
+        given = getattr(search, name, None)
+        if given is not None and not (isinstance(given, list | tuple) and given):
+            raise ValueError(f"--set {name}={given}: pass a list of values, like {name}=[1,10].")
+
+
+def _check_loss(loss: Any, task: Task) -> None:
+    """Raise if there is no such loss for the task, or for any task if that is not yet known."""
+    tasks = {Task.classify: ("classification",), Task.regress: ("regression",)}
+    wrong = []
+    for each in (possible := tasks.get(task, ("classification", "regression"))):
+        try:
+            resolve_loss(loss, each)
         except ValueError as error:
-            raise UsageError(str(error)) from error
+            wrong.append(error)
+    if len(wrong) == len(possible):
+        raise wrong[0]
 
 
 def parameter_names() -> set[str]:
@@ -237,71 +265,12 @@ def graph_for(options: FitOptions, method: Method, X: Any, n_labeled: int) -> di
     return {"graph": "bipartite"} if long else {}
 
 
-# ------------------------------------------------------------------ scalers
-
-_LARGEST = 1e150  # squares of a million such values are finite
-_SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
-
-
-def choose_scale(scale: Scale, X: Any) -> str:
-    """Return the scaling of these rows; sparse rows must stay sparse.
-
-    Examples
-    --------
-    >>> choose_scale(Scale.auto, np.ones((2, 2)))
-    'standard'
-    """
-    if not issparse(X):
-        return Scale.standard.value if scale is Scale.auto else scale.value
-    if scale is Scale.auto:
-        within = X.nnz == 0 or float(np.abs(X.data).max()) <= 1.0
-        return (Scale.none if within else Scale.maxabs).value
-    if scale in (Scale.standard, Scale.minmax):
-        raise UsageError(
-            f"--scale {scale.value} would fill the zeros of LIBSVM rows; pass --scale maxabs or "
-            "none."
-        )
-    return scale.value
-
-
-def make_scaler(scale: str) -> Any:
-    """Return an unfitted scaler; None for "none"."""
-    return None if scale == "none" else _SCALERS[scale]()
-
-
-def behind_scaler(scaler: Any, estimator: Any) -> Any:
-    """Return a pipeline of scaler and estimator; the estimator itself without a scaler."""
-    if scaler is None:
-        return estimator
-    return Pipeline([("scaler", scaler), ("estimator", estimator)])
-
-
-def fit_behind_scaler(estimator: Any, scale: Scale, X: Any, y: Any) -> tuple[Any, str]:
-    """Return the fitted model with its scaler, and the name of the scaling."""
-    chosen = choose_scale(scale, X)
-    if chosen == "standard":
-        _check_squares(X)
-    return behind_scaler(make_scaler(chosen), estimator).fit(X, y), chosen
-
-
-def _check_squares(X: Any) -> None:
-    """Raise if squares of a column's values overflow: its standard deviation would be infinite."""
-    largest = np.abs(X).max(axis=0, initial=0.0)
-    worst = int(np.argmax(largest))
-    if largest[worst] > _LARGEST:
-        raise ValueError(
-            f"Feature {worst + 1} has values as large as {largest[worst]:.3g}, whose squares "
-            "overflow, so that it has no standard deviation. Fix these rows, leave the column out "
-            "with --drop, or pass --scale maxabs."
-        )
+# ------------------------------------------------------------------- files
 
 
 def last_step(model: Any) -> Any:
     """Return the estimator of a model, without its scaler."""
     return model[-1] if hasattr(model, "steps") else model
-
-
-# ------------------------------------------------------------------- files
 
 
 @dataclass(frozen=True)
@@ -322,13 +291,29 @@ class FileNote:
     n_rows: int = 0
     n_labeled: int = 0
     dropped: list[int] = field(default_factory=list)  # indices of skipped LIBSVM features
+    guessed: bool = False  # whether the label's column was a guess
+    kinds: list[str] = field(default_factory=list)  # of the features; none: all plain numbers
+    missing: str = "error"  # what becomes of a missing value: impute, drop or error
+    left_out: dict[str, str] = field(default_factory=dict)  # columns of a table, and why
+    id: str | None = None  # the column that identifies rows
     version: str = ""  # of graphkm
+
+    @property
+    def words(self) -> list[int]:
+        """Positions of the features that are categories."""
+        return [k for k, kind in enumerate(self.kinds) if kind == WORD]
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows consist of plain numbers, none of them missing."""
+        return self.missing != "impute" and all(kind == NUMBER for kind in self.kinds)
 
     @classmethod
     def of_model(cls, model: Any, version: str) -> FileNote:
         """Return the note for a model saved in Python, whose file has none."""
         classes = getattr(model, "classes_", None)
         names = getattr(model, "feature_names_in_", None)
+        kinds, missing = prepared_kinds(model)
         return cls(
             task="regress" if classes is None else "classify",
             format="unknown",
@@ -340,6 +325,8 @@ class FileNote:
             zero_based=False,
             sparse=False,
             version=version,
+            kinds=kinds,
+            missing=missing,
         )
 
 
@@ -361,8 +348,8 @@ def write_model(model: Any, path: Path, note: FileNote) -> None:
 def read_model(path: Path) -> tuple[Any, FileNote]:
     """Return a model and its note."""
     model, found = (load_with_skops if is_skops_file(path) else load_with_note)(path)
-    if "command_line" not in found:
-        return model, FileNote.of_model(model, str(found.get("version", "")))
+    if "command_line" not in found:  # saved in Python
+        return taking_arrays(model), FileNote.of_model(model, str(found.get("version", "")))
     known = {k: v for k, v in found["command_line"].items() if k in fields_of(FileNote)}
     return model, FileNote(**known)
 

@@ -55,6 +55,14 @@ class Scale(StrEnum):
     maxabs = "maxabs"
 
 
+class Missing(StrEnum):
+    """What becomes of missing values."""
+
+    impute = "impute"
+    drop = "drop"
+    error = "error"
+
+
 class Method(StrEnum):
     """The estimators."""
 
@@ -114,7 +122,7 @@ class FileOptions:
         _file_option(
             metavar="COLUMN",
             help="The label's column: its name, or its number from 1. Default: the one called "
-            "label, else the last. In LIBSVM files the label comes first.",
+            "label (or Label, LABEL), else the last. In LIBSVM files the label comes first.",
         ),
     ] = None
     unlabeled: Annotated[
@@ -154,6 +162,29 @@ class FileOptions:
 class TrainingFileOptions(FileOptions):
     """How a file of rows to learn from is read."""
 
+    categorical: Annotated[
+        str,
+        _file_option(
+            metavar="auto|NAMES|none",
+            help="The columns that are categories: those that hold words, those of a list like "
+            "colour,zip, or none.",
+        ),
+    ] = "auto"
+    missing: Annotated[
+        Missing | None,
+        _file_option(
+            help="Missing values: impute fills in the column's median, and a missing category is a "
+            "category of its own; drop leaves out the row. Default: impute where there are such.",
+            show_default=False,
+        ),
+    ] = None
+    id: Annotated[
+        str | None,
+        _file_option(
+            metavar="COLUMN",
+            help="A column that identifies rows. It is no feature, and predictions begin with it.",
+        ),
+    ] = None
     skip_bad_rows: Annotated[
         bool,
         _file_option(
@@ -188,7 +219,9 @@ class LearningOptions:
     ] = None
     graph: Annotated[
         str | None,
-        _learning_option(help="knn, epsilon, full or bipartite; with --model: knn or anchors."),
+        _learning_option(
+            help="knn, epsilon, full, bipartite or anchors; with --model: knn or anchors."
+        ),
     ] = None
     loss: Annotated[
         str | None,

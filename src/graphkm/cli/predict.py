@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .options import AsJson, Data, FileOptions, Model, UsageError, spread
 
+if TYPE_CHECKING:
+    from .models import FileNote
+
 EXAMPLES = (
     "graphkm predict moons.gkm new_rows.csv --out predictions.csv",
+    "graphkm predict moons.gkm new_rows.csv --proba --out predictions.csv",
     "cat new_rows.csv | graphkm predict moons.gkm -",
 )
 
@@ -27,6 +31,21 @@ def predict(
         Path | None,
         typer.Option(help="The CSV file to write; standard output by default."),
     ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of every class.")
+    ] = False,
+    id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column that identifies rows; the output begins with it. Default: the one of "
+            "training.",
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Columns of DATA to copy, like name,city."),
+    ] = None,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
 ) -> None:
@@ -34,8 +53,10 @@ def predict(
 
     The output's columns are prediction and, for two classes, decision: it is above 0 for the
     second class, and the farther from 0 the surer. For several classes there is one
-    decision_CLASS each, and the largest wins. Columns of DATA are found by name, in any order;
-    columns that the model does not know are skipped, whatever they hold.
+    decision_CLASS each, and the largest wins. With --proba there is probability_CLASS as well,
+    fitted to labels that were held out in training. Before them come the columns of --id and
+    --keep. Columns of DATA are found by name, in any order; columns that the model does not know
+    are skipped, whatever they hold.
     """
     from .models import read_model
     from .output import STDOUT, check_output, show, whole_or_not
@@ -46,29 +67,51 @@ def predict(
     if out is not None and str(out) != STDOUT:
         check_output(out, model, data)
     fitted, note = read_model(model)
-    count = 0
-    with open_known(str(data), files, note, labels=False) as table, whole_or_not(out) as file:
+    if proba and not hasattr(fitted, "predict_proba"):
+        raise UsageError(
+            f"--proba: the model in {model} has no probabilities: it predicts quantities, or was "
+            "saved by an earlier version or another program. Train a classifier again, or leave "
+            "--proba out."
+        )
+    count, kept = 0, kept_columns(id, keep, note)
+    with (
+        open_known(str(data), files, note, labels=False, kept=kept) as table,
+        whole_or_not(out) as file,
+    ):
+        names = [*table.kept_names, *header(fitted, proba)]
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header(fitted))
-        for rows in predictions(fitted, table):
-            writer.writerows(rows)
+        writer.writerow(names)
+        for rows in predictions(fitted, table, proba):
+            copied = (table.kept.popleft() if table.kept_names else () for _ in rows)
+            writer.writerows([*cells, *row] for cells, row in zip(copied, rows, strict=True))
             count += len(rows)
     if as_json:
-        show({}, {"rows": count, "columns": header(fitted), "out": out}, True)
+        show({}, {"rows": count, "columns": names, "out": out}, True)
 
 
-def header(model: Any) -> list[str]:
+def kept_columns(id: str | None, keep: str | None, note: FileNote) -> list[tuple[str, str]]:
+    """Return the columns that are copied to the output, each with the option that names it.
+
+    The identifier of training has no option: it is copied if DATA has it.
+    """
+    first = id if id is not None else note.id
+    names = [name.strip() for name in (keep or "").split(",") if name.strip()]
+    wanted = [] if first is None else [(first, "--id" if id is not None else "")]
+    return wanted + [(name, "--keep") for name in names if name != first]
+
+
+def header(model: Any, proba: bool = False) -> list[str]:
     """Return the names of the output's columns."""
     from .rows import label_text
 
     if not hasattr(model, "classes_"):
         return ["prediction"]
-    if len(model.classes_) == 2:
-        return ["prediction", "decision"]
-    return ["prediction", *(f"decision_{label_text(label)}" for label in model.classes_)]
+    words = [label_text(label) for label in model.classes_]
+    scores = ["decision"] if len(words) == 2 else [f"decision_{word}" for word in words]
+    return ["prediction", *scores, *(f"probability_{word}" for word in words if proba)]
 
 
-def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
+def predictions(model: Any, table: Any, proba: bool = False) -> Iterator[list[list[Any]]]:
     """Yield rows of predictions, in chunks."""
     import numpy as np
 
@@ -90,6 +133,8 @@ def predictions(model: Any, table: Any) -> Iterator[list[list[Any]]]:
                     if corrected
                     else winning_class(scores)
                 )
+                if proba:
+                    scores = np.hstack([scores, model.predict_proba(X)])
                 rows = [[words[k], *row] for k, row in zip(codes, scores.tolist(), strict=True)]
             else:
                 rows = [[value] for value in model.predict(X).tolist()]

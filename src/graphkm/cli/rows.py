@@ -13,10 +13,12 @@ from scipy.sparse import issparse
 from ..io import DataFileError
 from ..io.tables import joined
 from ..machines.labels import missing_mask
+from .choosers import is_usual_label
+from .column_lines import kinds_line, label_line
 from .models import FileNote
 from .options import Task, TrainingFileOptions, UsageError
-from .output import progress_bar
-from .tables import Table, open_known, open_training
+from .tables import Table, missing_policy, open_known, read_any, read_whole
+from .treatments import constant_columns, like_an_identifier
 
 _MANY = 20  # different whole numbers that are classes; more of them may be counts
 _SHOWN = 10  # classes in a summary
@@ -40,6 +42,16 @@ class Rows:
         """The different labels."""
         return list(np.unique(self.y[self.labeled]))
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the features, or their numbers from 1."""
+        return self.note.columns or [str(k + 1) for k in range(self.note.n_features)]
+
+    @property
+    def n_gaps(self) -> int:
+        """The number of missing values."""
+        return 0 if issparse(self.X) else int((self.X != self.X).sum())
+
     def chosen(self, which: NDArray[Any]) -> Rows:
         """Return some of the rows."""
         y = self.y[which]
@@ -52,6 +64,10 @@ class Rows:
         classify = self.note.task == "classify"
         return {
             "rows": f"{len(self.y):,} with {width}",
+            "columns": self._columns(),
+            "left out": ", ".join(f"{k} ({why})" for k, why in self.note.left_out.items()) or None,
+            "missing": self._gaps(),
+            "label": label_line(self.note),
             "labelled": f"{n_labeled:,} ({100 * n_labeled / len(self.y):.3g} %)",
             "classes": self._counted_classes() if classify else None,
             "targets": None if classify else self._targets(),
@@ -64,10 +80,46 @@ class Rows:
             "rows": len(self.y),
             "labelled": int(self.labeled.sum()),
             "features": self.note.n_features,
+            "label": self.note.label,
+            "label_guessed": self.note.guessed,
+            "categories": [self.names[k] for k in self.note.words],
+            "left_out": self.note.left_out,
+            "missing_values": self.n_gaps,
         }
         if self.note.task == "classify":
             facts["classes"] = label_values(self.classes)
         return facts
+
+    def doubts(self) -> list[str]:
+        """Return what the user should look at: choices that were made unasked."""
+        said = []
+        for mark in {-1, "-1", "NA"} & set(self.classes if self._many_classes else ()):
+            said.append(
+                f"{mark} was read as a class; if it marks unlabelled rows, pass --unlabeled {mark}."
+            )
+        numbers = [] if issparse(self.X) else set(range(self.X.shape[1])) - set(self.note.words)
+        for k in sorted(numbers):
+            name = self.names[k]
+            if like_an_identifier(name, self.X[:, k].astype(np.float64)):
+                said.append(
+                    f"{name} is another whole number in every row, and was taken as a feature; if "
+                    f"it identifies rows, pass --id {name}."
+                )
+        return said
+
+    @property
+    def _many_classes(self) -> bool:
+        return self.note.task == "classify" and len(self.classes) > 2
+
+    def _columns(self) -> str | None:
+        return None if self.note.plain else kinds_line(self.note.kinds, self.names)
+
+    def _gaps(self) -> str | None:
+        if not self.n_gaps:
+            return None
+        columns = int((self.X != self.X).any(axis=0).sum())
+        values = f"{self.n_gaps:,} value{'s' * (self.n_gaps != 1)}"
+        return f"{values} of {columns} column{'s' * (columns != 1)}, filled in"
 
     def _counted_classes(self) -> str:
         values, counts = np.unique(self.y[self.labeled], return_counts=True)
@@ -85,11 +137,11 @@ def read_rows(
 ) -> Rows:
     """Read a file to learn from, and a second file of unlabelled rows if one is given."""
     labels = "number" if task is Task.regress else "auto"
-    with open_training(path, options, labels) as table:
-        X, y = read_whole(table)
+    table, (X, y) = read_any(path, options, labels)
     note = file_note(table, X, y, options, task)
+    X, note = _without_constants(X, note)
     if unlabeled_data is not None:
-        skip = options.skip_bad_rows
+        skip = options.skip_bad_rows or note.missing == "drop"
         with open_known(unlabeled_data, options, note, labels=False, skip=skip) as second:
             more = read_whole(second)[0]
         empty = np.full(more.shape[0], np.nan if y.dtype.kind == "f" else None, dtype=y.dtype)
@@ -103,16 +155,20 @@ def _counted(note: FileNote, y: NDArray[Any]) -> FileNote:
     return replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum()))
 
 
-def read_whole(table: Table) -> tuple[Any, NDArray[Any]]:
-    """Return all rows of a table; raise if there are none."""
-    pieces = []
-    with progress_bar(f"reading {table.name}", "rows") as bar:
-        for X, y in table.pieces:
-            pieces.append((X, y))
-            bar.update(len(y))
-    if not pieces:
-        raise DataFileError(f"{table.name} holds no rows.")
-    return joined(pieces)
+def _without_constants(X: Any, note: FileNote) -> tuple[Any, FileNote]:
+    """Leave out columns with one value only: they tell nothing, and another value is no signal."""
+    if note.columns is None:
+        return X, note
+    out = constant_columns(X)
+    stay = [k for k in range(X.shape[1]) if k not in set(out)]
+    left_out = {note.columns[k]: f"one value only, {label_text(X[0, k])}" for k in out}
+    return (X[:, stay] if out else X), replace(
+        note,
+        columns=[note.columns[k] for k in stay],
+        kinds=[note.kinds[k] for k in stay] if note.kinds else [],
+        n_features=len(stay),
+        left_out=note.left_out | left_out,
+    )
 
 
 def file_note(
@@ -121,22 +177,34 @@ def file_note(
     """Return the note on a training file."""
     columns = table.columns
     known = y[~missing_mask(y)]
+    label = None if columns is None else columns.label_name
+    guessed = columns is not None and options.label is None and not is_usual_label(label)
+    mixed = bool(table.treatment.kinds)
     return FileNote(
-        task=decide_task(known, task, table.name),
+        task=decide_task(known, task, table.name, label if guessed else None),
         format=table.format,
         columns=None if columns is None or columns.names is None else list(columns.names),
         n_features=X.shape[1],
-        label=None if columns is None else columns.label_name,
+        label=label,
         labels="number" if known.dtype.kind == "f" else "text",
         unlabeled=options.unlabeled,
         zero_based=table.zero_based,
         sparse=issparse(X),
         dropped=list(table.dropped),
+        guessed=guessed,
+        kinds=list(table.treatment.kinds),
+        missing=missing_policy(options, found_some=mixed) if columns is not None else "error",
+        left_out=table.treatment.left_out,
+        id=options.id,
     )
 
 
-def decide_task(known: NDArray[Any], task: Task, name: str) -> str:
+def decide_task(
+    known: NDArray[Any], task: Task, name: str, guessed: str | int | None = None
+) -> str:
     """Return "classify" or "regress": the given task, or the one that fits the labels.
+
+    `guessed` is the label's column if it was a guess. Such a column is not regressed unasked.
 
     Examples
     --------
@@ -149,9 +217,15 @@ def decide_task(known: NDArray[Any], task: Task, name: str) -> str:
         return task.value
     if known.dtype.kind != "f":
         return "classify"
-    if (known % 1 != 0).any():
-        return "regress"
+    fractions = bool((known % 1 != 0).any())
     n = len(np.unique(known))
+    if guessed is not None and (fractions or n > _MANY):
+        raise UsageError(
+            f"{name}: no column is called label. The last one, {guessed!r}, holds {n:,} different "
+            f"numbers; if it is the label, pass --label {guessed}, else name the right column."
+        )
+    if fractions:
+        return "regress"
     if n > _MANY:
         raise UsageError(
             f"{name}: its labels are {n} different whole numbers, which may be classes or "

@@ -53,15 +53,9 @@ def search(
 
     Lists to choose from are set like --set Cs=[1,10] or --set C_graphs=[0,1e5].
     """
-    from .models import (
-        behind_scaler,
-        check_options,
-        fit_behind_scaler,
-        last_step,
-        make_estimator,
-        write_model,
-    )
+    from .models import check_options, last_step, make_estimator, write_model
     from .output import check_output
+    from .preparing import behind, fit_prepared
     from .rows import read_rows
 
     if model is not None:
@@ -71,19 +65,19 @@ def search(
     check_options("search", task, learning, **folds)
     rows = read_rows(data, files, task, unlabeled_data)
     estimator = make_estimator("search", rows.note.task, learning, **folds)
-    fitted, chosen = fit_behind_scaler(estimator, scale, rows.X, rows.y)
+    fitted, chosen = fit_prepared(estimator, scale, rows)
     found = last_step(fitted)
     if model is not None:
-        scaler = fitted[0] if fitted is not found else None
+        steps = fitted.steps[:-1] if fitted is not found else []
         note = replace(rows.note, scale=chosen)
-        write_model(behind_scaler(scaler, found.best_estimator_), model, note)
+        write_model(behind(steps, found.best_estimator_), model, note)
     _summary(rows, found, chosen, model, time.perf_counter() - start, as_json)
 
 
 def _summary(
     rows: Any, found: Any, scale: str, path: Path | None, seconds: float, as_json: bool
 ) -> None:
-    from .output import show
+    from .output import say, show
 
     best = {name.rpartition("__")[2]: value for name, value in found.best_params_.items()}
     told = {name: value for name, value in best.items() if value == value}  # NaN: not used
@@ -111,6 +105,9 @@ def _summary(
         },
         as_json,
     )
+    if not as_json:
+        for text in rows.doubts():
+            say(f"note: {text}")
 
 
 def _score(found: Any, task: str) -> str:

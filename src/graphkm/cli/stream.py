@@ -93,6 +93,7 @@ def _checkpoint_place(model: Path, given: Path | None) -> Path:
 def _summary(
     fitted: Any, note: Any, record: Any, path: Path, seconds: float, as_json: bool
 ) -> None:
+    from .column_lines import label_line
     from .models import described_model
     from .output import show
     from .rows import label_text, label_values
@@ -102,6 +103,7 @@ def _summary(
     show(
         {
             "rows": f"{note.n_rows:,} with {note.n_features:,} features{resumed}",
+            "label": label_line(note),
             "labelled": f"{note.n_labeled:,}",
             "classes": ", ".join(map(label_text, labels)) if labels else None,
         }
@@ -110,6 +112,7 @@ def _summary(
         | {"time": f"{seconds:.1f} s", "model": str(path)},
         {
             "task": note.task,
+            "label": note.label,
             "rows": note.n_rows,
             "labelled": note.n_labeled,
             "resumed_at": record.resumed,

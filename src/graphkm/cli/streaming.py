@@ -22,16 +22,20 @@ from ..online import CheckpointError, Chunk, train
 from ..online.chunks import cut_into_chunks
 from ..online.prequential import RunningScore
 from ..online.training import rows_learnt
-from .models import (
-    FileNote,
-    behind_scaler,
-    check_options,
-    choose_scale,
-    make_estimator,
-    make_scaler,
+from .choosers import is_usual_label
+from .models import FileNote, check_options, make_estimator
+from .options import (
+    FitOptions,
+    Format,
+    Method,
+    Missing,
+    Scale,
+    Task,
+    TrainingFileOptions,
+    UsageError,
 )
-from .options import FitOptions, Format, Method, Scale, Task, TrainingFileOptions, UsageError
 from .output import percent, progress_bar, whole_or_not
+from .preparing import behind, choose_scale, make_scaler
 from .rows import decide_task, file_note, label_values
 from .tables import Table, open_training
 
@@ -109,6 +113,7 @@ def learn_stream(
     if fit.landmarks is not None and fit.solver is None:
         fit = replace(fit, solver="sums")
     check_options(Method.gkm, settings.task, fit)
+    files = _numbers_alone(files)
     seen = _survey(path, files, settings)
     files = replace(files, features=seen.n_features, zero_based=seen.zero_based)
     with open_training(path, files, seen.labels) as table:
@@ -130,7 +135,18 @@ def learn_stream(
     note = replace(note, n_rows=record.n_rows, n_labeled=record.n_labeled)
     if record.n_labeled == 0:
         raise DataFileError(f"{table.name}: none of its {record.n_rows:,} rows has a label.")
-    return behind_scaler(scaler, model), note, record
+    return behind([("scaler", scaler)] * (scaler is not None), model), note, record
+
+
+def _numbers_alone(files: TrainingFileOptions) -> TrainingFileOptions:
+    """Return the options of a stream; raise if they ask for what needs all rows at once."""
+    if files.categorical not in ("auto", "none") or files.missing is Missing.impute:
+        option = "--missing impute" if files.missing is Missing.impute else "--categorical"
+        raise UsageError(
+            f"{option} needs all rows before the first is learnt, and a stream has only the next "
+            "ones. Use graphkm train, or make numbers of the columns first."
+        )
+    return replace(files, skip_bad_rows=files.skip_bad_rows or files.missing is Missing.drop)
 
 
 def _require_stream(model: Any) -> None:
@@ -275,7 +291,9 @@ def survey_file(path: str, files: TrainingFileOptions, task: Task) -> Survey:
         raise DataFileError(f"{table.name} holds no rows.")
     if len(known) == 0:
         raise DataFileError(f"{table.name}: none of its {n_rows:,} rows has a label.")
-    chosen = decide_task(known, task, table.name)
+    label = None if table.columns is None else table.columns.label_name
+    guessed = table.columns is not None and files.label is None and not is_usual_label(label)
+    chosen = decide_task(known, task, table.name, label if guessed else None)
     seen = Survey(
         task=chosen,
         labels="number" if known.dtype.kind == "f" else "text",

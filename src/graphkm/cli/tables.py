@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import io
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._files import is_stream
 from ..io import DataFileError
-from ..io.columns import Chooser, Columns, Head, Piece, listed
-from ..io.csv import is_number
+from ..io.bad_rows import BadRows
+from ..io.cells import Cells, joined_cells
+from ..io.columns import Chooser, Columns, Piece
 from ..io.files import STDIN, format_by_name, open_source, source_name
 from ..io.libsvm import libsvm_pieces, whole_libsvm
-from ..io.tables import OpenTable, open_table
+from ..io.tables import OpenTable, joined, open_table
+from .choosers import KnownColumns, TrainingColumns
 from .models import FileNote
 from .options import FileOptions, Format, TrainingFileOptions, UsageError
+from .output import progress_bar
+from .treatments import Treatment, labels_of, rows_of, texts, treat
 
-USUAL_LABEL = "label"
 _DELIMITERS = {",": ",", ";": ";", "|": "|", "tab": "\t", "\t": "\t", "\\t": "\t",
                "space": " ", " ": " "}  # fmt: skip
+_ADVICE = "Fix it. A model that is trained with --missing impute fills missing values in."
 
 
 @dataclass(frozen=True)
@@ -33,19 +38,122 @@ class Table:
     columns: Columns | None = None  # None for LIBSVM
     zero_based: bool = False  # LIBSVM: whether indices count from 0
     dropped: tuple[int, ...] = ()  # LIBSVM: indices of skipped features
+    treatment: Treatment = field(
+        default_factory=Treatment
+    )  # of a table that is not all plain numbers
+    kept: deque[tuple[str, ...]] = field(default_factory=deque)  # cells to copy, of rows read
+
+    @property
+    def kept_names(self) -> list[str]:
+        """The names of the columns to copy, or their numbers from 1."""
+        if self.columns is None:
+            return []
+        names = self.columns.head.names
+        return [str(k + 1) if names is None else names[k] for k in self.columns.kept]
 
 
 @contextmanager
-def open_training(path: str, options: TrainingFileOptions, labels: str = "auto") -> Iterator[Table]:
-    """Open a file to learn from; labels are "number", "text", or "auto": the first ones tell."""
+def open_training(
+    path: str, options: TrainingFileOptions, labels: str = "auto", source: Any = None
+) -> Iterator[Table]:
+    """Open a file of numbers to learn from.
+
+    Labels are "number", "text", or "auto": the first ones tell.
+    """
     on_bad_row = "skip" if options.skip_bad_rows else "error"
-    chooser = TrainingColumns(options.label, options.drop or ())
-    with _open(path, options, on_bad_row=on_bad_row) as opened:
+    chooser = TrainingColumns(options.label, options.drop or (), options.id)
+    with _open(path, options, source, on_bad_row=on_bad_row) as opened:
         if opened.format == "libsvm":
             dropped = _indices(options.drop)
             yield _libsvm(opened, options.unlabeled, options.features, options.zero_based, dropped)
         else:
             yield _table(opened, options, chooser, labels)
+
+
+def read_any(path: str, options: TrainingFileOptions, labels: str) -> tuple[Table, Piece]:
+    """Read a whole file to learn from: numbers by the compiled parser, any other table by cells."""
+    again: Any = path
+    if path == STDIN or is_stream(path):
+        with open_source(path) as opened:
+            again = io.BytesIO(opened.file.read())
+    plain = replace(options, skip_bad_rows=False)
+    if options.categorical in ("auto", "none"):
+        try:
+            with open_training(path, plain, labels, again) as table:
+                return table, read_whole(table)
+        except DataFileError:
+            if _is_libsvm(path, options, again):
+                if not options.skip_bad_rows:
+                    raise
+                with open_training(path, options, labels, again) as table:
+                    return table, read_whole(table)
+    return _read_cells(path, options, labels, again)
+
+
+def _is_libsvm(path: str, options: FileOptions, source: Any) -> bool:
+    try:
+        with _open(path, options, source) as opened:
+            return opened.format == "libsvm"
+    except DataFileError:
+        return True  # it cannot be read as anything
+
+
+def _read_cells(
+    path: str, options: TrainingFileOptions, labels: str, source: Any
+) -> tuple[Table, Piece]:
+    on_bad_row = "skip" if options.skip_bad_rows else "error"
+    chooser = TrainingColumns(options.label, options.drop or (), options.id, numbers_only=False)
+    with _open(path, options, source, on_bad_row=on_bad_row) as opened:
+        if opened.format == "libsvm":
+            raise UsageError("--categorical: features of LIBSVM files are numbers.")
+        columns, pieces = opened.cells(chooser, **_reading(options))
+        found = []
+        with progress_bar(f"reading {opened.name}", "rows") as bar:
+            for piece in pieces:
+                found.append(piece)
+                bar.update(len(piece.places))
+        if not found:
+            raise DataFileError(f"{opened.name} holds no rows.")
+        cells = joined_cells(found)
+        columns, treatment = treat(cells, columns, options.categorical)
+        gaps = BadRows(
+            opened.name,
+            "skip" if options.missing == "drop" or options.skip_bad_rows else "error",
+            opened.bad_rows.place,
+            "Fix it, or pass --missing impute to fill such values in, or --missing drop.",
+        )
+        policy = missing_policy(options, found_some=True)
+        X, cells = rows_of(cells, columns, treatment.kinds, policy, gaps)
+        gaps.report()
+        if not len(X):
+            raise DataFileError(f"{opened.name}: every row has a missing value.")
+        y = labels_of(cells, columns, labels, options.unlabeled, opened.bad_rows)
+        table = Table(opened.name, opened.format, iter(()), columns, treatment=treatment)
+    return table, (X, y)
+
+
+def missing_policy(options: TrainingFileOptions, *, found_some: bool) -> str:
+    """Return what becomes of missing values: as the options say; by default they are filled in.
+
+    A table of numbers in which none is missing gets no imputer unless it was asked for.
+    """
+    if options.missing is not None:
+        return options.missing.value
+    if options.skip_bad_rows:
+        return "drop"
+    return "impute" if found_some else "error"
+
+
+def read_whole(table: Table) -> Piece:
+    """Return all rows of a table; raise if there are none."""
+    pieces = []
+    with progress_bar(f"reading {table.name}", "rows") as bar:
+        for X, y in table.pieces:
+            pieces.append((X, y))
+            bar.update(len(y))
+    if not pieces:
+        raise DataFileError(f"{table.name} holds no rows.")
+    return joined(pieces)
 
 
 @contextmanager
@@ -56,11 +164,12 @@ def open_known(
     *,
     labels: bool = True,
     skip: bool | None = None,
+    kept: Sequence[tuple[str, str]] = (),
 ) -> Iterator[Table]:
     """Open a file for a model, whose note says what the rows look like.
 
     `labels` says whether labels are read. `skip` says whether bad rows are left out; it is None if
-    the command has no such option.
+    the command has no such option. `kept` are columns to copy, each with its option.
     """
     if options.unlabeled is None:
         options = replace(options, unlabeled=note.unlabeled)
@@ -68,12 +177,17 @@ def open_known(
         options = replace(options, header=True)  # the model finds its columns by their names
     handling = {"on_bad_row": "skip"} if skip else {}
     if skip is None:
-        handling["advice"] = "Fix it."
+        handling["advice"] = "Fix it." if note.missing == "impute" else _ADVICE
     with _open(path, options, **handling) as opened:
         if opened.format != "libsvm":
-            chooser = KnownColumns(note, options.label, options.drop or (), labels)
-            yield _table(opened, options, chooser, note.labels)
+            chooser = KnownColumns(note, options.label, options.drop or (), labels, kept)
+            if note.plain and not kept:
+                yield _table(opened, options, chooser, note.labels)
+            else:
+                yield _known_cells(opened, options, note, chooser)
             return
+        if any(flag for _, flag in kept):
+            raise UsageError(f"{kept[-1][1]} {kept[-1][0]}: LIBSVM files have no columns to copy.")
         dropped = tuple(note.dropped) if options.drop is None else _indices(options.drop)
         width = note.n_features + len(dropped)
         table = _libsvm(opened, options.unlabeled, width, note.zero_based, dropped)
@@ -81,10 +195,44 @@ def open_known(
         yield replace(table, pieces=dense)
 
 
+def _known_cells(
+    opened: OpenTable, options: FileOptions, note: FileNote, chooser: KnownColumns
+) -> Table:
+    columns, pieces = opened.cells(chooser, **_reading(options))
+    table = Table(opened.name, opened.format, iter(()), columns)
+
+    def rows(found: Iterator[Cells]) -> Iterator[Piece]:
+        for piece in found:
+            X, cells = rows_of(piece, columns, note.kinds, note.missing, opened.bad_rows)
+            y = labels_of(cells, columns, note.labels, options.unlabeled, opened.bad_rows)
+            table.kept.extend(zip(*(texts(cells.columns[k]) for k in columns.kept), strict=True))
+            if len(y):
+                yield X, y
+
+    return replace(table, pieces=rows(pieces))
+
+
+def _reading(options: FileOptions) -> dict[str, Any]:
+    """Return how the text of a table is read."""
+    if options.delimiter is not None and options.delimiter not in _DELIMITERS:
+        raise UsageError(f"--delimiter {options.delimiter}: it must be one of , ; | tab space.")
+    return {
+        "unlabeled": options.unlabeled,
+        "header": "auto" if options.header is None else options.header,
+        "delimiter": None if options.delimiter is None else _DELIMITERS[options.delimiter],
+    }
+
+
 @contextmanager
-def _open(path: str, options: FileOptions, **handling: str) -> Iterator[OpenTable]:
+def _open(
+    path: str, options: FileOptions, source: Any = None, **handling: str
+) -> Iterator[OpenTable]:
+    """Open a file; `source` holds its contents if the path can be read only once."""
     format = format_by_name(path) if options.format is Format.auto else options.format.value
-    source = _in_memory(path) if format == "parquet" else path
+    if isinstance(source, io.BytesIO):
+        source.seek(0)
+    else:
+        source = _in_memory(path) if format == "parquet" else path
     with open_table(source, format, name=source_name(path), **handling) as opened:
         if format is None and opened.format == "parquet":
             raise UsageError(f"{opened.name} looks like Parquet; pass --format parquet.")
@@ -99,15 +247,7 @@ def _in_memory(path: str) -> Any:
 
 
 def _table(opened: OpenTable, options: FileOptions, chooser: Chooser, labels: str) -> Table:
-    if options.delimiter is not None and options.delimiter not in _DELIMITERS:
-        raise UsageError(f"--delimiter {options.delimiter}: it must be one of , ; | tab space.")
-    columns, pieces = opened.columns(
-        chooser,
-        labels=labels,
-        unlabeled=options.unlabeled,
-        header="auto" if options.header is None else options.header,
-        delimiter=None if options.delimiter is None else _DELIMITERS[options.delimiter],
-    )
+    columns, pieces = opened.columns(chooser, labels=labels, **_reading(options))
     return Table(opened.name, opened.format, pieces, columns)
 
 
@@ -162,156 +302,3 @@ def _as_number(mark: str | None) -> float | None:
         return float(mark)
     except ValueError:
         raise UsageError(f"--unlabeled {mark}: labels of LIBSVM files are numbers.") from None
-
-
-@dataclass(frozen=True)
-class TrainingColumns:
-    """Chooses columns to learn from: all but the label and the dropped ones are features."""
-
-    label: str | None
-    drop: Sequence[str]
-
-    def likely_label(self, width: int) -> str | int | None:
-        """Return the label's name or position: the last column by default."""
-        return _place(self.label or -1)
-
-    def choose(self, head: Head) -> Columns:
-        """Return the columns; raise if the first row has a word as a feature."""
-        dropped = {find_column(head, column, "--drop") for column in self.drop}
-        label = _label_column(head, self.label)
-        if label is None:
-            label = max((k for k in range(head.width) if k not in dropped), default=0)
-        features = tuple(k for k in range(head.width) if k != label and k not in dropped)
-        columns = Columns(head, features, label)
-        if not features:
-            raise DataFileError(
-                f"{head.file}: no feature is left beside the label; its first line has "
-                f"{head.width} column(s). Is --delimiter right?"
-            )
-        names = columns.names or ()
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise DataFileError(f"{head.file}: several columns are called {twice!r}; rename them.")
-        _refuse_words(columns)
-        return columns
-
-
-@dataclass(frozen=True)
-class KnownColumns:
-    """Chooses the columns that a model was trained on."""
-
-    note: FileNote
-    label: str | None
-    drop: Sequence[str]
-    labels: bool  # whether labels are read
-
-    def likely_label(self, width: int) -> str | int | None:
-        """Return the label's name or position; None if all columns must be features."""
-        if width == self.note.n_features:
-            return None
-        return _place(self.label or self.note.label or -1)
-
-    def choose(self, head: Head) -> Columns:
-        """Return the columns: by name if both have names, else by position."""
-        by_name = self.note.columns is not None and head.names is not None
-        columns = self._by_name(head) if by_name else self._by_position(head)
-        return columns if self.labels else replace(columns, label=None)
-
-    def _by_name(self, head: Head) -> Columns:
-        wanted, names = self.note.columns or [], head.names or ()
-        missing = [name for name in wanted if name not in names]
-        if missing:
-            raise DataFileError(
-                f"{head.file} lacks {len(missing)} of the model's {len(wanted)} columns: "
-                f"{listed(missing)}. If its first line holds values and not names, pass "
-                "header=False."
-            )
-        features = tuple(find_column(head, name, "--drop") for name in wanted)
-        label = self.label if self.labels else None
-        if label is None and self.note.label in names:
-            label = str(self.note.label)
-        return Columns(head, features, None if label is None else find_column(head, label))
-
-    def _by_position(self, head: Head) -> Columns:
-        """Return the columns of a file without names; they must be in the model's order."""
-        dropped = {find_column(head, column, "--drop") for column in self.drop}
-        left = [k for k in range(head.width) if k not in dropped]
-        known = self.note.n_features
-        label = _label_column(head, self.label if self.labels else None)
-        if label is None and len(left) == known + 1:
-            number = self.note.label
-            numbered = isinstance(number, int) and number - 1 in left
-            label = int(number) - 1 if numbered else left[-1]  # type: ignore[arg-type]
-        features = tuple(k for k in left if k != label)
-        if len(features) != known:
-            raise DataFileError(
-                f"{head.file} has {len(features)} columns of features, and the model knows "
-                f"{known}. Are --delimiter, --label and --drop right?"
-            )
-        return Columns(head, features, label)
-
-
-def find_column(head: Head, wanted: str, flag: str = "--label") -> int:
-    """Return the position of a column given by its name or its number from 1.
-
-    Examples
-    --------
-    >>> find_column(Head("a.csv", ["x", "z"], 2), "z")
-    1
-    >>> find_column(Head("a.csv", None, 2), "-1")
-    1
-    """
-    names = list(head.names or ())
-    if names.count(wanted) > 1:
-        raise DataFileError(f"{head.file}: several columns are called {wanted!r}; rename them.")
-    if wanted in names:
-        return names.index(wanted)
-    try:
-        number = int(wanted)
-    except ValueError:
-        number = 0
-    if not 1 <= abs(number) <= head.width:
-        kind = (
-            f"the columns are {listed(names)}"
-            if names
-            else f"it has {head.width} columns without names"
-        )
-        raise UsageError(f"{flag} {wanted}: {head.file} has no such column; {kind}.")
-    return number - 1 if number > 0 else head.width + number
-
-
-def _label_column(head: Head, label: str | None) -> int | None:
-    """Return the position of the given label, or of the column called label."""
-    if label is None and USUAL_LABEL in (head.names or ()):
-        label = USUAL_LABEL
-    return None if label is None else find_column(head, label)
-
-
-def _place(column: str | int) -> str | int:
-    """Return a column as `graphkm.io` takes it: a name, or a position from 0.
-
-    Examples
-    --------
-    >>> _place("3"), _place(-1), _place("kind")
-    (2, -1, 'kind')
-    """
-    if isinstance(column, str) and not column.lstrip("-").isdigit():
-        return column
-    number = int(column)
-    return number - 1 if number > 0 else number
-
-
-def _refuse_words(columns: Columns) -> None:
-    head = columns.head
-    if len(head.first_row) != head.width:
-        return  # the parser says what is wrong with the row
-    for k in columns.features:
-        word = head.first_row[k]
-        if word in ("", "?") or is_number(word):
-            continue
-        column = str(k + 1) if head.names is None else head.names[k]
-        call = f"number {column}" if head.names is None else repr(column)
-        raise DataFileError(
-            f"{head.file}: the column {call} holds words ({word!r}), and features are numbers. "
-            f"Leave it out with --drop {column}, or pass --label {column} if it is the label."
-        )

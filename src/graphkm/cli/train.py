@@ -81,8 +81,9 @@ def train(
 ) -> None:
     """Learn from a file in which some rows, or all, have a label."""
     from .corrected import check_corrected, check_sparse, make_corrected
-    from .models import check_options, fit_behind_scaler, graph_for, make_estimator, write_model
+    from .models import check_options, graph_for, make_estimator, write_model
     from .output import check_output, say
+    from .preparing import fit_prepared
     from .rows import hold_out, read_rows
 
     check_output(model, data, unlabeled_data)
@@ -101,7 +102,7 @@ def train(
     else:
         estimator = make_corrected(kind, rows.note.task, fit)
         check_sparse(kind, estimator, rows.X)
-    fitted, chosen = fit_behind_scaler(estimator, scale, rows.X, rows.y)
+    fitted, chosen = fit_prepared(estimator, scale, rows)
     note = replace(rows.note, scale=chosen, method=(kind or method).value)
     write_model(fitted, model, note)
     if graph and not as_json:
@@ -147,10 +148,6 @@ def _summary(
         | {"held_out": scores | {"rows": len(held_out.y)} if held_out is not None else None},
         as_json,
     )
-    if not as_json and note.unlabeled is None and _minus_one_may_be_a_mark(rows):
-        say("note: -1 was read as a class; if it marks unlabelled rows, pass --unlabeled -1.")
-
-
-def _minus_one_may_be_a_mark(rows: Rows) -> bool:
-    classes = rows.classes
-    return rows.note.task == "classify" and len(classes) > 2 and classes[0] in (-1, "-1")
+    if not as_json:
+        for text in rows.doubts():
+            say(f"note: {text}")

@@ -36,6 +36,7 @@ from ..theory import Guarantee
 
 _CSR = ("data", "indices", "indptr")  # the arrays of a CSR matrix
 _PRECISIONS = ("<f4", "<f8")
+_FLOATS = (np.float32, np.float64)
 _DEPTH = 16
 LARGEST_DEGREE = 1000
 """The largest degree of a polynomial: its powers are computed by multiplication."""
@@ -114,8 +115,8 @@ class Encoder:
         return {"tuple": each(value)} if type(value) is tuple else None
 
     def _array(self, name: str, value: Any, depth: int) -> Any:
-        if isinstance(value, np.dtype):
-            return {"dtype": value.newbyteorder("<").str}
+        if isinstance(value, np.dtype) or (isinstance(value, type) and value in _FLOATS):
+            return {"dtype": np.dtype(value).newbyteorder("<").str}
         if issparse(value):
             matrix = csr_array(value)
             self.arrays |= {f"{name}.{part}": getattr(matrix, part) for part in _CSR}

@@ -11,26 +11,41 @@ from sklearn.pipeline import Pipeline
 
 from ..graphs import AnchorNodes, NeighbourIndex, RowNodes, resolve_nodes
 from ..graphs.approximate import DIRECTIONS
+from ..machines.calibration import Calibration
 from ..solvers.field import Field, Strength
 from .codec import State
-from .machines import check_matrix, check_rows, n_functions, present, require, set_attributes
+from .machines import (
+    check_matrix,
+    check_rows,
+    memory_state,
+    n_functions,
+    present,
+    require,
+    restore_memory,
+    set_attributes,
+    take_memory,
+)
 
 _SEEN = ("n_features_in_", "feature_names_in_", "classes_")
 _NUMBERS = ("estimator_weight", "prior")
+_EARLIER = ("labeled", "known", "rows")
 _HOW = ("leave-one-out", "out-of-bag", "out-of-fold", "prior")
-_STATE = {"estimator", "field", "how", "heat", "rows", "labeled", "known", "scaling", *_NUMBERS}
+_STATE = {"estimator", "field", "how", "heat", "scaling", *_NUMBERS}
 _STATE |= {"candidates", "criterion", "scores", "ranks", "best", "n_held_out"}
 
 
 def corrected_state(model: Any) -> State:
     """Return everything that a corrected model needs to predict."""
     state = model.fitted_state()
-    return present(model, _SEEN) | state | {"field": field_state(state["field"])}
+    state["field"] = field_state(state["field"])
+    return present(model, _SEEN) | state | memory_state(model)
 
 
 def restore_corrected(model: Any, state: State) -> None:
     """Give a new model the state from `corrected_state`; raise ValueError if it does not fit."""
     set_attributes(model, {name: state.pop(name) for name in _SEEN if name in state})
+    earlier = {name: state.pop(name) for name in _EARLIER if name in state}
+    remembered = take_memory(state)
     require(set(state) == _STATE, "it is not complete")
     resolve_nodes(model.graph)
     _check_estimator(model, state["estimator"])
@@ -40,9 +55,15 @@ def restore_corrected(model: Any, state: State) -> None:
     require(state["heat"] is None or _is_number(state["heat"]), f"its heat is {state['heat']}")
     state["field"] = restored_field(model, state["field"])
     _check_scaling(model, state["scaling"], state["field"])
-    _check_given(model, state)
     _check_results(state)
     model.set_fitted_state(state)
+    if is_classifier(model):
+        # Earlier versions took the scaling alone.
+        alone = Calibration(1.0, *np.zeros((2, len(model.classes_))))
+        model.calibration_ = None if state["scaling"] is None else alone
+    restore_memory(model, remembered)
+    if earlier:
+        _label_rows(model, earlier)
 
 
 def _is_number(value: Any) -> bool:
@@ -140,10 +161,11 @@ def _restored_index(model: Any, state: State) -> NeighbourIndex:
 # ------------------------------------------------------------------ labels and results
 
 
-def _check_given(model: Any, state: State) -> None:
-    """Raise unless the labels given belong to training rows and classes."""
-    labeled, known, rows = state["labeled"], state["known"], state["rows"]
-    field = state["field"]
+def _label_rows(model: Any, state: State) -> None:
+    """Label the training rows, which files of earlier versions held instead of their labels."""
+    require(set(state) == set(_EARLIER), "its rows and their labels are not complete")
+    labeled, known, rows = (state[name] for name in _EARLIER)
+    field = model.field_
     if rows is None:
         require(field is not None and isinstance(field.nodes, RowNodes), "its rows are missing")
         rows = field.nodes.points
@@ -155,6 +177,7 @@ def _check_given(model: Any, state: State) -> None:
         require(np.isin(known, model.classes_).all(), "its labels are of other classes")
     else:
         check_matrix("its targets", known, labeled.shape)
+    model.set_transduced(model.labelled(rows, labeled, known))
 
 
 def _check_positions(labeled: NDArray[Any], n: int) -> None:
@@ -175,5 +198,6 @@ def _check_results(state: State) -> None:
         fits = type(values) is np.ndarray and values.dtype == np.float64
         require(fits and values.shape == (len(candidates),), f"its {name} do not fit")
     require(type(best) is int and 0 <= best < len(candidates), f"it has no candidate {best}")
-    fits = type(count) is int and 0 <= count <= len(state["known"])
+    # A model fitted by sums over labels keeps some of them only.
+    fits = type(count) is int and 0 <= count < 2**53
     require(fits, f"{count} of its labels were held out")

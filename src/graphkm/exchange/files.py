@@ -1,4 +1,4 @@
-"""A fitted model as one file, with the scaling that comes before it."""
+"""A fitted model as one file, with the steps that come before it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def save_model(
     Parameters
     ----------
     model : estimator
-        A fitted estimator of this library, or a `sklearn.pipeline.Pipeline` of StandardScaler,
-        MinMaxScaler or MaxAbsScaler that ends with such an estimator. A `GraphCorrectedClassifier`
+        A fitted estimator of this library, or a `sklearn.pipeline.Pipeline` that ends with one.
+        Before it can stand StandardScaler, MinMaxScaler, MaxAbsScaler, SimpleImputer, OneHotEncoder
+        and a ColumnTransformer of them. A `GraphCorrectedClassifier`
         or `GraphCorrectedRegressor` can be saved if its estimator can. Its file holds the
         training rows.
     path : path

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from .._parameters import check_choice, check_count, check_number
-from ..gkm import GraphCorrectedClassifier
+from ..gkm import GraphCorrectedClassifier, GraphCorrectedRegressor
 from ..kernels import resolve_kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
@@ -89,13 +89,12 @@ def _restore_field(model: Any, corrected: Any, field: State | None) -> None:
     if corrected is None:
         model.set_field(restored_field(model, field))
         return
-    fits = (
-        field is None
-        and is_classifier(model)
-        and type(corrected) is GraphCorrectedClassifier
-        and getattr(corrected, "n_features_in_", None) == model.n_features_in_
-        and np.array_equal(corrected.classes_, np.arange(len(model.classes_)))
-    )
+    kind = GraphCorrectedClassifier if is_classifier(model) else GraphCorrectedRegressor
+    fits = field is None and type(corrected) is kind
+    fits = fits and getattr(corrected, "n_features_in_", None) == model.n_features_in_
+    if fits and is_classifier(model):  # the classes' numbers, or themselves after anchors
+        numbers = np.arange(len(model.classes_))
+        fits = any(np.array_equal(corrected.classes_, own) for own in (numbers, model.classes_))
     require(fits, "its field belongs to another model")
     model.set_field(corrected.field_, corrected)
 

@@ -1,4 +1,4 @@
-"""The state of a fitted kernel machine, and checks of a state from a file."""
+"""The state of a fitted kernel machine, with what the fit remembers, and checks of such a state."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from ..expansion import KernelExpansion
 from ..gkm import Plan
 from ..kernels import Kernel
+from ..machines.calibration import GRID, Calibration
 from ..theory import Guarantee
 from .codec import State
 
@@ -39,13 +40,15 @@ ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
     "stream_shift_": (np.ndarray, type(None)),
 }
 _F = {"kernel", "X", "offset", "constant", "dtype", "shift", "rows", "coefficients"}
+_MEMORIES = ("calibration", "transduced")
+_OF_CALIBRATION = {"slope", "offsets", "floor", "keeps", "curves"}
 _COLUMNS = 2**22  # of a precomputed kernel, at most: a larger square matrix fits no memory
 _THREADS = 2**12
 
 
 def machine_state(model: Any) -> State:
     """Return everything that a fitted model needs to predict."""
-    return present(model, ATTRIBUTES) | {"f": model.expansion_.state()}
+    return present(model, ATTRIBUTES) | {"f": model.expansion_.state()} | memory_state(model)
 
 
 def n_functions(model: Any) -> int:
@@ -56,8 +59,9 @@ def n_functions(model: Any) -> int:
 
 def restore_machine(model: Any, state: State, count: Callable[[Any], int] = n_functions) -> None:
     """Give a new model the state from `machine_state`; raise ValueError if it is inconsistent."""
-    f = state.pop("f")
+    f, remembered = state.pop("f"), take_memory(state)
     set_attributes(model, state)
+    restore_memory(model, remembered)
     require(isinstance(f, dict) and set(f) == _F, "it has no function f")
     _check_expansion(model, count(model), **f)
     model.set_expansion(KernelExpansion.from_state(f, model.n_threads()))
@@ -162,3 +166,64 @@ def _check_expansion(
     check_shift(shift, X)
     support = model.support_
     require(support.shape == (m,) and support.dtype.kind == "i", "support_ does not fit")
+
+
+# ------------------------------------------------------------------ what a fit remembers
+
+
+def memory_state(model: Any) -> State:
+    """Return what a model remembers; files of earlier versions hold nothing of it."""
+    found: State = {}
+    # A stream holds labels out when it is asked to.
+    calibration = vars(model).get("calibration_")
+    if calibration is not None and not hasattr(model, "stream_"):
+        found["calibration"] = {
+            name: getattr(calibration, name) for name in sorted(_OF_CALIBRATION)
+        }
+    if model.transduced() is not None:
+        found["transduced"] = model.transduced()
+    return found
+
+
+def take_memory(state: State) -> State:
+    """Take from a state what `memory_state` has put there."""
+    return {name: state.pop(name) for name in _MEMORIES if name in state}
+
+
+def restore_memory(model: Any, remembered: State) -> None:
+    """Give a model what it remembered; raise ValueError if that does not fit."""
+    calibration, transduced = (remembered.get(name) for name in _MEMORIES)
+    if calibration is not None:
+        model.calibration_ = _restored(model, calibration)
+    if transduced is not None:
+        _check_transduced(model, transduced)
+        model.set_transduced(transduced)
+
+
+def _restored(model: Any, state: Any) -> Calibration:
+    require(is_classifier(model), "its targets have probabilities")
+    require(
+        type(state) is dict and set(state) == _OF_CALIBRATION, "its probabilities are not complete"
+    )
+    k, slope, curves = len(model.classes_), state["slope"], state["curves"]
+    known = type(slope) is float and np.isfinite(slope) and slope > 0
+    require(known, f"the slope of its probabilities is {slope}")
+    require(type(state["keeps"]) is bool, "its probabilities do not tell who wins")
+    for name in ("offsets", "floor"):
+        check_matrix(f"the {name} of its probabilities", state[name], (k,))
+    floor = state["floor"]
+    require((floor >= 0).all() and floor.sum() <= 1.0 + 1e-9, "its least probabilities are wrong")
+    if curves is not None:
+        check_matrix("the curves of its probabilities", curves, (k, len(GRID)))
+        rising = (np.diff(curves, axis=1) >= 0).all() and (curves >= 0).all()
+        require(rising and (curves[:, 0] + curves[:, -1] > 0).all(), "its curves do not rise")
+    return Calibration(**state)
+
+
+def _check_transduced(model: Any, found: Any) -> None:
+    require(type(found) is np.ndarray and found.ndim == 1, "its training rows have no labels")
+    if is_classifier(model):
+        known = found.dtype.kind == "u" and (found < len(model.classes_)).all()
+        require(known, "a training row has none of its classes")
+    else:
+        check_matrix("the targets of its training rows", found, found.shape)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from math import comb
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from ..gkm import (
     GKMClassifier,
@@ -30,13 +30,7 @@ from .fields import corrected_state, restore_corrected
 from .gkm import gkm_state, restore_gkm
 from .machines import machine_state, restore_machine
 from .pairwise import PairwiseClassifier
-
-SCALERS: dict[type, tuple[str, ...]] = {
-    StandardScaler: ("mean_", "var_", "scale_"),
-    MinMaxScaler: ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
-    MaxAbsScaler: ("max_abs_", "scale_"),
-}
-_SEEN = ("n_features_in_", "feature_names_in_", "n_samples_seen_")
+from .preparations import PREPARATIONS, output_width
 
 
 def _search_state(search: Any) -> State:
@@ -81,38 +75,21 @@ def _restore_pairwise(model: PairwiseClassifier, state: State) -> None:
     model.votes_order_ = order
 
 
-def _scaler_state(scaler: Any) -> State:
-    names = (*SCALERS[type(scaler)], *_SEEN)
-    return {name: vars(scaler)[name] for name in names if name in vars(scaler)}
-
-
-def _restore_scaler(scaler: Any, state: State) -> None:
-    kind, names, width = type(scaler).__name__, SCALERS[type(scaler)], state["n_features_in_"]
-    for name, value in state.items():
-        plain = type(value) in (int, float) or (name in names and value is None)
-        array = isinstance(value, np.ndarray) and value.shape == (width,)
-        text = name == "feature_names_in_"
-        if not (plain or array) or (array and (value.dtype.kind in "if") is text):
-            raise ValueError(f"{name} of a {kind} does not fit")
-        setattr(scaler, name, value)
-    if not set(names) <= set(state) or type(width) is not int:
-        raise ValueError(f"a {kind} is not complete")
-
-
 class ForeignModelError(ValueError):
     """A model of another library has no plain form, so that it cannot be saved safely."""
 
 
 def check_storable(model: Any) -> None:
-    """Raise unless the model is one of `MODELS`, or a pipeline of scalers and one of them."""
+    """Raise unless the model is one of `MODELS`, or a pipeline that ends with one of them."""
     if isinstance(model, Pipeline):
         check_steps(model)
         model = model.steps[-1][1]
     if type(model) not in MODELS:
         known = ", ".join(cls.__name__ for cls in MODELS)
         raise ForeignModelError(
-            f"A {type(model).__name__} cannot be saved: files hold {known}, and pipelines of a "
-            "scaler and one of them. joblib.dump keeps any estimator, for readers who trust you."
+            f"A {type(model).__name__} cannot be saved: files hold {known}, and pipelines of "
+            "scalers, imputers, encoders and one of them. joblib.dump keeps any estimator, for "
+            "readers who trust you."
         )
     if isinstance(model, CORRECTED) and hasattr(model, "estimator_"):
         _check_corrected(model)
@@ -133,16 +110,9 @@ def _check_corrected(model: Any) -> None:
 
 
 def check_steps(pipeline: Pipeline) -> None:
-    """Raise unless the steps are scalers and a model, without a cache."""
+    """Raise unless the steps are preparations and a model, without a cache."""
     *before, (_, last) = pipeline.steps
-    for name, step in before:
-        if type(step) not in SCALERS and not (step is None or step == "passthrough"):
-            known = ", ".join(cls.__name__ for cls in SCALERS)
-            raise ValueError(
-                f"The pipeline's step {name!r}, a {type(step).__name__}, cannot be saved: only "
-                f"{known} and 'passthrough' can stand before a model. Apply other steps to the "
-                "data yourself, and save the last step."
-            )
+    check_preparations(before)
     if type(last) not in MODELS:
         raise ValueError(
             f"The pipeline ends with {last!r}; only one with a model of this library at its end "
@@ -155,14 +125,32 @@ def check_steps(pipeline: Pipeline) -> None:
         )
 
 
+def check_preparations(steps: list[tuple[str, Any]]) -> None:
+    """Raise unless these steps before a model can be saved."""
+    for name, step in steps:
+        if type(step) not in _PREPARE and not (step is None or step == "passthrough"):
+            known = ", ".join(cls.__name__ for cls in _PREPARE)
+            raise ValueError(
+                f"The pipeline's step {name!r}, a {type(step).__name__}, cannot be saved: only "
+                f"{known} and 'passthrough' can stand before a model. Apply other steps to the "
+                "data yourself, and save the last step."
+            )
+
+
 def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
-    """Check the steps of a pipeline, which are its parameters: all take the same features."""
+    """Check the steps of a pipeline, which are its parameters: each takes what comes before."""
     for step in pipeline.steps:
         if type(step) is not tuple or len(step) != 2 or type(step[0]) is not str:
             raise ValueError("a pipeline has a step without a name")
-    check_steps(pipeline)
-    widths = {step.n_features_in_ for _, step in pipeline.steps if hasattr(step, "n_features_in_")}
-    if len(widths) != 1 or state:
+    if type(pipeline.steps[-1][1]) in MODELS:
+        check_steps(pipeline)
+    else:  # one inside a ColumnTransformer
+        check_preparations(pipeline.steps)
+    fitted = [step for _, step in pipeline.steps if hasattr(step, "n_features_in_")]
+    for before, after in pairwise(fitted):
+        if output_width(before) != after.n_features_in_:
+            raise ValueError("the steps of a pipeline do not fit together")
+    if not fitted or state:
         raise ValueError("the steps of a pipeline do not fit together")
 
 
@@ -180,12 +168,13 @@ _MODELS = (
     *(Kind(cls, corrected_state, restore_corrected) for cls in CORRECTED),
     Kind(PairwiseClassifier, _pairwise_state, _restore_pairwise),
 )
+_PREPARE = tuple(kind.cls for kind in PREPARATIONS)
 MODELS: tuple[type, ...] = tuple(kind.cls for kind in _MODELS)
 KINDS = {
     kind.cls.__name__: kind
     for kind in (
         *_MODELS,
-        *(Kind(cls, _scaler_state, _restore_scaler) for cls in SCALERS),
+        *PREPARATIONS,
         Kind(Pipeline, lambda pipeline: {}, _restore_pipeline),
     )
 }

@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 
 from ..kernels import Polynomial, SquaredExponential
 from .container import write_parts
+from .onnx_probabilities import probability_nodes
 from .plain import PlainModel, plain_model
 
 _ML = "ai.onnx.ml"
@@ -26,7 +27,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     """Return a fitted model as an ONNX graph.
 
     Its input X is float32 of shape (n, n_features). A classifier has the outputs "label", as
-    `predict`, and "scores", as `decision_function`; a regressor has "prediction". The runtime
+    `predict`, "scores", as `decision_function`, and "probabilities", as `predict_proba` (unless
+    the model has none); a regressor has "prediction". The runtime
     computes in single precision, whatever the model's precision is.
 
     Parameters
@@ -47,7 +49,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     >>> X, y = np.array([[0.0], [0.1], [0.9], [1.0]]), np.array(["a", "", "", "b"])
     >>> graph = to_onnx(GKMClassifier(unlabeled="").fit(X, y)).graph
     >>> [node.name for node in graph.output]
-    ['label', 'scores']
+    ['label', 'scores', 'probabilities']
     """
     try:
         from onnx import TensorProto, checker, helper
@@ -66,6 +68,11 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
         nodes += more
         shape: list[str | int] = ["n"] + [len(plain.classes)] * (len(plain.classes) > 2)
         outputs = [value("label", kind, ["n"]), value("scores", TensorProto.FLOAT, shape)]
+        if plain.calibration is not None:
+            k = len(plain.classes)
+            more, numbers = probability_nodes(plain.calibration, k, helper, TensorProto)
+            nodes, constants = nodes + more, constants + numbers
+            outputs.append(value("probabilities", TensorProto.FLOAT, ["n", k]))
     inputs = [value("X", TensorProto.FLOAT, ["n", width])]
     graph = helper.make_graph(nodes, "graphkm", inputs, outputs, constants)
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_ML, _ML_OPSET)]

@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
 from ..machines import KernelRidgeClassifierCV, KernelRidgeCV
+from ..machines.calibration import Calibration
 from .models import CORRECTED, MODELS, check_steps
 from .pairwise import PairwiseClassifier
+from .preparations import SCALERS
 
 _LANDMARKS = 1000  # of a model that stands for one with a field
 
@@ -30,6 +32,7 @@ class PlainModel(NamedTuple):
     classes: NDArray[Any] | None  # None for a regressor
     scale: NDArray[np.float64] | None  # None if nothing is scaled
     shift: NDArray[np.float64] | None
+    calibration: Calibration | None = None  # None if there are no probabilities
 
 
 def plain_model(model: Any, program: str) -> PlainModel:
@@ -63,7 +66,9 @@ def plain_model(model: Any, program: str) -> PlainModel:
         centres = np.zeros((1, model.n_features_in_))
         coefficients = np.zeros((1, coefficients.shape[1]))
     classes = getattr(model, "classes_", None)
-    return PlainModel(kernel, centres, coefficients, model.intercept_, classes, scale, shift)
+    calibration = getattr(model, "calibration_", None)
+    parts = kernel, centres, coefficients, model.intercept_, classes, scale, shift
+    return PlainModel(*parts, calibration)
 
 
 def _on_landmarks(model: Any, program: str) -> Any:
@@ -77,6 +82,10 @@ def _on_landmarks(model: Any, program: str) -> Any:
     machine = kind(
         None if gamma is None else [gamma], kernel=kernel, n_landmarks=_LANDMARKS, random_state=0
     ).fit(rows, predicted)
+    if classes:
+        wanted = model.predict_proba(rows)
+        keeps = getattr(model, "class_weight", None) is None
+        machine.calibration_ = Calibration.imitating(machine.shares(rows), wanted, keeps=keeps)
     agreement = float(machine.score(rows, predicted))
     lost = f"decides otherwise on {100 * (1 - agreement):.1f} % of the training rows"
     if not classes:
@@ -96,6 +105,12 @@ def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:
     for name, step in pipeline.steps[:-1]:
         if step is None or step == "passthrough":
             continue
+        if type(step) not in SCALERS:
+            raise ValueError(
+                f"{program} has no form for the step {name!r}, a {type(step).__name__}. Write the "
+                "last step alone (model[-1]); it takes the rows that the steps before it make "
+                "(model[:-1].transform(X))."
+            )
         if getattr(step, "clip", False):
             raise ValueError(
                 f"{program} cannot clip, which the step {name!r} does; fit with clip=False."

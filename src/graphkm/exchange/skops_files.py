@@ -17,17 +17,19 @@ from scipy.sparse import csr_array, csr_matrix
 
 from ..gkm import held_out, scaling
 from ..graphs import KNN, AnchorNodes, Anchors, NeighbourIndex, RowNodes
+from ..machines import calibration
 from ..solvers import field
 from .container import ModelFileError, write_parts
 from .models import CORRECTED
 
 _PARTS = (
     *CORRECTED,
-    *(held_out.HeldOut, scaling.Scaling, field.Field, field.Strength),
+    *(held_out.HeldOut, scaling.Scaling, field.Field, field.Strength, calibration.Calibration),
     *(RowNodes, AnchorNodes, NeighbourIndex, KNN, Anchors),
     *(csr_array, csr_matrix),
 )
 _TRUSTED = {f"{cls.__module__}.{cls.__qualname__}" for cls in _PARTS} | {
+    "numpy.dtype",
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",

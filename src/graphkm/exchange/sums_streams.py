@@ -29,7 +29,7 @@ def check_sums_stream(model: Any, solver: State, numbers: State, arrays: State) 
     _check_counters(solver, numbers, arrays)
     m, outputs = len(arrays["landmark_ids"]), solver["n_outputs"]
     for name, size in (("all", m), ("half", min(m, JUDGES))):
-        check_matrix("its sums", arrays[f"{name}_gram"], (size * (size + 1) // 2,))
+        check_matrix("its sums", arrays[f"{name}_columns"], (size * (size + 1) // 2,))
         check_matrix("its sums", arrays[f"{name}_cross"], (size, outputs))
         check_matrix("its squares", arrays[f"{name}_squares"], (outputs,))
     rows = {"landmarks": "landmark_ids", "kept_rows": "kept_ids", "waiting_rows": "waiting_ids"}

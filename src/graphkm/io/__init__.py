@@ -4,6 +4,8 @@
 tables     `open_table`: a file of rows in any format
 columns    which columns of a table are features, and which one is the label
 csv        CSV, by the compiled parser; labels as numbers or words
+cells      tables of any content: every cell as text
+kinds      what the cells of a column hold: numbers, decimal commas, dates or words
 libsvm     LIBSVM's text format, by the compiled parser; `read_libsvm`
 parquet    Parquet, through pyarrow
 text       blocks of whole lines, and the loop that continues after bad ones

@@ -24,6 +24,7 @@ class Head:
     names: Sequence[str] | None  # of all columns, if they have names
     width: int  # the number of columns
     first_row: Sequence[str] = ()  # the fields of a text file's first row
+    index: tuple[int, ...] = ()  # columns that hold the index of a pandas frame
 
     def listed(self) -> str:
         """Return the columns for a message: their names, or their positions."""
@@ -45,6 +46,7 @@ class Columns:
     head: Head
     features: tuple[int, ...]  # their positions, in the order of X's columns
     label: int | None  # its position, if there is a label
+    kept: tuple[int, ...] = ()  # others that are read, as text
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -62,7 +64,8 @@ class Columns:
     @property
     def read(self) -> list[int]:
         """Positions of all columns that are read, in the file's order."""
-        return sorted((*self.features, *(() if self.label is None else (self.label,))))
+        label = () if self.label is None else (self.label,)
+        return sorted({*self.features, *label, *self.kept})
 
 
 class Chooser(Protocol):
@@ -89,7 +92,7 @@ class AllBesideLabel:
     def choose(self, head: Head) -> Columns:
         """Return the columns; raise if there are too few or too many."""
         label = self._position(head)
-        features = tuple(k for k in range(head.width) if k != label)
+        features = tuple(k for k in range(head.width) if k != label and k not in head.index)
         if not features:
             raise DataFileError(
                 f"{head.file}: no feature is left beside the label; the columns are "

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from .._native import parse_csv
 from .columns import Chooser, Columns, Head, Piece, mark_unlabeled
 from .files import DataFileError
+from .kinds import MISSING, is_decimal_comma, is_word
 from .text import Lines
 
+UNNAMED = ("", "Unnamed: 0")  # names of the first column, where pandas has put its index
 DELIMITERS = (",", ";", "\t", "|", " ")  # in order of preference
 _MISSING, _TEXT = 1, 2  # `LabelKind` in native/csv.hpp
 _LABEL, _SKIPPED = -2, -1  # `Place` in native/csv.hpp
@@ -34,11 +36,19 @@ def csv_table(
     The first block must hold a line that is not blank. Without a delimiter, the first usual one in
     the first line is taken. The other options are those of `graphkm.online.read_stream`.
     """
+    columns, delimiter, rest = csv_head(lines, chooser, unlabeled, header, delimiter)
+    return columns, rest.parse(CsvParser(columns, delimiter, labels, unlabeled))
+
+
+def csv_head(
+    lines: Lines, chooser: Chooser, unlabeled: Any, header: bool | str, delimiter: str | None
+) -> tuple[Columns, str, Lines]:
+    """Return the columns of a CSV file, its delimiter, and the lines below its names."""
     name, block = lines.bad_rows.name, next(lines.blocks)
     text = block.lstrip(b"\r\n")
     begin = [part.decode("utf-8", "backslashreplace") for part in text.split(b"\n", 2)[:2]]
     if delimiter is None:
-        delimiter = next((sign for sign in DELIMITERS if sign in begin[0]), ",")
+        delimiter = likely_delimiter(begin)
     first, second = (fields(part, delimiter) for part in begin)
     named = bool(header)
     if header == "auto":
@@ -46,12 +56,25 @@ def csv_table(
         named = has_header(first, second, label, unlabeled, name)
     if named:
         text = text[text.index(b"\n") + 1 :]
-    head = Head(name, first if named else None, len(first), second if named else first)
+    index = (0,) if named and len(first) > 1 and first[0] in UNNAMED else ()
+    head = Head(name, first if named else None, len(first), second if named else first, index)
     columns = chooser.choose(head)
-    parser = CsvParser(columns, delimiter, labels, unlabeled)
     n_before = lines.n_before + block[: len(block) - len(text)].count(b"\n")
-    rest = Lines(chain([text], lines.blocks), lines.bad_rows, n_before)
-    return columns, rest.parse(parser)
+    return columns, delimiter, Lines(chain([text], lines.blocks), lines.bad_rows, n_before)
+
+
+def likely_delimiter(begin: list[str]) -> str:
+    """Return the delimiter of a table with these first lines.
+
+    Examples
+    --------
+    >>> likely_delimiter(["x,z", "1,2"]), likely_delimiter(["1,5;2,5;cat", "2,5;3,5;dog"])
+    (',', ';')
+    """
+    parts = [part for line in begin for part in fields(line, ";")]
+    if ";" in begin[0] and all("," not in part or is_decimal_comma(part) for part in parts):
+        return ";"
+    return next((sign for sign in DELIMITERS if sign in begin[0]), ",")
 
 
 def fields(line: str, delimiter: str) -> list[str]:
@@ -95,20 +118,24 @@ def has_header(
     """
     if isinstance(label, str):
         return True
-    missing = ("", "?", str(unlabeled))
-    words = [k for k, value in enumerate(first) if value not in missing and not is_number(value)]
-    doubtful = len(first) > 1 and first == [str(k) for k in range(len(first))]
-    if label is not None and words == [label % len(first)]:
-        # Only the label is a word. If the label below is a number, the word is a name.
-        below = second[words[0]] if len(second) == len(first) else ""
-        doubtful = below in missing
-        words = words if is_number(below) else []
+    missing = MISSING | {str(unlabeled)}
+    words = [k for k, value in enumerate(first) if value not in missing and is_word(value)]
+    below = [second[k] for k in words] if len(second) == len(first) else []
+    only_label = label is not None and words == [label % len(first)]
+    all_words = all(k in words or value in missing for k, value in enumerate(first))
+    doubtful = not words and len(first) > 1 and first == [str(k) for k in range(len(first))]
+    named = bool(words)
+    if words and not any(cell not in missing and not is_word(cell) for cell in below):
+        # No name stands above a number. Words above words may be categories.
+        doubtful = all(cell in missing for cell in below) if only_label else not all_words
+        doubtful = doubtful and bool(below or only_label)
+        named = not only_label and not any(first[k] == second[k] for k in words if below)
     if doubtful:
         raise DataFileError(
             f"{name}: its first line ({', '.join(first[:8])}) may hold names or values. Pass "
             "header=True or header=False."
         )
-    return bool(words)
+    return named
 
 
 def is_number(field: str) -> bool:

@@ -21,35 +21,56 @@ def parquet_table(
     source: Any, bad_rows: BadRows, chooser: Chooser, *, labels: str, unlabeled: Any
 ) -> tuple[Columns, Iterator[Piece]]:
     """Return the columns of a Parquet file, and its rows in pieces; see `csv_table`."""
-    name = bad_rows.name
+    file, head = open_parquet(source, bad_rows.name)
+    columns = chooser.choose(head)
+    _check_features(file.schema_arrow, columns)
+    return columns, _pieces(file, columns, bad_rows, labels, unlabeled)
+
+
+def open_parquet(source: Any, name: str) -> tuple[Any, Head]:
+    """Return an open file and its columns."""
     with _readable(name):
         from pyarrow import parquet
 
         # With pre_buffer, pyarrow would hold whole row groups.
         file = parquet.ParquetFile(_seekable(source, name), pre_buffer=False)
         schema = file.schema_arrow
-    columns = chooser.choose(Head(name, schema.names, len(schema.names)))
-    _check_features(schema, columns)
-    return columns, _pieces(file, columns, bad_rows, labels, unlabeled)
+        return file, Head(name, schema.names, len(schema.names), index=_index(schema))
+
+
+def _index(schema: Any) -> tuple[int, ...]:
+    """Return the columns in which pandas has put the index of a frame."""
+    try:
+        told = (schema.pandas_metadata or {}).get("index_columns", ())
+    except (ValueError, AttributeError):  # damaged
+        told = ()
+    names = [name for name in told if isinstance(name, str)]
+    return tuple(k for k, name in enumerate(schema.names) if name in names)
+
+
+def parquet_columns(file: Any, columns: Columns, name: str) -> Iterator[tuple[dict[int, Any], int]]:
+    """Yield the columns that are read, by position, as arrays of pyarrow; and their length."""
+    names, read = columns.head.names or (), columns.read
+    wanted = None if len(read) == len(names) else [names[k] for k in read]
+    with file, _readable(name):
+        for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
+            yield dict(zip(read, batch.columns, strict=True)), batch.num_rows
 
 
 def _pieces(
     file: Any, columns: Columns, bad_rows: BadRows, labels: str, unlabeled: Any
 ) -> Iterator[Piece]:
-    names, read = columns.head.names or (), columns.read
-    wanted = None if len(read) == len(names) else [names[k] for k in read]
     first_row = 0
-    with file, _readable(bad_rows.name):
-        for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
-            arrays = dict(zip(read, batch.columns, strict=True))
+    for arrays, n_rows in parquet_columns(file, columns, bad_rows.name):
+        with _readable(bad_rows.name):
             X = _features([arrays[k] for k in columns.features])
             if columns.label is None:
-                y: NDArray[Any] = np.full(len(X), np.nan)
+                y: NDArray[Any] = np.full(n_rows, np.nan)
             else:
                 y = _labels(arrays[columns.label], labels, unlabeled, bad_rows.name)
-            good = _finite_rows(X, first_row, bad_rows)
-            first_row += len(X)
-            yield (X, y) if good.all() else (X[good], y[good])
+        good = _finite_rows(X, first_row, bad_rows)
+        first_row += n_rows
+        yield (X, y) if good.all() else (X[good], y[good])
 
 
 @contextmanager

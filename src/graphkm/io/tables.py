@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from .bad_rows import BadRows
+from .cells import Cells, csv_cells, parquet_cells
 from .columns import Chooser, Columns, Piece
 from .csv import csv_table
 from .files import DataFileError, open_source, source_name
@@ -54,6 +55,15 @@ class OpenTable:
         if self.format == "parquet":
             return parquet_table(self.source, self.bad_rows, chooser, **common)
         return csv_table(self.lines, chooser, **common, header=header, delimiter=delimiter)
+
+    def cells(
+        self, chooser: Chooser, *, unlabeled: Any, header: bool | str, delimiter: str | None
+    ) -> tuple[Columns, Iterator[Cells]]:
+        """Return the columns of a CSV or Parquet file and its cells, whatever they hold."""
+        if self.format == "parquet":
+            return parquet_cells(self.source, self.bad_rows, chooser)
+        given = {"unlabeled": unlabeled, "header": header, "delimiter": delimiter}
+        return csv_cells(self.lines, chooser, **given)
 
 
 @contextmanager

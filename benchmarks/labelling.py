@@ -1,0 +1,198 @@
+"""The labelling page: how long an answer and a new model take, and what answers in its order gain.
+
+    python benchmarks/labelling.py [--part times,mnist] [--images 10000] [--seeds 1]
+
+Everything goes through the page's own interface: the command `graphkm label` runs as a process, and
+answers are posted to it as the page posts them. "answer" is the wall time from the post to the
+next row, which is when a person sees it. "model" is the processor time of a fit with all that
+follows from it, and "until shown" the wall time from an answer to the state that knows it. Wall
+times are medians, and the 95th percentiles behind them.
+
+MNIST is a folder of images. Answers are the true labels, in the order of the page or at random.
+The model is fitted after every answer. Accuracy is that on the images without a label: of the live
+model, and of the model that the page saves, which is `GKMClassifier` on all rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from _common import Figure, script, table
+from few_labels.cells import SETS
+from graphkm.exchange import load_model
+
+COUNTS = (50, 100, 200)
+
+
+class Page:
+    """A running labelling page."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def ask(self, path: str, body: Any = None) -> Any:
+        """Return the answer to a request."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.address + path, data, headers)
+        with urllib.request.urlopen(request, timeout=600) as answer:
+            return json.load(answer)
+
+    def current(self) -> dict[str, Any]:
+        """Return the state once the model has seen every answer."""
+        while not (state := self.ask("api/state"))["current"]:
+            time.sleep(0.01)
+        return state
+
+
+@contextmanager
+def labelling(*arguments: Any) -> Iterator[Page]:
+    command = [sys.executable, "-m", "graphkm.cli", "label", *map(str, arguments), "--no-browser"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.readline()
+    try:
+        yield Page(process.stdout.readline().strip())
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+
+# -------------------------------------------------------------------- times
+
+
+def measured(n: int, answers: int) -> dict[str, list[float]]:
+    """Return the times of answers to n rows of 20 columns in five clusters."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(5, size=n)
+    X = rng.normal(size=(n, 20)) + 1.5 * rng.normal(size=(5, 20))[truth]
+    times: dict[str, list[float]] = {"answer": [], "until shown": [], "model": []}
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder, "rows.csv")
+        head = ",".join(f"x{k}" for k in range(20))
+        np.savetxt(rows, X, delimiter=",", header=head, comments="", fmt="%.6g")
+        with labelling(rows, "--out", Path(folder, "labels.csv"), "--classes", "0,1,2,3,4") as page:
+            state = page.current()
+            for _ in range(answers):
+                row = state["queue"][0]
+                body = {"row": row, "kind": "label", "label": str(truth[row])}
+                start = time.perf_counter()
+                state = page.ask("api/answer", body)
+                page.ask(f"api/row/{state['queue'][0]}")
+                times["answer"].append(time.perf_counter() - start)
+                state = page.current()
+                times["until shown"].append(time.perf_counter() - start)
+                times["model"].append(state["modelSeconds"])
+    return times
+
+
+def run_times(quick: bool) -> list[Figure]:
+    figures = []
+    for n in (2_000,) if quick else (10_000, 100_000):
+        times = measured(n, 10 if quick else 100)
+        print(f"{n:,} rows, {len(times['answer'])} answers, one after another")
+        for name, values in times.items():
+            print(f"  {name}: {np.median(values):.3f} s, {np.percentile(values, 95):.3f} s")
+        limit = {10_000: ("answer", 0.2), 100_000: ("model", 2.0)}.get(n)
+        for name, values in times.items():
+            target = limit[1] if limit and limit[0] == name else None
+            figures.append(Figure(f"{name}, {n:,} rows", np.median(values), "s", target, False))
+    return figures
+
+
+# -------------------------------------------------------------------- MNIST
+
+
+def write_images(folder: Path, n: int) -> np.ndarray:
+    """Write the first n images, and return their digits."""
+    from PIL import Image
+
+    cell = SETS["mnist"]()[0]
+    folder.mkdir()
+    for k in range(n):
+        pixels = np.round(255 * cell.X[k]).astype(np.uint8).reshape(28, 28)
+        Image.fromarray(pixels).save(folder / f"{k:05d}.png")
+    return cell.y[:n]
+
+
+def answered(folder: Path, truth: np.ndarray, order: str, seed: int) -> list[tuple[float, float]]:
+    """Return the accuracies of the live and of the saved model after some answers."""
+    out = folder / f"{order}{seed}.csv"
+    at_random = np.random.default_rng(seed).permutation(len(truth)).tolist()
+    found = []
+    classes = ",".join(map(str, range(10)))
+    with labelling(folder / "images", "--out", out, "--classes", classes) as page:
+        state = page.current()
+        rows = np.array(page.ask("api/map")["rows"])
+        for k in range(1, COUNTS[-1] + 1):
+            row = state["queue"][0] if order == "page" else at_random[k - 1]
+            page.ask("api/answer", {"row": row, "kind": "label", "label": str(truth[row])})
+            state = page.current()
+            if k in COUNTS:
+                colours = page.ask("api/colours")
+                hidden = ~np.isin(rows, [int(row) for row in colours["labelled"]])
+                live = np.array(colours["predicted"])[hidden] == truth[rows[hidden]]
+                page.ask("api/model", {})
+                found.append((float(live.mean()), saved_accuracy(out, folder, truth, colours)))
+    return found
+
+
+def saved_accuracy(out: Path, folder: Path, truth: np.ndarray, colours: dict[str, Any]) -> float:
+    from graphkm.app.reading import read_material
+
+    hidden = np.setdiff1d(np.arange(len(truth)), [int(row) for row in colours["labelled"]])
+    X = read_material(folder / "images").X[hidden].astype(np.float64)
+    said = load_model(out.with_suffix(".gkm")).predict(X)
+    return float(np.mean(said.astype(int) == truth[hidden]))
+
+
+def run_mnist(n: int, seeds: int) -> list[Figure]:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        truth = write_images(folder / "images", n)
+        means = {
+            order: np.mean([answered(folder, truth, order, s) for s in range(seeds)], axis=0)
+            for order in ("page", "random")
+        }
+    lines = [
+        [f"{order}, {kind}", *(f"{100 * value:.1f}" for value in values[:, k])]
+        for k, kind in enumerate(("live model", "saved model"))
+        for order, values in means.items()
+    ]
+    head = ["accuracy in %", *(f"{n} answers" for n in COUNTS)]
+    print(f"\n{n:,} images of MNIST\n" + table(head, lines))
+    return [
+        Figure(f"MNIST, {order}, {count} answers", 100 * float(means[order][k, 1]), "%")
+        for order in means
+        for k, count in enumerate(COUNTS)
+    ]
+
+
+def run(arguments: argparse.Namespace) -> list[Figure]:
+    parts = arguments.part.split(",")
+    figures = run_times(arguments.quick) if "times" in parts else []
+    if "mnist" in parts and not arguments.quick:
+        figures += run_mnist(arguments.images, arguments.seeds)
+    return figures
+
+
+if __name__ == "__main__":
+    script(
+        run,
+        part={"default": "times,mnist", "help": "times, mnist or both"},
+        images={"type": int, "default": 10_000},
+        seeds={"type": int, "default": 1},
+    )

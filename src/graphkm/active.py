@@ -1,0 +1,339 @@
+"""Which rows to label next.
+
+A row is worth a label if the model is unsure of it, and if its label would tell much about rows
+that no label covers yet. The first is read off the model's probabilities or margins. The second
+comes from a field on the graph of all rows (`graphkm.solvers.field`): with prior precision
+T = eps + L, and labels with noise s at some rows, its covariance is
+
+    P = (T + Z'Z / s)^(-1) ,   k(x, x') = z(x)' P z(x') ,
+
+and a label at x takes sum_j k(x, x_j)^2 / (s + k(x, x)) off the variances of all rows. A row far
+from all others has a large variance, and tells nothing about them: it is not preferred.
+
+Variances do not depend on what the labels say, only on where they are. So the next row of a batch
+is chosen as if the ones before it had been labelled already: a batch is spread by itself, and
+without a model (a cold start) the rows that are chosen cover the graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import check_array, check_consistent_length, check_random_state
+
+from ._parameters import check_count
+from .gkm.held_out import take_rows
+from .graphs import KNN, Anchors
+from .machines.checks import canonical_csr
+from .machines.labels import as_label_array, labeled_mask
+
+__all__ = ["Cover", "suggest", "uncertainty"]
+
+_ROWS = 20_000  # rows that are compared; of more a sample is drawn
+_NODES = 1500  # rows up to which every one is a node
+_ANCHORS = 1000  # nodes of more rows
+_COMPARED = 2000  # rows of a batch's choice; of more a sample is drawn
+_FAR, _NEAR = 0.02, 0.1  # eps: labels reach far at first, to find every group, and less later
+_NOISE = 0.1  # of a label, in units of the mean variance of a row
+_LEAST = 1e-3  # uncertainty of a row of which the model is sure
+
+UNSURE = 2
+"""Power of the uncertainty beside the cover."""
+
+
+class Cover:
+    """How well labelled rows cover the graph of all rows; the choice of rows that cover it better.
+
+    It is made once for a set of rows, and serves any number of models and labels.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        The rows, as the model's graph sees them: numbers in comparable units.
+    random_state : int, RandomState or None, default=0
+        Draws the sample of more than 20,000 rows, and the anchors of more than 1,500.
+    n_jobs : int or None, default=None
+        Threads of the neighbour search.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The rows that can be chosen: all, or a sample of 20,000.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> sorted(Cover(X).choose(2) // 3)
+    [np.int64(0), np.int64(1)]
+    """
+
+    def __init__(self, X: Any, *, random_state: Any = 0, n_jobs: int | None = None) -> None:
+        self._X = _checked(X)
+        n = self._X.shape[0]
+        if n < 2:
+            raise ValueError("1 sample leaves no choice; pass at least 2 rows.")
+        rng = check_random_state(random_state)
+        self.rows = np.arange(n)
+        if n > _ROWS:
+            self.rows = np.sort(rng.permutation(n)[:_ROWS])
+        self._place = np.full(n, -1)
+        self._place[self.rows] = np.arange(len(self.rows))
+        sample = self._X if n <= _ROWS else self._X[self.rows]
+        part = KNN(weights="local") if len(self.rows) <= _NODES else Anchors(_ANCHORS)
+        seed = int(rng.randint(2**31 - 1))
+        graph = part.nodes(sample, seed=seed, n_jobs=n_jobs)
+        self._nodes, self._z = graph.nodes, sp.csr_array(graph.rows)
+        self._laplacian = graph.laplacian.toarray().astype(np.float64)
+        self._priors: dict[float, NDArray[np.float64]] = {}
+
+    def choose(
+        self, n: int, labeled: ArrayLike = (), interest: NDArray[np.float64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return rows to label next, the best first.
+
+        Parameters
+        ----------
+        n : int
+            How many; fewer come back if fewer are left.
+        labeled : array-like of int, default=()
+            Rows that have a label, or shall not be chosen for other reasons.
+        interest : ndarray of shape (n_samples,), optional
+            What a label at each row is worth beside the cover, at least 0. None is a cold start:
+            labels are taken to reach farther along the graph, so that every group is found.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        known = np.asarray(labeled, dtype=np.int64).ravel()
+        free = np.ones(len(self._place), dtype=bool)
+        free[known] = False
+        worth = np.ones(len(free)) if interest is None else np.asarray(interest, dtype=np.float64)
+        open_, value = free[self.rows], worth[self.rows]
+        rng = np.random.default_rng(0)
+        places = _drawn(np.flatnonzero(open_), value[open_], rng)
+        others = _drawn(np.arange(len(self.rows)), np.ones(len(self.rows)), rng)
+        P, z = self._posterior(known, _FAR if interest is None else _NEAR), self._z[places]
+        K = self._z[others] @ np.asarray(z @ P).T  # covariances of all rows, or many, with these
+        own = np.asarray(z @ np.asarray(z @ P).T) if len(places) else K
+        value, chosen = value[places].copy(), []
+        for _ in range(min(n, len(places))):
+            left = _NOISE + own.diagonal()
+            best = int(np.argmax(value * np.square(K).sum(axis=0) / left))
+            chosen.append(places[best])
+            reach = own[best] / np.sqrt(left[best])
+            K -= np.outer(K[:, best] / np.sqrt(left[best]), reach)
+            own -= np.outer(reach, reach)
+            value[best] = -1.0
+        found = self.rows[chosen]
+        free[found] = False
+        # A sample may be labelled whole; the other rows then come in order of their worth.
+        others = np.flatnonzero(free)
+        return np.append(found, others[np.argsort(-worth[others], kind="stable")][: n - len(found)])
+
+    def covariance(
+        self,
+        rows: NDArray[np.int64],
+        others: NDArray[np.int64] | None = None,
+        eps: float = _FAR,
+    ) -> NDArray[np.float64]:
+        """Return the covariance of the field before any label, of shape (n_others, n_rows).
+
+        Parameters
+        ----------
+        rows, others : ndarray of int
+            Any rows; `others` are ``self.rows`` by default.
+        eps : float, default=0.02
+            A smaller one carries labels farther along the graph.
+        """
+        left = self._z if others is None else self._weights(others)
+        return np.asarray(left @ (self._weights(rows) @ self._prior(eps)).T)
+
+    def _prior(self, eps: float) -> NDArray[np.float64]:
+        """Return the covariance of the nodes before any label; rows have the mean variance 1."""
+        if eps not in self._priors:
+            precision = self._laplacian.copy()
+            np.fill_diagonal(precision, precision.diagonal() + eps)
+            found = np.linalg.inv(precision)
+            self._priors[eps] = found / self._variances(found).mean()
+        return self._priors[eps]
+
+    def _weights(self, rows: NDArray[np.int64]) -> Any:
+        """Return the weights of the nodes at any rows."""
+        place = self._place[rows]
+        if (place < 0).any():  # rows beyond the sample
+            return sp.csr_array(self._nodes.weights(self._X[rows]))
+        return self._z[place]
+
+    def _variances(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self._z.multiply(self._z @ P).sum(axis=1)).ravel()
+
+    def _posterior(self, known: NDArray[np.int64], eps: float) -> NDArray[np.float64]:
+        """Return the covariance of the nodes, given labels at some rows."""
+        prior = self._prior(eps)
+        if len(known) == 0:
+            return prior.copy()
+        z = self._weights(known)
+        if len(known) < z.shape[1]:  # the smaller of the two systems
+            reach = z @ prior
+            inner = z @ reach.T + _NOISE * np.eye(len(known))
+            return prior - reach.T @ np.linalg.solve(inner, reach)
+        return np.linalg.inv(np.linalg.inv(prior) + (z.T @ z).toarray() / _NOISE)
+
+
+def suggest(
+    model: Any,
+    X: Any,
+    n: int = 10,
+    *,
+    y: ArrayLike | None = None,
+    unlabeled: Any = "model",
+    cover: Cover | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """Return the rows of X to label next, the most useful first.
+
+    A row is useful if the model is unsure of it (`uncertainty`) and no labelled row, nor one
+    suggested before it, covers it on the graph (`Cover`). Rows are in the order of the product of
+    both, the uncertainty squared. So the rows of a batch differ from each other.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor, or None
+        Any classifier with `predict_proba` or `decision_function`, a pipeline, or any regressor.
+        None is a cold start: rows that cover the graph, before any label is known.
+    X : array, frame or CSR matrix of shape (n_samples, n_features)
+        The rows to choose from, labelled ones among them.
+    n : int, default=10
+        How many; fewer come back if fewer are left.
+    y : array-like of shape (n_samples,), optional
+        The labels known so far, as for `fit`. Their rows are not suggested again, and rows near
+        them are less useful. None: no row of X has a label.
+    unlabeled : default="model"
+        The mark of unlabelled rows in y; "model" takes the model's own parameter, else -1 for
+        classes and None for targets. NaN, None and NA always count as unlabelled.
+    cover : Cover, optional
+        ``Cover(X)``, made before: saves the graph where labels come in many rounds.
+    random_state : int, RandomState or None, default=0
+        Of the cover.
+    n_jobs : int or None, default=None
+        Threads of the neighbour search.
+
+    Returns
+    -------
+    ndarray of int64
+        Row numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm import GKMClassifier
+    >>> from graphkm.active import suggest
+    >>> X, truth = make_moons(300, noise=0.1, random_state=0)
+    >>> y = np.full(300, -1)
+    >>> first = suggest(None, X, 8)
+    >>> y[first] = truth[first]
+    >>> model = GKMClassifier(random_state=0).fit(X, y)
+    >>> more = suggest(model, X, 5, y=y)
+    >>> len(more), len(np.intersect1d(first, more))
+    (5, 0)
+    """
+    check_count("n", n)
+    known = np.empty(0, dtype=np.int64)
+    if y is not None:
+        values = as_label_array(y)
+        check_consistent_length(X, values)
+        known = np.flatnonzero(labeled_mask(values, _marker(model, unlabeled)))
+    if cover is None:
+        cover = Cover(_transformed(model, X), random_state=random_state, n_jobs=n_jobs)
+    if model is None or not is_classifier(model):
+        return cover.choose(n, known)
+    seen = X if len(cover.rows) == np.shape(X)[0] else take_rows(X, cover.rows)
+    interest = np.full(np.shape(X)[0], _LEAST)  # of rows beyond the sample
+    interest[cover.rows] = uncertainty(model, seen)
+    return cover.choose(n, known, interest**UNSURE)
+
+
+def uncertainty(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return how unsure a model is of every row, from nearly 0 to 1.
+
+    For classes it is 1 - (p - q), where p and q are the largest and the second largest probability.
+    A classifier without probabilities has margins instead, and exp(-margin / mean margin) takes
+    their place. A regressor does not say how sure it is: all rows have 1.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor
+        As in `suggest`.
+    X : array, frame or CSR matrix of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.array([[-3.0], [0.0], [1.0], [3.0]])
+    >>> model = LogisticRegression().fit(X, [0, 0, 1, 1])
+    >>> uncertainty(model, X).argsort()
+    array([0, 3, 2, 1])
+    """
+    if not is_classifier(model):
+        return np.ones(np.shape(X)[0])
+    if hasattr(model, "predict_proba"):
+        return np.maximum(1.0 - _margins(model.predict_proba(X)), _LEAST)
+    if not hasattr(model, "decision_function"):
+        raise TypeError(
+            f"{type(model).__name__} has neither predict_proba nor decision_function, so it does "
+            "not say how sure it is. Pass a classifier with one of them, or None for a choice "
+            "that covers the rows."
+        )
+    margins = _margins(model.decision_function(X))
+    usual = margins.mean() or 1.0
+    return np.maximum(np.exp(-margins / usual), _LEAST)
+
+
+def _drawn(
+    rows: NDArray[np.int64], worth: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the rows, or some of them if they are many, with chances in proportion to worth."""
+    if len(rows) <= _COMPARED:
+        return rows
+    keys = rng.exponential(size=len(rows)) / np.maximum(worth, 1e-300)
+    return np.sort(rows[np.argpartition(keys, _COMPARED)[:_COMPARED]])
+
+
+def _margins(scores: Any) -> NDArray[np.float64]:
+    """Return how far the best class is before the second."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim == 1 or values.shape[1] == 1:
+        return np.abs(values).ravel()
+    best = np.partition(values, -2, axis=1)[:, -2:]
+    return np.asarray(best[:, 1] - best[:, 0])
+
+
+def _marker(model: Any, unlabeled: Any) -> Any:
+    """Return the mark of unlabelled rows."""
+    if not (isinstance(unlabeled, str) and unlabeled == "model"):
+        return unlabeled
+    last = model[-1] if hasattr(model, "steps") else model
+    usual = -1 if model is None or is_classifier(model) else None
+    return getattr(last, "unlabeled", usual)
+
+
+def _transformed(model: Any, X: Any) -> Any:
+    """Return the rows as the last step of a pipeline sees them: in comparable units."""
+    return model[:-1].transform(X) if hasattr(model, "steps") and len(model.steps) > 1 else X
+
+
+def _checked(X: Any) -> Any:
+    """Return rows as numbers, dense or CSR."""
+    rows = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), input_name="X")
+    return canonical_csr(rows) if sp.issparse(rows) else rows

@@ -1,0 +1,15 @@
+"""The labelling page: a person answers, the most useful rows first, and a model learns live.
+
+=================  ==============================================================
+material           rows as they are learnt from and as they are shown
+reading            files and folders to material
+images             which image belongs to a row, and nothing outside its folder
+journal            answers on disk before they are acknowledged
+live_model         a machine that is fitted in milliseconds, with held-out answers
+learning           the thread that fits it after every answer
+places             where rows are on the map
+session            the state that all tabs see
+security           token, Host, Origin, headers
+server             the pages and their addresses
+=================  ==============================================================
+"""

@@ -1,0 +1,81 @@
+"""Images of rows: only from the folder given, and only files that browsers show as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Not svg: it may hold scripts.
+TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+}
+SIDE = 28
+"""Pixels to a side of what is learnt from: grey, and as small as digits are."""
+
+
+class ImageFolder:
+    """The images of rows, by their names in the data.
+
+    A name that leads out of the folder, by dots, by a link or by an absolute path, has no image.
+
+    Parameters
+    ----------
+    folder : Path
+        Where images are.
+    names : sequence of str
+        The path of every row's image, relative to the folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = Path(place, "a.png").write_bytes(b"x")
+    ...     found = ImageFolder(Path(place), ["a.png", "../a.png", "b.png", "/etc/passwd"])
+    ...     [found(k) is not None for k in range(4)]
+    [True, False, False, False]
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
+        self._folder, self._names = folder.resolve(), names
+
+    def __call__(self, row: int) -> Path | None:
+        """Return the file of a row's image, or None."""
+        try:
+            place = (self._folder / self._names[row]).resolve()
+            inside = place.is_relative_to(self._folder) and place.is_file()
+        except (OSError, ValueError):  # a name that no file can have
+            return None
+        return place if inside and place.suffix.lower() in TYPES else None
+
+
+def image_names(folder: Path) -> list[str]:
+    """Return the images of a folder and its sub-folders, in order."""
+    found = (path for path in folder.rglob("*") if path.suffix.lower() in TYPES and path.is_file())
+    return sorted(path.relative_to(folder).as_posix() for path in found)
+
+
+def pixels(paths: Sequence[Path]) -> NDArray[np.float32]:
+    """Return images as rows: grey values from 0 to 1 of 28 x 28 pixels."""
+    from PIL import Image
+
+    rows = np.empty((len(paths), SIDE * SIDE), np.float32)
+    for k, path in enumerate(paths):
+        with Image.open(path) as image:
+            grey = image.convert("L")
+            if grey.size != (SIDE, SIDE):
+                grey = grey.resize((SIDE, SIDE))
+            rows[k] = np.asarray(grey, dtype=np.float32).ravel() / 255.0
+    return rows
+
+
+def pixel_names() -> list[str]:
+    """Return the names of the columns that `pixels` makes."""
+    return [f"pixel_{k + 1}" for k in range(SIDE * SIDE)]

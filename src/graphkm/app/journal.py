@@ -1,0 +1,216 @@
+"""Answers on disk before they are acknowledged.
+
+There are two files. The journal, PATH.journal, has one line of JSON for every answer, in order;
+lines are only ever added, and each is flushed to the disk before the answer counts. The file of
+labels, PATH, is plain CSV: every labelled row with its columns and its label. It follows from the
+journal, is brought up to date with every answer, and is written anew when the page is started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from .._files import replacing
+from .material import Material
+
+VERSION = 1
+Kind = Literal["label", "unknown", "skip", "undo"]
+How = Literal["file", "check", "suggested", "chosen"]
+
+
+class JournalError(Exception):
+    """A journal that does not belong to these rows, or cannot be used."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person said of a row.
+
+    Parameters
+    ----------
+    row : int
+        Its number, from 0.
+    kind : {"label", "unknown", "skip", "undo"}
+        "unknown" rows are not shown again, "skip" ones later. "undo" takes the last one back.
+    label : str or None
+        The label.
+    said : str or None
+        What the model said of the row before the answer.
+    how : {"file", "check", "suggested", "chosen"}
+        Why the row was shown: "check" rows were drawn at random.
+    """
+
+    row: int
+    kind: Kind
+    label: str | None = None
+    said: str | None = None
+    how: How = "chosen"
+
+
+class Journal:
+    """The journal of answers and the file of labels.
+
+    Parameters
+    ----------
+    path : Path
+        The file of labels.
+    material : Material
+        The rows.
+
+    Attributes
+    ----------
+    answers : list of Answer
+        All that were not taken back, oldest first.
+    """
+
+    def __init__(self, path: Path, material: Material) -> None:
+        self.path, self._material = path, material
+        self.place = path.with_name(path.name + ".journal")
+        self.answers: list[Answer] = []
+        self._behind = False  # whether the file of labels could not be written
+        given = enumerate(material.given)
+        self._given = {row: str(label) for row, label in given if label is not None}
+        if path.exists() and not self.place.exists():
+            raise JournalError(
+                f"{path} exists, and {self.place.name} beside it does not, so this file was not "
+                "written by the labelling page. Name another file with --out."
+            )
+        self._file = open(self.place, "a+b")  # noqa: SIM115 - open while the page is
+        try:
+            _lock(self._file)
+            self._replay()
+        except BaseException:
+            self._file.close()
+            raise
+        self._write_labels()
+
+    def add(self, answer: Answer) -> None:
+        """Keep an answer; when this returns, it is on the disk."""
+        before = self.labels()
+        self._append(asdict(answer))
+        self._take(answer)
+        after = self.labels()
+        changed = {row for row in before | after if before.get(row) != after.get(row)}
+        if not changed and not self._behind:
+            return
+        grown, self._behind = changed == set(after) - set(before) and not self._behind, True
+        if grown:
+            with open(self.path, "ab") as file:
+                for row in changed:
+                    file.write(_csv_line(self._material.line(row, after[row])))
+                file.flush()
+                os.fsync(file.fileno())
+        else:
+            self._write_labels()
+        self._behind = False
+
+    def labels(self, upto: int | None = None) -> dict[int, str]:
+        """Return the label of every labelled row: those of the data, and those that were given.
+
+        `upto` counts only the first answers.
+        """
+        found = dict(self._given)
+        for answer in self.answers[:upto]:
+            if answer.kind == "label" and answer.label is not None:
+                found[answer.row] = answer.label
+            elif answer.kind == "unknown":
+                found.pop(answer.row, None)
+        return found
+
+    def close(self) -> None:
+        """Let others use the files."""
+        self._file.close()
+
+    def _take(self, answer: Answer) -> None:
+        if answer.kind != "undo":
+            self.answers.append(answer)
+        elif self.answers:
+            self.answers.pop()
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        line = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+        end = self._file.seek(0, os.SEEK_END)
+        try:
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError:  # a full disk: no half line stays behind
+            with contextlib.suppress(OSError):
+                self._file.truncate(end)
+            raise
+
+    def _replay(self) -> None:
+        """Read what is there. A last line that was not finished was not acknowledged: it goes."""
+        self._file.seek(0)
+        whole = 0
+        for number, (line, end) in enumerate(_lines(self._file), 1):
+            try:
+                entry = json.loads(line)
+                if number == 1:
+                    self._check(entry)
+                else:
+                    answer = Answer(**entry)
+                    if not 0 <= answer.row < len(self._material):
+                        raise ValueError(f"row {answer.row}")
+                    self._take(answer)
+            except (ValueError, TypeError) as error:
+                raise JournalError(
+                    f"{self.place}: line {number} is damaged ({error}). Repair or move the file."
+                ) from error
+            whole = end
+        self._file.truncate(whole)
+        if whole == 0:
+            self._append({"graphkm": VERSION, "rows": self._material.fingerprint()})
+
+    def _check(self, entry: Any) -> None:
+        if not isinstance(entry, dict) or entry.get("graphkm") != VERSION:
+            raise JournalError(f"{self.place} is not a journal of this version; move it away.")
+        if entry.get("rows") != self._material.fingerprint():
+            raise JournalError(
+                f"{self.place} belongs to other rows. Name another file with --out, or the file "
+                "of rows that was labelled."
+            )
+
+    def _write_labels(self) -> None:
+        with replacing(self.path) as file:
+            file.write(_csv_line(self._material.columns()))
+            for row, label in self.labels().items():
+                file.write(_csv_line(self._material.line(row, label)))
+
+
+def _lines(file: Any) -> Iterator[tuple[bytes, int]]:
+    """Yield whole lines, and where each ends."""
+    end = 0
+    for line in file:
+        if not line.endswith(b"\n"):
+            return
+        end += len(line)
+        yield line, end
+
+
+def _csv_line(cells: list[str]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()
+
+
+def _lock(file: Any) -> None:
+    """Raise if another process has the journal open."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise JournalError(
+            f"{file.name} is in use: the page is open for these labels already."
+        ) from error

@@ -1,0 +1,301 @@
+"""The state that all tabs see: answers, the rows to show, what was learnt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from .journal import Answer, How, Journal, Kind
+from .learning import AHEAD, Labels, Learner, Learnt
+from .material import Material
+
+SKIPPED = 30
+"""Answers after which a skipped row may be shown again."""
+
+_HELD = 2  # rows at the head of the queue that stay: a person is looking at them
+_RECENT = 12  # answers that are listed
+_LOOK_BACK = 20  # labels over which predictions are compared
+_ENOUGH = 40  # labels before which nobody should stop
+_STEADY = 0.01  # share of predictions that may change where more labels change little
+_PAST = 25  # points of the curve that are computed again after a restart
+_LONGEST = 200  # letters of a label
+
+
+class AnswerError(ValueError):
+    """An answer that cannot be kept; the message says why."""
+
+
+class Session:
+    """One labelling of one set of rows.
+
+    Parameters
+    ----------
+    material : Material
+        The rows.
+    journal : Journal
+        Where answers are kept.
+    classes : sequence of str or None
+        The classes, if no others are allowed.
+    regression : bool
+        Whether labels are quantities.
+    save : callable or None
+        Writes a model; it takes the labels by row, and returns a sentence.
+    """
+
+    def __init__(
+        self,
+        material: Material,
+        journal: Journal,
+        *,
+        classes: Sequence[str] | None = None,
+        regression: bool = False,
+        save: Callable[[dict[int, str]], str] | None = None,
+    ) -> None:
+        self.material, self.journal, self.save = material, journal, save
+        self.regression, self.fixed = regression, classes is not None
+        self._lock = threading.RLock()
+        self._known = journal.labels()
+        self._classes = list(classes or ())
+        for label in self._known.values():
+            self._check_label(label)
+        self._learnt = Learnt()
+        self._earlier: list[tuple[int, NDArray[np.float64]]] = []  # predictions, by labels
+        self._history: list[dict[str, Any]] = []
+        # Columns change their places only when labels have doubled: eyes get used to places.
+        self._order: tuple[int, list[str]] = (0, [])
+        self.version = 0  # of what is shown
+        self._changes = 0  # of the answers
+        self._queue: list[tuple[int, How]] = []
+        names = list(material.names)
+        self.learner = Learner(in_units(material), names, self.labels, self._past, self._take)
+        rng = np.random.default_rng(len(journal.answers))
+        self._queue = [(row, "check") for row in self._free(rng, AHEAD)]
+
+    def start(self) -> None:
+        """Begin to learn in the background."""
+        self.learner.start()
+
+    def end(self) -> None:
+        """Stop learning, and close the files."""
+        self.learner.end()
+        if self.learner.is_alive():
+            self.learner.join(timeout=5)
+        self.journal.close()
+
+    # ------------------------------------------------------------------ answers
+
+    def answer(self, row: int, kind: Kind, label: str | None = None) -> dict[str, Any]:
+        """Keep an answer, and return the new state; the answer is on the disk then."""
+        with self._lock:
+            if not 0 <= row < len(self.material):
+                raise AnswerError(f"there is no row {row}.")
+            if kind == "label":
+                label = self._check_label(label)
+            how: How = next((how for r, how in self._queue if r == row), "chosen")
+            said = self._learnt.said.get(row)
+            self.journal.add(Answer(row, kind, label if kind == "label" else None, said, how))
+            self._queue = [entry for entry in self._queue if entry[0] != row]
+            return self._changed()
+
+    def undo(self) -> dict[str, Any]:
+        """Take the last answer back; its row is the next one to be shown."""
+        with self._lock:
+            if not self.journal.answers:
+                raise AnswerError("there is no answer to take back.")
+            last = self.journal.answers[-1]
+            self.journal.add(Answer(last.row, "undo"))
+            others = [entry for entry in self._queue if entry[0] != last.row]
+            self._queue = [(last.row, last.how), *others]
+            return self._changed()
+
+    def _changed(self) -> dict[str, Any]:
+        self._known = self.journal.labels()
+        if not self._queue:
+            self._queue = [(row, "check") for row in self._free(np.random.default_rng(), AHEAD)]
+        self.version += 1
+        self._changes += 1
+        self.learner.wake()
+        return self.state()
+
+    def _check_label(self, label: str | None) -> str:
+        """Return a label that may be given; a new class is added to the others."""
+        text = "" if label is None else str(label).strip()
+        if not text:
+            raise AnswerError("a label cannot be empty.")
+        if self.regression:
+            try:
+                number = float(text)
+            except ValueError:
+                raise AnswerError(f"{text!r} is not a number.") from None
+            if not np.isfinite(number):
+                raise AnswerError(f"{text!r} is not a finite number.")
+            return text
+        if text in self._classes:
+            return text
+        if self.fixed:
+            raise AnswerError(f"{text!r} is not one of the classes {', '.join(self._classes)}.")
+        if len(text) > _LONGEST:
+            raise AnswerError(f"a class name has {_LONGEST} letters at most.")
+        self._classes.append(text)
+        return text
+
+    # ----------------------------------------------------------------- learning
+
+    def labels(self, upto: int | None = None) -> Labels:
+        """Return what the learner needs to know, after all answers or the first ones."""
+        with self._lock:
+            known = self._known if upto is None else self.journal.labels(upto)
+            rows = np.array(sorted(known), dtype=np.int64)
+            checks = {a.row for a in self.journal.answers if a.how == "check"}
+            held = {row for row, _ in self._queue[:_HELD]}
+            return Labels(
+                rows=rows,
+                labels=[known[row] for row in rows.tolist()],
+                closed=np.array(sorted(self._closed() | held), dtype=np.int64),
+                checks=frozenset(checks),
+                classes=[] if self.regression else list(self._classes),
+                changes=self._changes if upto is None else -1,
+                ahead=len(self.journal.answers) + _HELD,
+            )
+
+    def _past(self) -> list[Labels]:
+        """Return earlier labels: what the curve of accuracy is drawn from after a restart."""
+        n = len(self.journal.answers)
+        return [self.labels(upto) for upto in range(10, n, max(10, n // _PAST))]
+
+    def _closed(self) -> set[int]:
+        """Return the rows that shall not be shown now."""
+        answers = self.journal.answers
+        unknown = {a.row for a in answers if a.kind == "unknown"}
+        skipped = {a.row for a in answers[-SKIPPED:] if a.kind == "skip"}
+        return set(self._known) | unknown | skipped
+
+    def _free(self, rng: np.random.Generator, n: int) -> list[int]:
+        free = np.ones(len(self.material), dtype=bool)
+        free[list(self._closed())] = False
+        left = np.flatnonzero(free)
+        return rng.choice(left, min(n, len(left)), replace=False).tolist()  # type: ignore[no-any-return]
+
+    def _take(self, learnt: Learnt) -> None:
+        """Take over what the thread has learnt; the rows that are being looked at stay."""
+        with self._lock:
+            held = self._queue[:_HELD]
+            closed = self._closed() | {row for row, _ in held}
+            self._queue = held + [entry for entry in learnt.queue if entry[0] not in closed]
+            self._learnt = learnt
+            if learnt.order and learnt.n_labels >= 2 * self._order[0]:
+                self._order = learnt.n_labels, learnt.order
+            self._note(learnt)
+            self.version += 1
+
+    def _note(self, learnt: Learnt) -> None:
+        if learnt.codes is None:
+            return
+        if not self._earlier or self._earlier[-1][0] != learnt.n_labels:
+            self._earlier.append((learnt.n_labels, learnt.codes))
+            self._earlier = self._earlier[-2 * _LOOK_BACK :]
+        if learnt.accuracy is not None:
+            point = {"labels": learnt.n_labels, **learnt.accuracy}
+            if self._history and self._history[-1]["labels"] >= learnt.n_labels:
+                self._history = [p for p in self._history if p["labels"] < learnt.n_labels]
+            self._history.append(point)
+
+    def _steadiness(self) -> dict[str, Any] | None:
+        """Return how many predictions the last labels changed, and whether that is little."""
+        now = self._learnt
+        before = [c for n, c in self._earlier if n <= now.n_labels - _LOOK_BACK]
+        if self.regression or now.codes is None or not before:
+            return None
+        changed = float(np.mean(before[-1] != now.codes))
+        return {
+            "changed": changed,
+            "labels": _LOOK_BACK,
+            "enough": changed <= _STEADY and now.n_labels >= _ENOUGH,
+        }
+
+    # -------------------------------------------------------------- what is shown
+
+    def state(self) -> dict[str, Any]:
+        """Return everything the page shows beside the row."""
+        with self._lock:
+            learnt, answers = self._learnt, self.journal.answers
+            counts = [0] * len(self._classes)
+            place = {label: k for k, label in enumerate(self._classes)}
+            for label in self._known.values() if not self.regression else ():
+                counts[place[label]] += 1
+            return {
+                "version": self.version,
+                "rows": len(self.material),
+                "labelled": len(self._known),
+                "unknown": len({a.row for a in answers if a.kind == "unknown"}),
+                "classes": list(self._classes),
+                "fixed": self.fixed,
+                "regression": self.regression,
+                "counts": counts,
+                "shares": learnt.shares,
+                "queue": [row for row, _ in self._queue],
+                "learning": self.learner.failed or ("" if self.learner.places is not None else "…"),
+                "current": learnt.changes == self._changes,
+                "model": learnt.changes,
+                "modelLabels": learnt.n_labels,
+                "modelSeconds": round(learnt.seconds, 3),
+                "accuracy": learnt.accuracy,
+                "history": self._history[-500:],
+                "steady": self._steadiness(),
+                "mistakes": learnt.mistakes,
+                "recent": [
+                    {"row": a.row, "kind": a.kind, "label": a.label} for a in answers[-_RECENT:]
+                ][::-1],
+                "canUndo": bool(answers),
+                "canSave": self.save is not None,
+                "notes": list(self.material.notes),
+            }
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Return a row as the page shows it, with its label and what the model says."""
+        with self._lock:
+            learnt = self._learnt
+            known = self._known.get(number)
+        page = self.material.page(number, self._order[1])
+        return {**page, "label": known, "said": learnt.said.get(number)}
+
+    def map(self) -> dict[str, Any]:
+        """Return the places of the rows on the map."""
+        places, model = self.learner.places, self.learner.model
+        if places is None or model is None:
+            return {"rows": [], "x": [], "y": []}
+        rows = model.cover.rows
+        return {"rows": rows.tolist(), "x": places[:, 0].tolist(), "y": places[:, 1].tolist()}
+
+    def colours(self) -> dict[str, Any]:
+        """Return what each row on the map is: predicted, and labelled."""
+        with self._lock:
+            codes, known = self._learnt.codes, dict(self._known)
+            place = {label: k for k, label in enumerate(self._classes)}
+        values = [] if codes is None else np.round(codes, 4).tolist()
+        given = {
+            row: float(label) if self.regression else place[label] for row, label in known.items()
+        }
+        return {"predicted": values, "labelled": given}
+
+    def write_model(self) -> str:
+        """Write a model of the labels so far, and return a sentence about it."""
+        if self.save is None:
+            raise AnswerError("no file for the model was named; start the page with --model FILE.")
+        with self._lock:
+            known = dict(self._known)
+        return self.save(known)
+
+
+def in_units(material: Material) -> Any:
+    """Return the rows in comparable units; columns that are alike stay as they are."""
+    if issparse(material.X):
+        within = material.X.nnz == 0 or float(np.abs(material.X.data).max()) <= 1.0
+        return material.X if within else MaxAbsScaler().fit_transform(material.X)
+    return np.asarray(material.X) if material.alike else StandardScaler().fit_transform(material.X)

@@ -1,0 +1,80 @@
+"""`graphkm suggest`: which rows of a file to label next."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .options import AsJson, Data, FileOptions, Model, UsageError, spread
+
+EXAMPLES = (
+    "graphkm suggest moons.gkm rows.csv -n 20",
+    "graphkm suggest moons.gkm unlabelled.csv -n 5 --json --out next.csv",
+)
+
+
+@spread
+def suggest(
+    model: Model,
+    data: Data,
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=1, help="How many rows to suggest.")
+    ] = 10,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The CSV file to write; standard output by default."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sample of very many rows.")] = 0,
+    as_json: AsJson = False,
+    files: FileOptions = FileOptions(),  # noqa: B008
+) -> None:
+    """Tell which rows to label next, the most useful first.
+
+    A row is useful if the model is unsure of it, and if no labelled row, nor one that was suggested
+    before it, is near it. Rows of DATA that have a label already are not suggested. The output's
+    columns are row (numbered from 1, without the header), prediction and uncertainty (up to 1).
+    """
+    from .models import read_model
+    from .output import STDOUT, check_output, show, whole_or_not
+
+    if as_json and str(out or STDOUT) == STDOUT:
+        raise UsageError("--json takes standard output for its summary; pass --out FILE as well.")
+    if out is not None and str(out) != STDOUT:
+        check_output(out, model, data)
+    fitted, note = read_model(model)
+    lines, left = suggestions(fitted, note, data, files, count, seed)
+    with whole_or_not(out) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["row", "prediction", "uncertainty"])
+        writer.writerows(lines)
+    if as_json:
+        rows = [line[0] for line in lines]
+        show({}, {"rows": rows, "unlabelled": left, "out": out}, True)
+
+
+def suggestions(
+    model: Any, note: Any, data: str, files: FileOptions, count: int, seed: int
+) -> tuple[list[list[Any]], int]:
+    """Return a line for every suggested row, and how many rows have no label."""
+    import numpy as np
+
+    from ..active import suggest as choose
+    from ..active import uncertainty
+    from ..io import DataFileError
+    from ..machines.labels import missing_mask
+    from .rows import label_text
+    from .tables import open_known, read_whole
+
+    with open_known(str(data), files, note) as table:
+        X, y = read_whole(table)
+    left = int(missing_mask(y).sum())
+    if not left:
+        raise DataFileError(f"{table.name}: all of its {len(y):,} rows have a label already.")
+    chosen = choose(model, X, count, y=y, unlabeled=None, random_state=seed)
+    answers, unsure = model.predict(X[chosen]), uncertainty(model, X)[chosen]
+    texts = [label_text(a) for a in answers] if note.task == "classify" else answers.tolist()
+    numbers = (np.asarray(chosen) + 1).tolist()
+    return [list(line) for line in zip(numbers, texts, unsure.round(4).tolist(), strict=True)], left

@@ -1,0 +1,226 @@
+"""What becomes of a table's columns: which are numbers or categories, and which are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..io import BadRows, DataFileError
+from ..io.cells import Cells, Column
+from ..io.columns import Columns, mark_unlabeled
+from ..io.kinds import COMMA, DAYS, EMPTY, MISSING, NUMBER, WORD, kind_of, values
+from .choosers import find_column
+from .options import UsageError
+
+_FEW = 20  # different words that are categories, in however few rows
+_EXACT = 2**53  # whole numbers up to here are exact as floats
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """How the columns of a table are treated."""
+
+    kinds: tuple[str, ...] = ()  # of the features, in their order
+    left_out: dict[str, str] = field(default_factory=dict)  # names of columns, and why
+
+
+def treat(cells: Cells, columns: Columns, categorical: str) -> tuple[Columns, Treatment]:
+    """Return the columns to learn from, and their kinds.
+
+    `categorical` is "auto", "none", or the names of the columns that are categories.
+    """
+    named = _named(columns, categorical)
+    kinds: dict[int, str] = {}
+    left_out: dict[str, str] = {}
+    for k in columns.features:
+        call, column = _call(columns, k), cells.columns[k]
+        kind, why = (WORD, "") if k in named else _kind(column, call, columns.head.file)
+        if kind == WORD and k not in named:
+            why = _refuse_or_leave(column, call, columns, categorical)
+        if kind == EMPTY:
+            why = "no value"
+        if not why:
+            kinds[k] = kind
+        elif columns.head.names is None:
+            raise DataFileError(
+                f"{columns.head.file}: the column number {k + 1} has {why}; leave it out with "
+                f"--drop {k + 1}."
+            )
+        else:
+            left_out[columns.head.names[k]] = why
+    if not kinds:
+        raise DataFileError(
+            f"{columns.head.file}: no feature is left beside the label; "
+            + "; ".join(f"{name!r} has {why}" for name, why in left_out.items())
+            + ". Name columns of words that are features with --categorical."
+        )
+    return replace(columns, features=tuple(kinds)), Treatment(tuple(kinds.values()), left_out)
+
+
+def _named(columns: Columns, categorical: str) -> set[int]:
+    if categorical in ("auto", "none"):
+        return set()
+    names = [name.strip() for name in categorical.split(",") if name.strip()]
+    found = {find_column(columns.head, name, "--categorical") for name in names}
+    for k in found - set(columns.features):
+        raise UsageError(
+            f"--categorical: the column {_call(columns, k)} is the label, or is left out."
+        )
+    return found
+
+
+def _call(columns: Columns, k: int) -> str:
+    """Return what a column is called in a message."""
+    return f"number {k + 1}" if columns.head.names is None else repr(columns.head.names[k])
+
+
+def _kind(column: Column, call: str, file: str) -> tuple[str, str]:
+    """Return the kind of a column, and an empty reason to leave it out."""
+    if isinstance(column, np.ndarray):
+        return (EMPTY if np.isnan(column).all() else NUMBER), ""
+    try:
+        return kind_of(column), ""
+    except ValueError as error:
+        raise DataFileError(
+            f"{file}: in the column {call}, {error}, or leave it out with --drop."
+        ) from None
+
+
+def _refuse_or_leave(column: Any, call: str, columns: Columns, categorical: str) -> str:
+    """Return why a column of words is left out, if it is; raise if words are not wanted."""
+    present = [word for word in column if word not in MISSING]
+    different = len(set(present))
+    if categorical != "auto":
+        advice = "--categorical none" if categorical == "none" else "not named in --categorical"
+        raise DataFileError(
+            f"{columns.head.file}: the column {call} holds words ({present[0]!r}), and is "
+            f"{advice}. Name it there, or leave it out with --drop."
+        )
+    if different > _FEW and 2 * different > len(present):
+        return f"{different:,} different texts in {len(present):,} rows"
+    return ""
+
+
+def rows_of(
+    cells: Cells, columns: Columns, kinds: Sequence[str], missing: str, bad_rows: BadRows
+) -> tuple[Any, Cells]:
+    """Return the features of some rows, and their cells without the bad rows.
+
+    The features are floats, or objects if some are categories; a missing value is NaN.
+    """
+    given = [_feature(cells.columns[k], kind) for k, kind in _pairs(columns, kinds)]
+    bad: dict[int, str] = {}
+    for k, (_, wrong) in zip(columns.features, given, strict=True):
+        for place, reason in wrong.items():
+            bad.setdefault(place, f"{reason}, in column {_in_column(columns, k)}")
+    features = [values for values, _ in given]
+    if missing != "impute":
+        for k, values in zip(columns.features, features, strict=True):
+            for place in np.flatnonzero(values != values).tolist():
+                bad.setdefault(place, f"a value is missing, in column {_in_column(columns, k)}")
+    for place in sorted(bad):
+        bad_rows.add(cells.places[place], bad[place])
+    good = np.ones(len(cells.places), dtype=bool)
+    good[list(bad)] = False
+    X = np.empty((len(good), len(features)), dtype=object if WORD in kinds else np.float64)
+    for j, values in enumerate(features):
+        X[:, j] = values
+    return X[good], cells.chosen(good)
+
+
+def _pairs(columns: Columns, kinds: Sequence[str]) -> list[tuple[int, str]]:
+    return list(zip(columns.features, kinds or [NUMBER] * len(columns.features), strict=True))
+
+
+def _in_column(columns: Columns, k: int) -> str:
+    return str(k + 1) if columns.head.names is None else repr(columns.head.names[k])
+
+
+def _feature(column: Column, kind: str) -> tuple[NDArray[Any], dict[int, str]]:
+    """Return the values of a feature, and complaints about some of them."""
+    if kind == WORD:
+        out = np.empty(len(column), dtype=object)
+        out[:] = [np.nan if word in MISSING else word for word in texts(column)]
+        return out, {}
+    if isinstance(column, list):
+        return values(column, NUMBER if kind == DAYS else kind)
+    infinite = np.flatnonzero(np.isinf(column)).tolist()
+    return column, {place: f"the value of {column[place]} is not finite" for place in infinite}
+
+
+def texts(column: Column) -> list[str]:
+    """Return a column as text; whole numbers have no point."""
+    if isinstance(column, list):
+        return column
+    return ["" if v != v else str(int(v)) if v.is_integer() else repr(v) for v in column.tolist()]
+
+
+def labels_of(
+    cells: Cells, columns: Columns, labels: str, unlabeled: str | None, bad_rows: BadRows
+) -> NDArray[Any]:
+    """Return labels: floats with NaN, or texts with None; as the compiled parser reads them."""
+    n = len(cells.places)
+    if columns.label is None:
+        return np.full(n, np.nan)
+    column = cells.columns[columns.label]
+    if isinstance(column, np.ndarray) and labels != "text":
+        if np.abs(column[np.isfinite(column)]).max(initial=0.0) > _EXACT:
+            raise DataFileError(f"{bad_rows.name}: the label's column holds numbers beyond 2**53.")
+        mark = None if unlabeled is None or kind_of([unlabeled]) != NUMBER else float(unlabeled)
+        return mark_unlabeled(column.copy(), mark)
+    words = [_label(word, unlabeled) for word in texts(column)]
+    known = {word for word in words if word is not None}
+    kind = _label_kind(known)
+    if labels == "text" or (labels == "auto" and kind == WORD):
+        y = np.empty(n, dtype=object)
+        y[:] = words
+        return y
+    out, wrong = values([word or "" for word in words], COMMA if kind == COMMA else NUMBER)
+    for place, reason in sorted(wrong.items()):
+        said = reason.replace("the value of", "the label")
+        raise DataFileError(f"{bad_rows.name}, {bad_rows.place} {cells.places[place]}: {said}.")
+    return out
+
+
+def _label(word: str, unlabeled: str | None) -> str | None:
+    return None if word in ("", "?", unlabeled) or word.lower() == "nan" else word
+
+
+def _label_kind(known: set[str]) -> str:
+    try:
+        kind = kind_of(sorted(known))
+    except ValueError:
+        return WORD
+    return kind if kind in (NUMBER, COMMA, EMPTY) and not known & MISSING else WORD
+
+
+def constant_columns(X: Any) -> list[int]:
+    """Return the features that have one value in all rows; none if all are such.
+
+    Examples
+    --------
+    >>> constant_columns(np.array([[1.0, 2.0], [1.0, 3.0]]))
+    [0]
+    """
+    same = [k for k in range(X.shape[1]) if (X[:, k] == X[0, k]).all()]
+    return same if len(same) < X.shape[1] else []
+
+
+def like_an_identifier(name: str, column: NDArray[Any]) -> bool:
+    """Return whether a feature of numbers looks like an identifier: a new whole number each.
+
+    Examples
+    --------
+    >>> like_an_identifier("customer_id", np.array([7.0, 5.0, 9.0]))
+    True
+    >>> like_an_identifier("width", np.array([7.0, 5.0, 9.0]))
+    False
+    """
+    word = name.lower()
+    called = word in ("id", "index", "row", "nr", "no", "number", "key") or word.endswith("id")
+    whole = called and bool((column % 1 == 0).all())
+    return whole and len(np.unique(column)) == len(column)

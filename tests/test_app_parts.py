@@ -1,0 +1,409 @@
+"""The parts of the labelling page, without a server: reading, journal, live model, session."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import json
+import os
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("pyarrow")
+
+from sklearn.datasets import dump_svmlight_file, make_blobs
+from sklearn.metrics.pairwise import rbf_kernel
+
+from graphkm.active import Cover
+from graphkm.app.journal import Answer, Journal, JournalError
+from graphkm.app.learning import wilson
+from graphkm.app.live_model import LiveModel
+from graphkm.app.reading import read_material
+from graphkm.app.session import AnswerError, Session
+from graphkm.io import DataFileError
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """Return a table of four clusters, in a file."""
+    X, truth = make_blobs(120, centers=4, n_features=2, cluster_std=0.3, random_state=0)
+    lines = [f"{a!r},{b!r}" for a, b in X.tolist()]
+    write(tmp_path / "rows.csv", "x,z\n" + "\n".join(lines) + "\n")
+    return read_material(tmp_path / "rows.csv"), truth
+
+
+def read_labels(path):
+    with open(path, newline="") as file:
+        return list(csv.reader(file))
+
+
+# ------------------------------------------------------------------- reading
+
+
+def test_a_table_with_words_numbers_holes_and_labels(tmp_path):
+    text = 'name;x;z;Label\n"a; b";1;2.5;cat\nc;;3;?\nd;5;4;\n'
+    found = read_material(write(tmp_path / "rows.csv", text))
+    assert found.names == ["x", "z"] and found.label == "Label" and not found.alike
+    np.testing.assert_array_equal(found.X, [[1, 2.5], [3, 3], [5, 4]])
+    assert found.given.tolist() == ["cat", None, None]
+    assert found.shown(0) == [("name", "a; b"), ("x", "1"), ("z", "2.5")]
+    assert any("name" in note for note in found.notes)
+    assert any("1 missing" in note for note in found.notes)
+    assert found.line(1, "dog") == ["3", "3", "dog"]
+    assert [name for name, _ in found.page(0, ["z", "x"])["cells"]] == ["z", "x", "name"]
+
+
+def test_parquet_and_libsvm(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pa.table({"x": [1.0, 2.0], "label": ["a", None]})
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    found = read_material(tmp_path / "rows.parquet")
+    assert found.given.tolist() == ["a", None] and found.X.tolist() == [[1.0], [2.0]]
+    X = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 0.5]])
+    dump_svmlight_file(X, [1, -1], str(tmp_path / "rows.libsvm"), zero_based=False)
+    found = read_material(tmp_path / "rows.libsvm")
+    assert found.given.tolist() == ["1", "-1"]
+    assert found.shown(1) == [("1", "1"), ("3", "0.5")]
+
+
+def test_texts_become_numbers(tmp_path):
+    texts = [
+        f"a cheap red car number {k}" if k % 2 else f"the old dog sleeps {k}" for k in range(20)
+    ]
+    text = "body\n" + "\n".join(texts) + "\n"
+    found = read_material(write(tmp_path / "rows.csv", text), text="body")
+    assert found.alike and found.page(0)["text"] == texts[0] and found.page(0)["cells"] == []
+    same = np.linalg.norm(found.X[0] - found.X[2])
+    assert same < np.linalg.norm(found.X[0] - found.X[1])
+    assert found.columns()[0] == "body" and found.line(1, "car")[0] == texts[1]
+
+
+def test_images_from_a_folder_and_from_a_column(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    (tmp_path / "in").mkdir()
+    for k in range(3):
+        Image.new("L", (10, 10), 100 * k).save(tmp_path / "in" / f"{k}.png")
+    found = read_material(tmp_path / "in")
+    assert found.X.shape == (3, 784) and found.page(2)["image"] and found.alike
+    np.testing.assert_allclose(found.X[:, 0], [0, 100 / 255, 200 / 255], rtol=1e-6)
+    assert found.line(1, "grey")[0] == "1.png"
+    (tmp_path / "rows.csv").write_text("path,x\nin/0.png,1\n../secret.png,2\nin/no.png,3\n")
+    found = read_material(tmp_path / "rows.csv", images="path")
+    assert [found.images(k) is not None for k in range(3)] == [True, False, False]
+    (tmp_path / "only.csv").write_text("path\nin/0.png\n../secret.png\n")
+    with pytest.raises(DataFileError, match=r"row 2 names the image '\.\./secret\.png'"):
+        read_material(tmp_path / "only.csv", images="path")
+
+
+def test_links_out_of_the_folder_have_no_image(tmp_path):
+    pytest.importorskip("PIL.Image")
+    (tmp_path / "outside.png").write_bytes(b"x")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "link.png").symlink_to(tmp_path / "outside.png")
+    (tmp_path / "in" / "page.svg").write_text("<svg/>")
+    (tmp_path / "in" / "rows.csv").write_text("path,x\nlink.png,1\npage.svg,2\n\x00,3\n")
+    found = read_material(tmp_path / "in" / "rows.csv", images="path")
+    assert [found.images(k) for k in range(3)] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("x,z\n1,2\n", {}, "1 rows; two at least"),
+        ("name\na\nb\n", {}, "no column holds numbers"),
+        ("x\n1\n2\n", {"label": "kind"}, "--label kind"),
+        ("x,x\n1,2\n3,4\n", {}, "several columns are called 'x'"),
+        ("x,z\n1,2\n3\n", {}, "cannot be read as csv"),
+    ],
+)
+def test_files_that_cannot_be_labelled(tmp_path, text, options, words):
+    with pytest.raises(DataFileError, match=words):
+        read_material(write(tmp_path / "rows.csv", text), **options)
+
+
+# ------------------------------------------------------------------- journal
+
+
+def test_answers_survive_and_the_file_of_labels_is_exact(tmp_path, rows):
+    material, _ = rows
+    out = tmp_path / "labels.csv"
+    journal = Journal(out, material)
+    journal.add(Answer(3, "label", "a"))
+    journal.add(Answer(5, "label", 'b,\n"quoted"'))
+    journal.add(Answer(3, "label", "c"))  # changed
+    journal.add(Answer(7, "unknown"))
+    journal.add(Answer(8, "label", "a"))
+    journal.add(Answer(8, "undo"))
+    assert journal.labels() == {3: "c", 5: 'b,\n"quoted"'}
+    journal.close()
+    again = Journal(out, material)
+    assert again.answers == journal.answers
+    table = read_labels(out)
+    assert table[0] == ["x", "z", "label"]
+    assert {line[2] for line in table[1:]} == {"c", 'b,\n"quoted"'}
+    np.testing.assert_array_equal(
+        [[float(v) for v in line[:2]] for line in table[1:]], material.X[[3, 5]]
+    )
+    again.close()
+
+
+def test_the_line_is_on_the_disk_before_add_returns(tmp_path, rows, monkeypatch):
+    material, _ = rows
+    journal = Journal(tmp_path / "labels.csv", material)
+    flushed = []
+    monkeypatch.setattr("os.fsync", lambda handle: flushed.append(handle))
+    journal.add(Answer(1, "label", "a"))
+    assert journal._file.fileno() in flushed
+    lines = (tmp_path / "labels.csv.journal").read_text().splitlines()
+    assert json.loads(lines[-1])["label"] == "a"
+    journal.close()
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path, rows, monkeypatch):
+    material, _ = rows
+    out, real, full = tmp_path / "labels.csv", os.fsync, []
+
+    def fsync(handle):
+        if len(full) == 1:  # for the first flush that follows
+            full.append(handle)
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(handle)
+
+    journal = Journal(out, material)
+    journal.add(Answer(1, "label", "a"))
+    before = journal.place.read_bytes()
+    monkeypatch.setattr("os.fsync", fsync)
+    full.append(None)
+    with pytest.raises(OSError, match="No space"):
+        journal.add(Answer(2, "label", "b"))
+    assert journal.place.read_bytes() == before and journal.labels() == {1: "a"}
+    journal.add(Answer(3, "label", "c"))
+    journal.close()
+    again = Journal(out, material)
+    assert again.labels() == {1: "a", 3: "c"}
+    assert [line[-1] for line in read_labels(out)[1:]] == ["a", "c"]
+    # The journal has the answer, and the file of labels could not be written: it is made anew.
+    monkeypatch.setattr(again._material.__class__, "line", None)
+    with pytest.raises(TypeError):
+        again.add(Answer(4, "label", "d"))
+    monkeypatch.undo()
+    again.add(Answer(5, "label", "e"))
+    assert sorted(line[-1] for line in read_labels(out)[1:]) == ["a", "c", "d", "e"]
+    again.close()
+
+
+def test_a_torn_line_is_dropped_and_a_damaged_one_refused(tmp_path, rows):
+    material, _ = rows
+    out, place = tmp_path / "labels.csv", tmp_path / "labels.csv.journal"
+    journal = Journal(out, material)
+    journal.add(Answer(1, "label", "a"))
+    journal.close()
+    with place.open("ab") as file:
+        file.write(b'{"row": 2, "kind": "la')  # killed while writing
+    journal = Journal(out, material)
+    assert journal.labels() == {1: "a"}
+    journal.add(Answer(4, "label", "b"))
+    journal.close()
+    journal = Journal(out, material)
+    assert journal.labels() == {1: "a", 4: "b"}
+    journal.close()
+    text = place.read_text().replace('"row": 1', '"row": 10000')
+    place.write_text(text)
+    with pytest.raises(JournalError, match="line 2 is damaged"):
+        Journal(out, material)
+
+
+def test_other_rows_a_foreign_file_and_a_second_page_are_refused(tmp_path, rows):
+    material, _ = rows
+    out = tmp_path / "labels.csv"
+    journal = Journal(out, material)
+    with pytest.raises(JournalError, match="in use"):
+        Journal(out, material)
+    journal.close()
+    other = read_material(write(tmp_path / "other.csv", "x,z\n1,2\n3,4\n"))
+    with pytest.raises(JournalError, match="belongs to other rows"):
+        Journal(out, other)
+    foreign = write(tmp_path / "mine.csv", "x,z,label\n")
+    with pytest.raises(JournalError, match="not written by the labelling page"):
+        Journal(foreign, material)
+    assert foreign.read_text() == "x,z,label\n"
+
+
+# ---------------------------------------------------------------- live model
+
+
+def test_the_live_model_is_ridge_regression_and_its_held_out_answers_are_true(rows):
+    material, truth = rows
+    X = material.X / material.X.std(axis=0)
+    cover = Cover(X)
+    model = LiveModel(X, cover)
+    known = np.random.default_rng(0).permutation(120)[:15]
+    targets = np.eye(4)[truth[known]]
+    fit = model.fit(known, targets)
+    share, reach, width, noise = fit.setting
+
+    def kernel(a, b):
+        near = rbf_kernel(X[a], X[b], gamma=(1.0, 4.0)[width] * model._gamma)
+        return (1 - share) * near + share * cover.covariance(b, a, (0.1, 0.01)[reach])
+
+    def scores(where, rows, wanted, mean):
+        K = kernel(rows, rows) + noise * np.eye(len(rows))
+        return mean + kernel(where, rows) @ np.linalg.solve(K, wanted - mean)
+
+    mean = targets.mean(axis=0)
+    everywhere = scores(np.arange(120), known, targets, mean)
+    np.testing.assert_allclose(fit.scores, everywhere, atol=1e-4)
+    for k in range(15):
+        others = np.arange(15) != k
+        alone = scores(known[[k]], known[others], targets[others], mean)
+        np.testing.assert_allclose(fit.held_out[[k]], alone, atol=1e-4)
+    assert np.mean(fit.scores.argmax(axis=1) == truth) > 0.95
+
+
+def test_wilson_is_that_of_statsmodels():
+    # statsmodels.stats.proportion.proportion_confint(45, 50, method="wilson")
+    np.testing.assert_allclose(wilson(0.9, 50), (0.786397, 0.956524), atol=1e-4)
+    assert wilson(1.0, 10)[1] == 1.0 and wilson(0.0, 10)[0] == 0.0
+
+
+# ------------------------------------------------------------------- session
+
+
+@pytest.fixture
+def session(tmp_path, rows):
+    material, truth = rows
+    made = Session(material, Journal(tmp_path / "labels.csv", material))
+    made.start()
+    yield made, truth
+    made.end()
+
+
+def settled(session):
+    end = time.monotonic() + 60
+    while True:
+        state = session.state()
+        if state["current"]:
+            return state
+        assert time.monotonic() < end, state
+        time.sleep(0.02)
+
+
+def test_a_session_learns_from_start_to_end(session):
+    session, truth = session
+    state = settled(session)
+    for _ in range(40):
+        row = state["queue"][0]
+        session.answer(row, "label", f"class {truth[row]}")
+        state = settled(session)
+        assert row not in state["queue"]
+    drawn = [answer.how == "check" for answer in session.journal.answers[12:]]
+    assert 5 <= sum(drawn) <= 9  # one in four, although the queue is made anew after every answer
+    assert state["labelled"] == 40 and sorted(state["classes"]) == [f"class {k}" for k in range(4)]
+    assert sum(state["counts"]) == 40
+    assert state["accuracy"]["value"] > 0.9 and state["accuracy"]["rows"] >= 8
+    assert state["accuracy"]["low"] < state["accuracy"]["value"] <= state["accuracy"]["high"]
+    assert state["history"][-1]["labels"] == 40
+    assert state["steady"]["enough"]
+    colours, places = session.colours(), session.map()
+    words = np.array(state["classes"])[np.array(colours["predicted"], dtype=int)]
+    wanted = [f"class {truth[row]}" for row in places["rows"]]
+    assert np.mean(words == wanted) > 0.95
+    assert len(colours["labelled"]) == 40
+
+
+def test_a_wrong_answer_is_worth_a_second_look(session):
+    session, truth = session
+    for row in range(40):
+        session.answer(row, "label", f"c{truth[row]}")
+    session.answer(50, "label", f"c{(truth[50] + 1) % 4}")
+    first = settled(session)["mistakes"][0]
+    assert first == {"row": 50, "label": f"c{(truth[50] + 1) % 4}", "said": f"c{truth[50]}"}
+    session.answer(50, "label", f"c{truth[50]}")
+    assert all(entry["row"] != 50 for entry in settled(session)["mistakes"])
+
+
+def test_skip_unknown_and_undo(session):
+    session, _ = session
+    first, second = session.state()["queue"][:2]
+    assert session.answer(first, "skip")["queue"][0] == second
+    state = session.answer(second, "unknown")
+    assert state["unknown"] == 1 and state["labelled"] == 0
+    state = session.undo()
+    assert state["queue"][0] == second and state["unknown"] == 0
+    state = session.undo()
+    assert state["queue"][0] == first and not state["canUndo"]
+    with pytest.raises(AnswerError, match="no answer to take back"):
+        session.undo()
+
+
+def test_the_rows_that_are_looked_at_stay_while_the_model_changes(session):
+    session, truth = session
+    settled(session)
+    for row in range(30):
+        session.answer(row, "label", f"c{truth[row]}")
+        head = session.state()["queue"][:2]
+        settled(session)
+        assert session.state()["queue"][:2] == head
+
+
+@pytest.mark.parametrize(
+    ("label", "words"), [(None, "empty"), ("  ", "empty"), ("x" * 201, "letters")]
+)
+def test_answers_that_are_refused(session, label, words):
+    session, _ = session
+    with pytest.raises(AnswerError, match=words):
+        session.answer(0, "label", label)
+    with pytest.raises(AnswerError, match="no row 120"):
+        session.answer(120, "skip")
+    assert session.state()["labelled"] == 0
+
+
+def test_quantities_and_fixed_classes(tmp_path, rows):
+    material, _ = rows
+    journal = Journal(tmp_path / "labels.csv", material)
+    session = Session(material, journal, regression=True)
+    session.start()
+    for bad in ("much", "nan", "inf"):
+        with pytest.raises(AnswerError, match="number"):
+            session.answer(0, "label", bad)
+    for row in range(0, 120, 3):
+        session.answer(row, "label", repr(float(2 * material.X[row, 0])))
+    state = settled(session)
+    wanted = 2 * material.X[session.map()["rows"], 0]
+    found = np.array(session.colours()["predicted"])
+    assert np.abs(found - wanted).mean() < 0.2 * wanted.std()
+    assert state["shares"] == []
+    session.end()
+    fixed = Session(material, Journal(tmp_path / "b.csv", material), classes=["a", "b"])
+    with pytest.raises(AnswerError, match="not one of the classes a, b"):
+        fixed.answer(0, "label", "c")
+    fixed.end()
+
+
+def test_a_restart_draws_the_same_curve(tmp_path, rows):
+    material, truth = rows
+    first = Session(material, Journal(tmp_path / "labels.csv", material))
+    first.start()
+    for _ in range(40):
+        row = settled(first)["queue"][0]
+        first.answer(row, "label", f"c{truth[row]}")
+    before = settled(first)
+    first.end()
+    again = Session(material, Journal(tmp_path / "labels.csv", material))
+    again.start()
+    after = settled(again)
+    again.end()
+    assert after["labelled"] == 40 and after["accuracy"] == before["accuracy"]
+    assert len(after["history"]) >= 2
+    known = {point["labels"]: point["value"] for point in before["history"]}
+    assert all(known.get(p["labels"], p["value"]) == p["value"] for p in after["history"])

@@ -1,0 +1,320 @@
+"""The labelling page in a real browser: Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("pyarrow")
+pytest.importorskip("playwright")
+
+from playwright.sync_api import sync_playwright
+
+from cli_runner import moons, run, write_csv
+from label_server import label_page
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    pytest.mark.xdist_group("browser"),
+]
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 1'>",
+    '"><svg onload=window.hacked=1>',
+    "javascript:window.hacked=1",
+    "{{7*7}}${7*7}</td></table>",
+]
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Return a browser."""
+    with sync_playwright() as driver:
+        # As root, as in containers, Chromium has no sandbox.
+        safe = [] if os.getuid() else ["--no-sandbox"]
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=safe)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def tab(chromium):
+    """Return a function that opens a page, and checks at the end that nothing went wrong on it."""
+    contexts, complaints = [], []
+
+    def open_tab(address, width=1300, height=900, **more):
+        context = chromium.new_context(viewport={"width": width, "height": height}, **more)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+        page.goto(address)
+        until(page, "state !== null && shown !== null")
+        return page
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def until(page, condition, seconds=60):
+    """Wait until an expression is true on the page; its policy allows no other way."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, condition
+        time.sleep(0.02)
+
+
+def press(page, key):
+    """Press a key that answers, and wait for the next row."""
+    row = page.evaluate("shown")
+    page.keyboard.press(key)
+    until(page, f"!busy && shown !== {row}")
+    return row
+
+
+@pytest.fixture
+def rows(tmp_path):
+    X, _, names = moons(150, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    return tmp_path, names
+
+
+OUTLINE = "getComputedStyle(document.activeElement).outlineStyle"
+ARGUMENTS = ("rows.csv", "--out", "labels.csv", "--classes", "cat,dog")
+
+
+def test_ten_rows_by_keys_undo_kill_and_train(rows, tab):
+    folder, names = rows
+    given = {}
+    with label_page(folder, *ARGUMENTS) as server:
+        page = tab(server.address)
+        for _ in range(10):
+            row = page.evaluate("shown")
+            given[row] = names[row]
+            press(page, "12"[names[row] == "dog"])
+        last = list(given)[-1]
+        page.keyboard.press("u")
+        until(page, f"!busy && shown === {last}")
+        assert "9 of 150 labelled" in page.inner_text("#progress")
+        page.close()
+        server.kill()
+    del given[last]
+    with label_page(folder, *ARGUMENTS) as server:
+        page = tab(server.address)
+        until(page, "state.labelled === 9")
+        found = page.evaluate("fetch('api/colours').then((a) => a.json())")["labelled"]
+        assert {int(row): ["cat", "dog"][code] for row, code in found.items()} == given
+        page.close()
+    assert run("train", folder / "labels.csv", folder / "m.gkm") == 0
+
+
+def test_everything_by_keyboard_alone(rows, tab):
+    folder, _ = rows
+    with label_page(folder, "rows.csv", "--out", "labels.csv") as server:
+        page = tab(server.address)
+        first = page.evaluate("shown")
+        page.keyboard.press("c")  # to the field of new classes
+        page.keyboard.type("cat s")  # letters are text there, and no shortcuts
+        page.keyboard.press("Enter")
+        until(page, f"!busy && shown !== {first}")
+        assert page.evaluate("state.classes") == ["cat s"]
+        skipped = press(page, "s")
+        unknown = press(page, "d")
+        until(page, "state.unknown === 1")
+        page.keyboard.press("g")
+        page.keyboard.type(str(first + 1))
+        page.keyboard.press("Enter")
+        until(page, f"shown === {first}")
+        assert "label: cat s" in page.inner_text("#row-said")
+        assert page.get_attribute("#answers button", "aria-pressed") == "true"
+        page.keyboard.press("c")
+        page.keyboard.type("dog")
+        page.keyboard.press("Enter")  # an earlier answer is changed
+        until(page, "state.classes.length === 2 && state.counts[1] === 1 && state.counts[0] === 0")
+        # Every control is reached by Tab, and shows it.
+        seen = set()
+        page.evaluate("document.activeElement.blur()")
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            seen.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+            active = "document.activeElement"  # the body, when Tab has left the page
+            outline = page.evaluate(f"{active} === document.body || {OUTLINE}")
+            assert outline not in ("none", False)
+        assert {"skip", "unknown", "undo", "new-label", "go-row", "save"} <= seen
+        assert skipped != unknown
+        page.close()
+
+
+def test_mouse_map_and_history(rows, tab):
+    folder, names = rows
+    with label_page(folder, *ARGUMENTS) as server:
+        page = tab(server.address)
+        for _ in range(60):  # until five rows were drawn at random, and the accuracy is known
+            press(page, "12"[names[page.evaluate("shown")] == "dog"])
+            until(page, "state.current")
+            if page.evaluate("state.accuracy !== null"):
+                break
+        until(page, "state.current && map.colours.predicted.length === 150")
+        row = page.evaluate("map.places.rows.findIndex((r) => !(r in map.colours.labelled))")
+        box = page.locator("#map").bounding_box()
+        x, y = page.evaluate(f"[map.places.x[{row}], map.places.y[{row}]]")
+        spot = (8 + x / 1000 * (box["width"] - 16), 8 + (1 - y / 1000) * (box["height"] - 16))
+        page.mouse.move(box["x"] + spot[0], box["y"] + spot[1])
+        assert page.inner_text("#hover").startswith("row ")
+        page.mouse.click(box["x"] + spot[0], box["y"] + spot[1])
+        until(page, "chosen !== null && shown === chosen")
+        clicked = page.evaluate("shown")
+        page.click(f"#answers button >> nth={int(names[clicked] == 'dog')}")
+        until(page, f"!busy && {clicked} in map.colours.labelled && chosen === null")
+        until(page, "state.current && state.accuracy !== null", 60)
+        assert (
+            "%" in page.inner_text("#accuracy") and "points" in page.inner_text("#gain") + "points"
+        )
+        page.click("#recent button >> nth=2")
+        until(page, "chosen !== null")
+        assert page.evaluate("document.activeElement.id") == "row-title"
+        page.keyboard.press("n")
+        until(page, "chosen === null")
+        page.keyboard.press("w")
+        until(page, "document.getElementById('saved').textContent.includes('holds a model')", 120)
+        assert (folder / "labels.gkm").exists()
+        page.close()
+
+
+def test_hostile_cells_are_text(tmp_path, tab):
+    lines = [f'"{k}","{HOSTILE[k % 5].replace(chr(34), chr(34) * 2)}"' for k in range(20)]
+    (tmp_path / "rows.csv").write_text("x,<b>name</b>\n" + "\n".join(lines) + "\n")
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv") as server:
+        page = tab(server.address)
+        for k in range(5):
+            page.evaluate(f"show({k})")
+            until(
+                page,
+                f"shown === {k} && $('row-title').textContent === 'Row {k + 1}'",
+            )
+            assert HOSTILE[k] in page.inner_text("#row")
+            page.evaluate(f"answer('label', {HOSTILE[k]!r})")  # and a hostile class
+            until(page, f"!busy && state.labelled === {k + 1}")
+        assert "<b>name</b>" in page.inner_text("#row")
+        until(page, "state.current")
+        assert page.evaluate("window.hacked") is None
+        assert (
+            page.evaluate("document.querySelectorAll('#row script, #row img, svg svg').length") == 0
+        )
+        words = (
+            page.inner_text("#answers") + page.inner_text("#legend") + page.inner_text("#recent")
+        )
+        assert all(words.count(text) >= 2 for text in HOSTILE)
+        page.close()
+
+
+def test_two_tabs_follow_each_other(rows, tab):
+    folder, _ = rows
+    with label_page(folder, *ARGUMENTS) as server:
+        one, other = tab(server.address), tab(server.address)
+        row = press(one, "1")
+        until(other, f"state.labelled === 1 && shown !== {row}")
+        press(other, "2")
+        until(one, "state.labelled === 2")
+        assert one.evaluate("state.recent") == other.evaluate("state.recent")
+        one.close()
+        other.close()
+
+
+def test_another_page_cannot_read_or_answer(rows, tab, chromium, tmp_path):
+    folder, _ = rows
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "rows.csv").write_text("x,z\n1,2\n3,4\n5,7\n")
+    with label_page(folder, *ARGUMENTS) as server, label_page(other, *ARGUMENTS) as foreign:
+        # The other server's page is another origin, and its own policy is switched off.
+        context = chromium.new_context(bypass_csp=True)
+        page = context.new_page()
+        page.goto(foreign.address)
+        target = f"{server.address}api/"
+        found = page.evaluate(
+            """async (target) => {
+              const tries = [
+                () => fetch(target + "state").then((a) => a.text()),
+                () => fetch(target + "answer", {method: "POST", body: "{}",
+                  headers: {"Content-Type": "application/json"}}).then((a) => a.status),
+                () => fetch(target + "answer", {method: "POST", mode: "no-cors",
+                  body: '{"row": 0, "kind": "label", "label": "cat"}'}).then((a) => a.type),
+              ];
+              const told = [];
+              for (const one of tries) told.push(await one().catch(() => "failed"));
+              return told;
+            }""",
+            target,
+        )
+        assert found[:2] == ["failed", "failed"] and found[2] in ("opaque", "failed")
+        assert server.get("api/state")["labelled"] == 0
+        context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [412, 1300])
+def test_it_fits_and_can_be_read(page_for_looks, tab, width, scheme):
+    page = tab(page_for_looks.address, width=width, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    worst = page.evaluate(
+        """() => {
+          const numbers = (c) => c.match(/[\\d.]+/g).map(Number);
+          const light = (c) => numbers(c).slice(0, 3).map((v) => v / 255)
+            .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+          const ground = (e) => {
+            while (e) {
+              const c = getComputedStyle(e).backgroundColor;
+              if ((numbers(c)[3] ?? 1) > 0) return c;
+              e = e.parentElement;
+            }
+            return "rgb(255, 255, 255)";
+          };
+          let worst = [99, ""];
+          const kinds = "h1, h2, h3, p, dt, dd, td, th, label, button, kbd, li";
+          for (const e of document.querySelectorAll(kinds)) {
+            if (!e.textContent.trim() || e.disabled || e.closest("[hidden]")) continue;
+            const pair = [light(getComputedStyle(e).color), light(ground(e))];
+            const [a, b] = pair.sort((x, y) => y - x);
+            const contrast = (a + 0.05) / (b + 0.05);
+            if (contrast < worst[0]) worst = [contrast, e.outerHTML.slice(0, 80)];
+          }
+          return worst;
+        }"""
+    )
+    assert worst[0] >= 4.5, worst  # WCAG AA
+    unnamed = page.evaluate(
+        """[...document.querySelectorAll("button, input, progress, canvas, svg")].filter((e) =>
+          !(e.textContent.trim() || e.getAttribute("aria-label") || (e.labels && e.labels.length)))
+          .map((e) => e.outerHTML)"""
+    )
+    assert unnamed == []
+    small = page.evaluate(
+        """[...document.querySelectorAll("button, input")].filter((e) => e.offsetParent &&
+          e.getBoundingClientRect().height < 24).map((e) => e.id)"""
+    )
+    assert small == []
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def page_for_looks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("looks")
+    X, _, names = moons(150, 0)
+    write_csv(folder / "rows.csv", X)
+    with label_page(folder, *ARGUMENTS) as server:
+        for row in range(30):
+            server.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
+        server.learnt()
+        yield server

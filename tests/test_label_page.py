@@ -1,0 +1,256 @@
+"""`graphkm label` as a process: nothing is lost, and nobody else gets in."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("pyarrow")
+
+from cli_runner import moons, process, run, write_csv
+from graphkm.exchange import load_model
+from label_server import label_page
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Return a folder with rows, and their true labels."""
+    folder = tmp_path_factory.mktemp("label")
+    X, _, names = moons(200, 0)
+    write_csv(folder / "rows.csv", X)
+    return folder, names
+
+
+@pytest.fixture(scope="module")
+def page(table):
+    """Return a page that stays open for tests that change no answer."""
+    with label_page(table[0], "rows.csv", "--out", "guarded.csv", "--classes", "cat,dog") as opened:
+        yield opened
+
+
+def test_answers_survive_a_kill_and_a_model_is_trained_from_the_file(table):
+    folder, names = table
+    arguments = ("rows.csv", "--out", "labels.csv", "--classes", "cat,dog")
+    given = {}
+    with label_page(folder, *arguments) as page:
+        for _ in range(12):
+            row = page.learnt()["queue"][0]
+            page.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
+            given[row] = names[row]
+        last = row
+        page.post("api/undo", {})
+        del given[last]
+        page.post("api/answer", {"row": last, "kind": "unknown"})
+        page.kill()
+    with label_page(folder, *arguments) as page:
+        state = page.learnt()
+        assert state["labelled"] == 11 and state["unknown"] == 1
+        labelled = page.get("api/colours")["labelled"]
+        assert {int(row): state["classes"][k] for row, k in labelled.items()} == given
+        assert last not in state["queue"]
+        said = page.post("api/model", {})["said"]
+        assert "labels.gkm" in said
+    with open(folder / "labels.csv", newline="") as file:
+        head, *lines = csv.reader(file)
+    assert head == ["x", "z", "label"] and len(lines) == 11
+    more = ("--unlabeled-data", folder / "rows.csv")
+    assert run("train", folder / "labels.csv", folder / "m.gkm", *more) == 0
+    X, _, names = moons(200, 0)
+    for name in ("m.gkm", "labels.gkm"):
+        assert np.mean(load_model(folder / name).predict(X) == names) > 0.9
+
+
+def test_two_tabs_see_the_same_state(table):
+    folder, names = table
+    with label_page(folder, "rows.csv", "--out", "tabs.csv", "--classes", "cat,dog") as page:
+        import http.client
+
+        connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=30)
+        connection.request("GET", f"/{page.token}/api/events")
+        stream = connection.getresponse()
+        assert stream.getheader("content-type").startswith("text/event-stream")
+
+        def until(labelled):
+            while True:
+                line = stream.readline()
+                if line.startswith(b"data: "):
+                    state = json.loads(line[6:])
+                    if state["labelled"] == labelled:
+                        return state
+
+        until(0)
+        page.post("api/answer", {"row": 7, "kind": "label", "label": names[7]})
+        assert until(1)["recent"][0] == {"row": 7, "kind": "label", "label": names[7]}
+        connection.close()
+
+
+# -------------------------------------------------------------------- safety
+
+
+def test_it_listens_on_this_machine_only(page):
+    import socket
+
+    # On Linux 127.0.0.2 is this machine too, and reaches servers that listen everywhere.
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only Linux has a second address that is always there")
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", page.port), timeout=5)
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "x" * 32])
+def test_a_wrong_token_reads_and_writes_nothing(page, token):
+    for path in ("", "api/state", "api/row/0", "static/page.js"):
+        assert page.request("GET", path, token=token)[0] == 403
+    body = {"row": 0, "kind": "label", "label": "cat"}
+    assert page.request("POST", "api/answer", body, token=token)[0] == 403
+    assert page.get("api/state")["labelled"] == 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "evil.example:{port}"},
+        {"Host": None},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "https://127.0.0.1:{port}"},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+    ],
+)
+def test_other_pages_read_and_write_nothing(page, headers):
+    headers = {k: v and v.format(port=page.port) for k, v in headers.items()}
+    body = {"row": 0, "kind": "label", "label": "cat"}
+    refused = (400, 403) if headers.get("Host", "") is None else (403,)
+    assert page.request("POST", "api/answer", body, **headers)[0] in refused
+    assert page.request("GET", "api/row/0", **headers)[0] in refused
+    assert page.get("api/state")["labelled"] == 0
+
+
+def test_the_own_origin_passes(page):
+    origin = {"Origin": f"http://127.0.0.1:{page.port}", "Sec_Fetch_Site": "same-origin"}
+    assert page.request("GET", "api/state", **origin)[0] == 200
+
+
+def test_simple_posts_of_forms_and_large_bodies_are_refused(page):
+    body = b'{"row": 0, "kind": "label", "label": "cat"}'
+    plain = {"Content_Type": "text/plain"}
+    assert page.request("POST", "api/answer", raw=body, **plain)[0] == 415
+    assert page.request("POST", "api/answer", raw=b" " * 70_000)[0] == 413
+    chunked = {"Transfer_Encoding": "chunked", "Content_Length": None}
+    assert page.request("POST", "api/answer", raw=b"0\r\n\r\n", **chunked)[0] == 413
+    assert page.get("api/state")["labelled"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        [],
+        {"row": "0", "kind": "label", "label": "cat"},
+        {"row": True, "kind": "label", "label": "cat"},
+        {"row": -1, "kind": "label", "label": "cat"},
+        {"row": 200, "kind": "skip"},
+        {"row": 0, "kind": "undo"},
+        {"row": 0, "kind": "label", "label": 3},
+        {"row": 0, "kind": "label", "label": "bird"},
+        {"row": 0, "kind": "label"},
+    ],
+)
+def test_answers_that_make_no_sense(page, body):
+    status, _, found = page.request("POST", "api/answer", body)
+    assert status == 400 and json.loads(found)["error"]
+    assert page.get("api/state")["labelled"] == 0
+
+
+def test_headers_keep_scripts_and_frames_out(page):
+    for path in ("", "api/state", "static/page.js", "no/such/page"):
+        status, headers, _ = page.request("GET", path)
+        assert status == (404 if path.startswith("no") else 200)
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_nothing_outside_the_static_folder_is_served(page):
+    for path in ("static/../server.py", "static/%2e%2e/server.py", "static/..%2fserver.py"):
+        status, _, found = page.request("GET", path)
+        assert status == 404 and b"Starlette" not in found
+
+
+def test_images_come_from_the_folder_only(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    (tmp_path / "data").mkdir()
+    Image.new("L", (8, 8), 9).save(tmp_path / "data" / "a.png")
+    Image.new("L", (8, 8), 9).save(tmp_path / "secret.png")
+    (tmp_path / "data" / "link.png").symlink_to(tmp_path / "secret.png")
+    (tmp_path / "data" / "page.svg").write_text("<svg onload='alert(1)'/>")
+    names = [
+        "a.png",
+        "../secret.png",
+        str(tmp_path / "secret.png"),
+        "link.png",
+        "page.svg",
+        "no.png",
+    ]
+    lines = "".join(f"{name},{k}\n" for k, name in enumerate(names))
+    (tmp_path / "data" / "rows.csv").write_text("path,x\n" + lines)
+    arguments = ("data/rows.csv", "--out", "labels.csv", "--images", "path")
+    with label_page(tmp_path, *arguments) as page:
+        found = [page.request("GET", f"image/{row}") for row in range(len(names) + 1)]
+        assert [status for status, _, _ in found] == [200, 404, 404, 404, 404, 404, 404]
+        assert found[0][1]["content-type"] == "image/png"
+        assert found[0][2] == (tmp_path / "data" / "a.png").read_bytes()
+
+
+# ------------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("no.csv", "--out", "l.csv"), 3, "no.csv: no such file"),
+        (("rows.csv", "--out", "l.txt"), 2, "ends in .csv"),
+        (("rows.csv", "--out", "rows.csv"), 2, "is read, and would be replaced"),
+        (("rows.csv", "--out", "l.csv", "--classes", "a"), 2, "two or more different classes"),
+        (
+            ("rows.csv", "--out", "l.csv", "--classes", "a,b", "--regression"),
+            2,
+            "do not go together",
+        ),
+        (("rows.csv", "--out", "l.csv", "--text", "body"), 1, "no such column; it has x, z"),
+        (("rows.csv", "--out", "mine.csv"), 2, "not written by the labelling page"),
+    ],
+)
+def test_wrong_usage(table, capsys, monkeypatch, arguments, code, words):
+    folder, _ = table
+    (folder / "mine.csv").write_text("x,z,label\n")
+    monkeypatch.chdir(folder)
+    assert run("label", *arguments) == code
+    assert words in capsys.readouterr().err
+
+
+def test_labels_of_the_file_count_and_a_mark_is_none(tmp_path):
+    X, _, names = moons(60, 0)
+    write_csv(tmp_path / "rows.csv", X, [*names[:20], *["-1"] * 40])
+    arguments = ("rows.csv", "--out", "labels.csv", "--unlabeled", "-1")
+    with label_page(tmp_path, *arguments) as page:
+        state = page.learnt()
+        assert state["labelled"] == 20 and sorted(state["classes"]) == ["cat", "dog"]
+        assert all(row >= 20 for row in state["queue"])
+
+
+def test_the_extra_is_named_where_it_is_missing(tmp_path):
+    write_csv(tmp_path / "rows.csv", np.eye(3)[:, :2])
+    (tmp_path / "starlette.py").write_text("raise ImportError('no', name='starlette')")
+    done = process("label", "rows.csv", "--out", "l.csv", folder=tmp_path, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 2 and 'pip install "graphkm[app]"' in done.stderr
