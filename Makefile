@@ -16,7 +16,10 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
 # Where `make reproduce` keeps its results, and what `make report` reports on.
 RESULTS ?= out/quick
 
-.PHONY: demo test test-slow test-isa mutants lint bench reproduce report docs sanitize \
+# The Python of `make test-cuda`: one with CuPy, and this package installed.
+CUDA_PYTHON ?= $(BIN)/python
+
+.PHONY: demo test test-slow test-cuda test-isa mutants lint bench reproduce report docs sanitize \
 	release-check clean
 
 demo: $(VENV)/demo.stamp
@@ -27,6 +30,11 @@ test: lint
 
 test-slow: $(VENV)/test.stamp
 	$(PYTEST) -m slow
+
+# What needs an NVIDIA card, and what it brings.
+test-cuda:
+	$(CUDA_PYTHON) -m pytest -q -m cuda tests
+	$(CUDA_PYTHON) benchmarks/gpu.py
 
 # Small defects, planted one at a time in a copy: each must make a test fail.
 mutants: $(VENV)/test.stamp

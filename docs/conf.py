@@ -1,7 +1,7 @@
 """How Sphinx makes the documentation: `make docs` in the folder above."""
 
 import sys
-from importlib.metadata import version as version_of
+from importlib.metadata import metadata
 from pathlib import Path
 
 from sphinx_gallery.sorting import ExplicitOrder
@@ -11,11 +11,13 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 project = "graphkm"
 author = "The graphkm developers"
 copyright = author
-release = version = version_of("graphkm")
+release = version = metadata(project)["Version"]
+addresses = [line.split(", ") for line in metadata(project).get_all("Project-URL", [])]
 
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
@@ -23,8 +25,10 @@ extensions = [
     "sphinx_copybutton",
     "mathml",  # _ext: formulas of the guide that need neither a network nor JavaScript
     "docstrings",  # _ext: their plain formulas
+    "command_line",  # _ext: the reference of the command
+    "api_index",  # _ext: one line for everything public
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "inventories"]
 templates_path = ["_templates"]
 
 # In docstrings a name in single backticks is a link where it is documented here.
@@ -36,12 +40,26 @@ nitpick_ignore_regex = [
     ("py:class", r"graphkm\.exchange\.container\..*"),
 ]
 
+# Names of other packages are links. Without a network those in `inventories` are.
+intersphinx_mapping = {
+    name: (address, (None, f"inventories/{name}.txt"))
+    for name, address in {
+        "sklearn": "https://scikit-learn.org/stable/",
+        "numpy": "https://numpy.org/doc/stable/",
+        "scipy": "https://docs.scipy.org/doc/scipy/",
+        "pandas": "https://pandas.pydata.org/docs/",
+    }.items()
+}
+intersphinx_timeout = 5
+intersphinx_disabled_reftypes = ["std:*"]
+
 toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # numpydoc's sections say it in words
 autosummary_generate = True
 numpydoc_show_class_members = False  # _templates/autosummary/class.rst shows them
 
-myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
+myst_substitutions = {"version": release}
 myst_heading_anchors = 3
 
 sphinx_gallery_conf = {
@@ -51,6 +69,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         [
             "two_moons.py",
+            "comparing_classifiers.py",
             "digits.py",
             "text_topics.py",
             "regression.py",
@@ -70,6 +89,10 @@ sphinx_gallery_conf = {
     "show_memory": False,
 }
 
+# Copied code has no prompts.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "graphkm"
@@ -82,6 +105,9 @@ html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
     "navbar_align": "left",
+    "icon_links": [
+        {"name": name, "url": url, "icon": "fa-solid fa-code-branch"} for name, url in addresses
+    ],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -12,9 +12,11 @@ solvers                                  stochastic gradient descent in exact bl
 machines                                 what kernel machines share; the compared methods
 model_selection                          folds of partly labelled data
 gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
+active                                   which rows to label next
 online                                   streams of chunks, progressive evaluation, checkpoints
 exchange                                 models as files, for others and from others
 datasets                                 public data sets, made ones, hiding of labels
+app                                      the labelling page
 cli                                      the command `graphkm`
 =======================================  =====================================================
 """
@@ -23,6 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .backends import config_context
     from .gkm import (
         GKMClassifier,
         GKMClassifierCV,
@@ -58,9 +61,11 @@ __all__ = [
     "RowNewton",
     "Sums",
     "__version__",
+    "config_context",
 ]
 
 _HOMES = {
+    "backends": ("config_context",),
     "gkm": (
         "GKMClassifier",
         "GKMClassifierCV",

@@ -26,10 +26,11 @@ class LabeledKFold(BaseCrossValidator):
         Number of folds, at least 2.
     shuffle : bool, default=True
         Whether the rows are shuffled before they are divided into folds.
-    random_state : int, RandomState or None, default=None
-        Decides the shuffling.
+    random_state : int, RandomState or None, default=0
+        Decides the shuffling. By default every call gives the same folds; None gives others each
+        time.
     unlabeled : default=-1
-        Marks unlabelled rows in y, beside NaN, None and NA; as in `GKMClassifier`.
+        Marks unlabelled rows in y, beside NaN, None, NA and empty texts; as in `GKMClassifier`.
 
     Examples
     --------
@@ -46,7 +47,7 @@ class LabeledKFold(BaseCrossValidator):
         n_splits: int = 5,
         *,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: Any = 0,
         unlabeled: Any = -1,
     ) -> None:
         self.n_splits = check_count("n_splits", n_splits, least=2)
