@@ -272,7 +272,7 @@ class TestChoice:
         np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
         np.testing.assert_allclose(model.predict_proba(X), model.estimator_.predict_proba(X))
 
-    @pytest.mark.parametrize("labels", [50, 200])
+    @pytest.mark.parametrize("labels", [50, pytest.param(200, marks=pytest.mark.slow)])
     def test_noise_is_safe(self, labels):
         lost = []
         for seed in range(10):
@@ -288,7 +288,7 @@ class TestChoice:
             )
         assert np.mean(lost) <= 0.005
 
-    @pytest.mark.parametrize("labels", [50, 200])
+    @pytest.mark.parametrize("labels", [50, pytest.param(200, marks=pytest.mark.slow)])
     def test_labels_without_any_rule_are_safe(self, labels):
         lost = []
         for seed in range(10):

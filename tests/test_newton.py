@@ -526,7 +526,9 @@ def test_objective_is_that_of_the_model(batch, two):
     np.testing.assert_allclose(clf.decision_function(two.X), f, atol=1e-6)
 
 
-@pytest.mark.parametrize("options", [{}, {"p": 1.0, "degree": 1}])
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param({"p": 1.0, "degree": 1}, marks=pytest.mark.slow)]
+)
 def test_one_vs_rest_is_a_binary_fit_per_class(options, batch, three):
     X, y, _ = three
     clf = batch(**options).fit(X, y)
@@ -587,7 +589,7 @@ def test_precisions_agree(batch, two):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # p = 1 is hard
 @pytest.mark.filterwarnings("ignore:The graph overrules")
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("p", [pytest.param(1, marks=pytest.mark.slow), 2, 3])
 def test_a_huge_graph_term_stays_finite(p, loss, batch, two):
     degree = 2 if p == 2 else 1
     clf = batch(C_graph=1e12, p=p, loss=loss, degree=degree, tol=1e-6)

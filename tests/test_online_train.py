@@ -296,7 +296,7 @@ def assert_unharmed(path, uninterrupted):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.xdist_group("signals")
 def test_killed_processes_leave_no_trace(tmp_path, uninterrupted, kind):
-    kill_until_done(tmp_path / "a", 3, 0, kind)
+    kill_until_done(tmp_path / "a", 2, 0, kind)
     assert_unharmed(tmp_path / "a", uninterrupted)
 
 

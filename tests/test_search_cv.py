@@ -835,7 +835,14 @@ def uneven():
     return X, np.where(rng.permutation(400) < 60, truth, -1), truth
 
 
-@pytest.mark.parametrize("options", [{}, {"Cs": [1.0, 100.0], "graphs": [(6, 1)]}, {"cv": 3}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"Cs": [1.0, 100.0], "graphs": [(6, 1)]}, marks=pytest.mark.slow),
+        pytest.param({"cv": 3}, marks=pytest.mark.slow),
+    ],
+)
 def test_what_is_asked_for_is_what_is_scored(options):
     X, y, _ = uneven()
     for scoring in ("balanced_accuracy", "f1", "roc_auc"):

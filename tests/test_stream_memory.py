@@ -83,7 +83,7 @@ def measured(*arguments):
     return sizes
 
 
-@pytest.mark.parametrize("half_life", [0, 1000])
+@pytest.mark.parametrize("half_life", [0, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["sgd", "sums"])
 def test_python_and_numpy_keep_nothing_of_a_chunk(kind, half_life):
     # What every chunk leaves behind shows every time: less than one number of every chunk.

@@ -237,7 +237,9 @@ def run(program, **options):
     )
 
 
-@pytest.mark.parametrize("packed", PACKERS)
+@pytest.mark.parametrize(
+    "packed", ["", ".gz", *(pytest.param(name, marks=pytest.mark.slow) for name in (".bz2", ".xz"))]
+)
 def test_standard_input(packed):
     program = (
         "from graphkm.online import read_stream\n"

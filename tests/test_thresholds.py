@@ -126,7 +126,12 @@ def test_more_labels_beyond_landmarks(kind, smaller, monkeypatch):
 
 
 unlisted = pytest.mark.parametrize(
-    "options", [{"smoothness": 1}, {"graph": "full"}, {"graph": "bipartite"}]
+    "options",
+    [
+        pytest.param({"smoothness": 1}, marks=pytest.mark.slow),
+        {"graph": "full"},
+        {"graph": "bipartite"},
+    ],
 )
 
 
@@ -143,6 +148,7 @@ def test_rows_too_many_for_their_own_scores(kind, smaller, monkeypatch):
     assert_no_jump(scores(kind, (600, 601), (100, 100), **smooth(kind)), method)
 
 
+@pytest.mark.slow
 def test_sparse_rows_too_many_for_neighbours(monkeypatch):
     """The command's choice of a graph, on fewer rows."""
     monkeypatch.setattr(models, "_MANY_ROWS", 1500)
