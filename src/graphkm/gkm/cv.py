@@ -379,8 +379,8 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     >>> y = np.full(300, -1)
     >>> y[:10] = truth[:10]
     >>> search = GKMClassifierCV(random_state=0).fit(X, y)
-    >>> bool(search.score(X, truth) > 0.95)
-    True
+    >>> print(f"{search.score(X, truth):.2f}")
+    0.99
     """
 
     _usual = GKMClassifier()
@@ -436,8 +436,8 @@ class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
     >>> X = np.linspace(0, 6, 121)[:, None]
     >>> y = np.where(np.arange(121) % 10 == 0, np.sin(X.ravel()), np.nan)
     >>> search = GKMRegressorCV(random_state=0).fit(X, y)
-    >>> bool(np.abs(search.predict(X) - np.sin(X.ravel())).max() < 0.3)
-    True
+    >>> print(f"{np.abs(search.predict(X) - np.sin(X.ravel())).max():.2f}")
+    0.08
     """
 
     _usual = GKMRegressor()

@@ -81,8 +81,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     >>> X = np.linspace(0, 6, 121)[:, None]
     >>> y = np.where(np.arange(121) % 10 == 0, np.sin(X.ravel()), np.nan)
     >>> reg = GKMRegressor(C=10, random_state=0).fit(X, y)
-    >>> bool(np.abs(reg.predict(X) - np.sin(X.ravel())).max() < 0.3)
-    True
+    >>> print(f"{np.abs(reg.predict(X) - np.sin(X.ravel())).max():.2f}")
+    0.08
     """
 
     def __init__(

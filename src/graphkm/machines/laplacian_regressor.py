@@ -65,8 +65,8 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     >>> X = np.linspace(0, 6, 121)[:, None]
     >>> y = np.where(np.arange(121) % 10 == 0, np.sin(X.ravel()), np.nan)
     >>> reg = LaplacianRegressor().fit(X, y)
-    >>> bool(np.abs(reg.predict(X) - np.sin(X.ravel())).max() < 0.2)
-    True
+    >>> print(f"{np.abs(reg.predict(X) - np.sin(X.ravel())).max():.2f}")
+    0.01
     """
 
     _usual_neighbors = 10
