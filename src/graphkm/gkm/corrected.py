@@ -323,11 +323,18 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
     ----------
     estimator : regressor, optional
         Any regressor. None is `graphkm.machines.KernelRidgeCV`, the library's own kernel machine.
-    graph, Cs, epsilons, degree, cv, unlabeled, transduce, random_state, n_jobs, verbose
-        As in `GraphCorrectedClassifier`. For regression -1 is a target like any other unless
-        ``unlabeled=-1``; by default only NaN, None and NA are unlabelled.
+    unlabeled : float or None, default=None
+        A further mark of unknown targets. NaN, None and NA always count as unknown, and -1 is a
+        target like any other unless it is named here.
+    graph, random_state, n_jobs
+        As in `GraphCorrectedClassifier`.
+
+    Other Parameters
+    ----------------
     scoring : str or callable, optional
         What is best; by default the squared error.
+    Cs, epsilons, degree, cv, transduce, verbose
+        As in `GraphCorrectedClassifier`.
 
     Attributes
     ----------

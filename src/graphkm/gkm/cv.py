@@ -412,14 +412,17 @@ class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
     ----------
     estimator : GKMRegressor, optional
         Everything that is not searched. By default ``GKMRegressor()``.
-    Cs, C_graphs, gammas, graphs
-        As in `GKMClassifierCV`.
     cv : int or splitter, optional
         As in `GKMClassifierCV`; an integer is the number of folds of a
         `graphkm.model_selection.LabeledKFold`.
     scoring : str or callable, optional
         As in `GridSearchCV`; by default R^2.
-    random_state, n_jobs, verbose
+    random_state, n_jobs
+        As in `GKMClassifierCV`.
+
+    Other Parameters
+    ----------------
+    Cs, C_graphs, gammas, graphs, verbose
         As in `GKMClassifierCV`.
 
     Attributes
