@@ -29,7 +29,7 @@ class Objective:
     .. math::
 
         J_r(w) = \frac{1}{2} \|w\|^2 + C_r \sum_i s_i \, \mathrm{loss}(y_{ir}, f(x_i))
-        + C_{\mathrm{graph},r} \frac{l}{|E|} \sum_{(u,v)} \mu_{uv} |f(x_u) - f(x_v)|^p .
+        + C_{\mathrm{graph},r} \frac{l}{|E|} \sum_{(u,v)} \mu_{uv} \left|f(x_u) - f(x_v)\right|^p .
 
     The normalised form divides f(x_u) by the square root of the degree of u before taking
     differences, and the sum by the number of vertices instead of |E|. For p = 2 the sum is

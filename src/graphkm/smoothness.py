@@ -114,7 +114,7 @@ class SmoothnessPart(Part):
 class Power(SmoothnessPart):
     r"""A power of the differences of scores, summed over the edges by their weights.
 
-    .. math:: \sum_{(u,v)} \mu_{uv} |f(x_u) - f(x_v)|^p
+    .. math:: \sum_{(u,v)} \mu_{uv} \left|f(x_u) - f(x_v)\right|^p
 
     Parameters
     ----------

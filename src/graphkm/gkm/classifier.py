@@ -35,7 +35,7 @@ class GKMClassifier(CalibratedGKM):
     .. math::
 
         \frac{1}{2} \|w\|^2 + C \sum_i \mathrm{loss}(y_i, f(x_i))
-        + C_\mathrm{graph} \frac{l}{|E|} \sum_{(u,v)} \mu_{uv} |f(x_u) - f(x_v)|^p
+        + C_\mathrm{graph} \frac{l}{|E|} \sum_{(u,v)} \mu_{uv} \left|f(x_u) - f(x_v)\right|^p
 
     over f(x) = <w, Phi(x)>: a kernel machine's margin loss on the l labelled rows, and a
     penalty on differences along the edges of a graph of all rows. A normalised smoothness takes
