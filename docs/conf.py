@@ -59,7 +59,10 @@ autosummary_generate = True
 numpydoc_show_class_members = False  # _templates/autosummary/class.rst shows them
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
-myst_substitutions = {"version": release}
+myst_substitutions = {
+    "version": release,
+    "addresses": "".join(f" · [{name.lower()}]({url})" for name, url in addresses),
+}
 myst_heading_anchors = 3
 
 sphinx_gallery_conf = {

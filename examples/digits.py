@@ -3,7 +3,7 @@ Images: handwritten digits from a few labels
 ============================================
 
 scikit-learn's digits are images of 8 x 8 pixels: here 400 for training and 1,397 for testing. With
-one to twenty labels per class, how much do the unlabelled images buy?
+one to twenty labels per class, how much do the unlabelled images help?
 """
 
 import matplotlib.pyplot as plt
@@ -49,8 +49,8 @@ for name, values in accuracy.items():
 # %%
 # What a search makes of five labels per class
 # --------------------------------------------
-# :class:`~graphkm.GKMClassifierCV` chooses its parameters from the labels, and says what it thinks
-# the unlabelled images bought.
+# :class:`~graphkm.GKMClassifierCV` chooses its parameters from the labels, and says how much
+# it thinks the unlabelled images helped.
 
 y = hide_labels(truth, n_per_class=5, random_state=0)
 search = GKMClassifierCV(random_state=0).fit(X, y)

@@ -61,7 +61,13 @@ def test_delimiters_in_quotes_do_not_count(table, capsys, tmp_path):
 
 def test_a_solver_that_cannot_stream(table, capsys, tmp_path):
     code, said = told(capsys, "stream", table(), tmp_path / "m.gkm", "--solver", "newton")
-    assert code == 2 and "partial_fit" in said and "--solver newton" in said and "sgd" in said
+    assert code == 2 and "graphkm: stream cannot use --solver newton, which needs all rows" in said
+    assert said.endswith("pass --solver sums, sgd or auto.")
+
+
+def test_a_graph_that_cannot_stream(table, capsys, tmp_path):
+    _, said = told(capsys, "stream", table(), tmp_path / "m.gkm", "--graph", "anchors")
+    assert "graphkm: stream cannot use --graph anchors; pass knn, full or bipartite" in said
 
 
 def test_values_too_large_to_be_scaled(table, capsys, tmp_path):
@@ -90,9 +96,9 @@ def test_a_file_without_names_for_a_model_with_names(table, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
-        (("--loss", "foo"), "--loss foo is no classification loss"),
-        (("--kernel", "foo"), "--kernel foo is not a kernel"),
-        (("--graph", "foo"), "got 'foo'"),
+        (("--loss", "foo"), "one of 'hinge', 'smooth_hinge', 'logistic'."),
+        (("--kernel", "foo"), "'laplacian', 'cosine', 'precomputed'."),
+        (("--graph", "foo"), "'anchors', 'precomputed'; got 'foo'."),
         (("--graph", "epsilon"), "--graph epsilon needs a distance: pass --set radius=NUMBER."),
         (("--C", "-1"), "C must be 'auto' or a finite number > 0, got -1."),
         (("--set", "tol=-1"), "tol must be a finite number > 0"),
@@ -133,7 +139,7 @@ def test_labels_of_another_kind(table, capsys, tmp_path, trained, tested):
     capsys.readouterr()
     code, said = told(capsys, "evaluate", tmp_path / "m.gkm", tmp_path / f"{tested}.csv")
     classes = "no, yes" if trained == "words" else "0, 1"
-    assert code == 1 and f"Its classes are {classes}. Is --label right?" in said
+    assert code == 1 and f"The model's classes are {classes}. Is --label right?" in said
     shown = "(0, 1) is a class of the model" if tested == "numbers" else "the label 'no' is not a"
     assert shown in said
 

@@ -29,7 +29,7 @@ def parts(text):
 def test_the_page_word_by_word(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = list(BLOCK.finditer(PAGE))
-    assert len(blocks) == PAGE.count("```{code-block}") + PAGE.count("```console") == 7
+    assert len(blocks) == PAGE.count("```{code-block}") + PAGE.count("```console") == 8
     for block in blocks:
         if block["file"]:
             Path(block["file"]).write_text(block["text"])

@@ -23,6 +23,12 @@ def test_of_the_citation():
     assert cited is not None and cited[1] == VERSION
 
 
+def test_of_the_repository():
+    """Where the repository has an address, the citation has the same."""
+    cited = re.findall(r"^repository-code: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)
+    assert cited == [url for name, url in PROJECT.get("urls", {}).items() if name == "Repository"]
+
+
 def test_of_the_changelog():
     """The newest release is this version; a version that is not yet released has no heading."""
     text = (ROOT / "CHANGELOG.md").read_text()

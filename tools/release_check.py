@@ -22,7 +22,6 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
-SUFFIXES = {".py", ".pyi", ".typed", ".txt"}
 NEEDED = ("LICENSE", "README.md", "CMakeLists.txt", "pyproject.toml", "native/bindings.cpp",
           "src/graphkm/__init__.py", "reproduction/__main__.py", "tests/test_smoke.py")  # fmt: skip
 
@@ -72,11 +71,8 @@ def check_contents(wheel: Path) -> None:
     package = {name for name in names if name.parts[0] == "graphkm"}
     info = {name for name in names if re.fullmatch(r"graphkm-[\d.]+\.dist-info", name.parts[0])}
     require(names == package | info, f"stray files: {sorted(map(str, names - package - info))}")
-    source = {
-        PurePosixPath(path.relative_to(ROOT / "src").as_posix())
-        for path in (ROOT / "src").rglob("*")
-        if path.suffix in SUFFIXES
-    }
+    listed = subprocess.check_output(["git", "ls-files"], cwd=ROOT / "src", text=True)
+    source = {PurePosixPath(line) for line in listed.splitlines()}
     compiled = {name for name in package if name.suffix in (".so", ".pyd")}
     require(len(compiled) == 1, f"one compiled module is expected, not {sorted(compiled)}")
     require(

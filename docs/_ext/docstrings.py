@@ -1,6 +1,6 @@
 """Docstrings as Sphinx should read them.
 
-Their formulas are plain text: a bar in |t|^p is a bar, not markup. Methods inherited from
+Formulas within a line are plain text: a bar in |t|^p is a bar, not markup. Methods inherited from
 scikit-learn refer to pages that are not here. And a part such as `Newton` is documented in its own
 module only.
 """
@@ -23,8 +23,11 @@ def prepare(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
             literal_depth = None
         in_session = bool(line.strip()) and (in_session or line.lstrip().startswith(">>>"))
         if literal_depth is None and not in_session:
-            if line.rstrip().endswith("::"):
+            is_formula = line.lstrip().startswith(".. math::")
+            if is_formula or line.rstrip().endswith("::"):
                 literal_depth = depth
+            if is_formula:
+                continue
             line = re.sub(r":ref:`([^<`]+?) *<[^>]+>`", r"\1", line)
             lines[i] = re.sub(r"(``.+?``)|\|", lambda found: found[1] or r"\|", line)
 

@@ -109,7 +109,9 @@ class _GammaKernel(Kernel):
 
 @dataclass(frozen=True)
 class SquaredExponential(_GammaKernel):
-    """Squared exponential, sigma_f^2 exp(-gamma ||x - y||^2).
+    r"""Squared exponential kernel, also called Gaussian or RBF.
+
+    .. math:: k(x, y) = \sigma_f^2 \exp(-\gamma \|x - y\|^2)
 
     Parameters
     ----------
@@ -148,7 +150,10 @@ class SquaredExponential(_GammaKernel):
 
 
 class Linear(Kernel):
-    """Linear kernel, <x, y>."""
+    r"""Linear kernel.
+
+    .. math:: k(x, y) = \langle x, y \rangle
+    """
 
     name: ClassVar[str] = "linear"
     native_code: ClassVar[int | None] = 1
@@ -162,7 +167,9 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(_GammaKernel):
-    """Polynomial kernel, (gamma <x, y> + coef0)^degree.
+    r"""Polynomial kernel.
+
+    .. math:: k(x, y) = (\gamma \langle x, y \rangle + \mathrm{coef0})^\mathrm{degree}
 
     Parameters
     ----------
@@ -197,7 +204,9 @@ class Polynomial(_GammaKernel):
 
 @dataclass(frozen=True)
 class Laplacian(_GammaKernel):
-    """Laplacian kernel, exp(-gamma ||x - y||_1).
+    r"""Laplacian kernel, of the sum of absolute differences.
+
+    .. math:: k(x, y) = \exp(-\gamma \|x - y\|_1)
 
     Parameters
     ----------
@@ -226,7 +235,10 @@ class Laplacian(_GammaKernel):
 
 
 class Cosine(Kernel):
-    """Cosine kernel, <x, y> / (||x|| ||y||), 0 where a row is zero."""
+    r"""Cosine kernel, 0 where a row is zero.
+
+    .. math:: k(x, y) = \frac{\langle x, y \rangle}{\|x\| \|y\|}
+    """
 
     name: ClassVar[str] = "cosine"
     native_code: ClassVar[int | None] = 4

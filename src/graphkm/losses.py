@@ -65,7 +65,9 @@ class Loss(Part, ABC):
 
 
 class Hinge(Loss):
-    """Hinge loss, max(0, 1 - y f).
+    r"""Hinge loss, that of support vector machines.
+
+    .. math:: \max(0, 1 - y f)
 
     Examples
     --------
@@ -96,9 +98,12 @@ class Hinge(Loss):
 
 @dataclass(frozen=True)
 class SmoothHinge(Loss):
-    """Hinge loss whose corner is a parabola of width tau.
+    r"""Hinge loss whose corner is a parabola of width tau.
 
-    With m = 1 - y f: 0 if m < 0, m^2 / (2 tau) if 0 <= m <= tau, m - tau / 2 beyond.
+    .. math::
+
+        \begin{cases} 0 & m < 0 \\ m^2 / (2 \tau) & 0 \le m \le \tau \\
+        m - \tau / 2 & m > \tau \end{cases} \qquad m = 1 - y f
 
     Parameters
     ----------
@@ -151,7 +156,9 @@ class SmoothHinge(Loss):
 
 
 class Logistic(Loss):
-    """Logistic loss, log(1 + exp(-y f)).
+    r"""Logistic loss, that of logistic regression.
+
+    .. math:: \log(1 + \exp(-y f))
 
     Examples
     --------
@@ -181,7 +188,9 @@ class Logistic(Loss):
 
 
 class L1(Loss):
-    """Absolute error, |y - f|.
+    r"""Absolute error.
+
+    .. math:: |y - f|
 
     Examples
     --------
@@ -210,7 +219,9 @@ class L1(Loss):
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """Absolute error beyond a tube, max(0, |y - f| - epsilon).
+    r"""Absolute error beyond a tube, that of support vector regression.
+
+    .. math:: \max(0, |y - f| - \epsilon)
 
     Parameters
     ----------
@@ -260,9 +271,13 @@ class EpsilonInsensitive(Loss):
 
 @dataclass(frozen=True)
 class SmoothTube(Loss):
-    """Absolute error beyond a tube, with parabolas of width tau at its edges.
+    r"""Absolute error beyond a tube, with parabolas of width tau at its edges.
 
-    With r = |y - f| - epsilon: 0 if r < 0, r^2 / (2 tau) if 0 <= r <= tau, r - tau / 2 beyond.
+    .. math::
+
+        \begin{cases} 0 & r < 0 \\ r^2 / (2 \tau) & 0 \le r \le \tau \\
+        r - \tau / 2 & r > \tau \end{cases} \qquad r = |y - f| - \epsilon
+
     The Newton solvers use it instead of `L1` and `EpsilonInsensitive`.
 
     Parameters

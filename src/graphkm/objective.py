@@ -22,12 +22,14 @@ _EDGES = 2**18  # edges looked at together
 
 @dataclass(frozen=True)
 class Objective:
-    """One problem, or several that share data, kernel and graph.
+    r"""One problem, or several that share data, kernel and graph.
 
-    For every output r, with l labelled points of weight s_i, it is ::
+    For every output r, with l labelled points of weight s_i, it is
 
-        J_r(w) = 1/2 ||w||^2 + C_r sum_i s_i loss(y_ir, f(x_i))
-                 + C_graph_r (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p .
+    .. math::
+
+        J_r(w) = \frac{1}{2} \|w\|^2 + C_r \sum_i s_i \, \mathrm{loss}(y_{ir}, f(x_i))
+        + C_{\mathrm{graph},r} \frac{l}{|E|} \sum_{(u,v)} \mu_{uv} \left|f(x_u) - f(x_v)\right|^p .
 
     The normalised form divides f(x_u) by the square root of the degree of u before taking
     differences, and the sum by the number of vertices instead of |E|. For p = 2 the sum is

@@ -18,10 +18,12 @@ from ._parts import Combination, Part
 
 @dataclass(frozen=True)
 class Smoothness:
-    """The penalty |t|^p of a difference t of scores, or a smooth one close to it.
+    r"""The penalty of a difference t of scores: a power, or a smooth function close to it.
 
-    With a width h it is (t^2 + h^2)^(p/2) - h^p, which below p = 2 has a second derivative at
-    0 where |t|^p has none.
+    It is the first without a width h, and the second with one. The second has a second
+    derivative at 0 where the first has none, below p = 2.
+
+    .. math:: |t|^p \qquad\text{or}\qquad (t^2 + h^2)^{p/2} - h^p
 
     Parameters
     ----------
@@ -110,7 +112,9 @@ class SmoothnessPart(Part):
 
 @dataclass(frozen=True)
 class Power(SmoothnessPart):
-    """The sum over edges of mu_uv |f(x_u) - f(x_v)|^p.
+    r"""A power of the differences of scores, summed over the edges by their weights.
+
+    .. math:: \sum_{(u,v)} \mu_{uv} \left|f(x_u) - f(x_v)\right|^p
 
     Parameters
     ----------
@@ -139,7 +143,9 @@ class Power(SmoothnessPart):
 
 @dataclass(frozen=True)
 class IteratedLaplacian(SmoothnessPart):
-    """f' L^degree f, with L the graph's Laplacian; `Power` of p = 2 is the first degree.
+    r"""A power of the graph's Laplacian L; `Power` of p = 2 is the first degree.
+
+    .. math:: f^T L^\mathrm{degree} f
 
     The higher the degree, the smoother f is over more than one edge.
 

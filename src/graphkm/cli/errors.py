@@ -30,7 +30,15 @@ _FLAGS = {"classes": "--classes", "cv": "--cv"} | {
     for options in (TrainingFileOptions, FitOptions)
     for field in fields(options)
 }
-_ASSIGNMENT = re.compile(r"\b([A-Za-z_]\w*)=('[^']*'|None\b|True\b|False\b|[-+]?\d[\w.+-]*\d|\d)?")
+_PART = r"\b(?:KNN|Full|Bipartite|Anchors|SGD|Sums)\([^()]*\)"
+_ASSIGNMENT = re.compile(
+    rf"\b([A-Za-z_]\w*)=('[^']*'|None\b|True\b|False\b|[-+]?\d[\w.+-]*\d|\d|{_PART})?"
+    r"((?:, '\w+')* or '\w+')?"
+)
+_FOR_PYTHON_ONLY = re.compile(
+    r", or one of [A-Z]\w*\(\.\.\.\)[^;]*|, or a Loss object[^.;]*"
+    r"|, a Kernel object, or a function of two sets of rows"
+)
 
 
 def in_flags(message: str) -> str:
@@ -38,22 +46,29 @@ def in_flags(message: str) -> str:
 
     Examples
     --------
-    >>> in_flags("partial_fit takes stochastic steps, and solver='newton'; pass tol=0.1.")
-    'partial_fit takes stochastic steps, and --solver newton; pass --set tol=0.1.'
+    >>> in_flags("partial_fit cannot use solver='newton'; pass solver='sums' or 'sgd', or tol=0.1.")
+    'stream cannot use --solver newton; pass --solver sums or sgd, or --set tol=0.1.'
     >>> in_flags("no connection to (host='example.org', port=443)")
     "no connection to (host='example.org', port=443)"
     """
     from .models import parameter_names  # loads the estimators, which --help must not
 
     def reworded(match: re.Match[str]) -> str:
-        name, value = match[1], (match[2] or "").strip("'")
+        name, value = match[1], _plain(match[2] or "")
+        others = (match[3] or "").replace("'", "")
         if match[0] in _WHOLE:
             return _WHOLE[match[0]]
         if name in _FLAGS:
-            return f"{_FLAGS[name]} {value}".rstrip()
-        return f"--set {name}={value}" if value and name in parameter_names() else match[0]
+            return f"{_FLAGS[name]} {value}".rstrip() + others
+        return f"--set {name}={value}{others}" if value and name in parameter_names() else match[0]
 
-    return _ASSIGNMENT.sub(reworded, message)
+    message = _FOR_PYTHON_ONLY.sub("", message).replace("partial_fit", "stream")
+    return re.sub(_PART, lambda part: _plain(part[0]), _ASSIGNMENT.sub(reworded, message))
+
+
+def _plain(value: str) -> str:
+    """Return a value as the command line has it: a part is named in small letters."""
+    return value.partition("(")[0].lower() if value.endswith(")") else value.strip("'")
 
 
 def exit_code(error: BaseException) -> int:

@@ -127,7 +127,7 @@ def _classes_of(model: Any) -> str:
     from .rows import label_text
 
     texts = [label_text(label) for label in model.classes_]
-    return f"Its classes are {', '.join(texts[:_SHOWN])}{', ...' * (len(texts) > _SHOWN)}."
+    return f"The model's classes are {', '.join(texts[:_SHOWN])}{', ...' * (len(texts) > _SHOWN)}."
 
 
 def judge(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, Any]:

@@ -69,8 +69,8 @@ class GKMClassifierCV(DistributedClassifier):
     >>> y = np.where(np.arange(400) < 20, truth, -1)
     >>> rows, labels = da.from_array(X, chunks=(100, 2)), da.from_array(y, chunks=100)
     >>> search = GKMClassifierCV(graphs=[(60, 1), (30, 1)], random_state=0).fit(rows, labels)
-    >>> bool(search.to_local().score(X, truth) > 0.9)
-    True
+    >>> print(f"{search.to_local().score(X, truth):.2f}")
+    1.00
     >>> sorted(search.best_params_)
     ['C', 'degree', 'eps', 'estimator_weight', 'gamma', 'n_anchors']
     """

@@ -43,8 +43,8 @@ class GraphCorrectedRegressor(Distributed, RegressorMixin, BaseEstimator):
     >>> X = da.from_array(np.column_stack([np.cos(t), np.sin(t), t / 6]), chunks=(100, 3))
     >>> y = da.from_array(np.where(np.arange(300) % 10 == 0, t, np.nan), chunks=100)
     >>> model = GraphCorrectedRegressor(random_state=0).fit(X, y)
-    >>> bool(abs(model.predict(X) - t).max().compute() < 0.3)
-    True
+    >>> print(f"{abs(model.predict(X) - t).max().compute():.2f}")
+    0.06
     """
 
     def __init__(

@@ -28,12 +28,14 @@ _MANY = 0.5  # of the errors of the most frequent label: contradictions that are
 
 
 class GKMClassifier(CalibratedGKM):
-    """Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
+    r"""Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
 
-    It minimises ::
+    It minimises
 
-        1/2 ||w||^2 + C sum_i loss(y_i, f(x_i))
-        + C_graph (l / |E|) sum_(u,v) mu_uv |f(x_u) - f(x_v)|^p
+    .. math::
+
+        \frac{1}{2} \|w\|^2 + C \sum_i \mathrm{loss}(y_i, f(x_i))
+        + C_\mathrm{graph} \frac{l}{|E|} \sum_{(u,v)} \mu_{uv} \left|f(x_u) - f(x_v)\right|^p
 
     over f(x) = <w, Phi(x)>: a kernel machine's margin loss on the l labelled rows, and a
     penalty on differences along the edges of a graph of all rows. A normalised smoothness takes

@@ -146,8 +146,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     >>> forest = RandomForestClassifier(random_state=0)
     >>> model = GraphCorrectedClassifier(forest, random_state=0).fit(X, y)
     >>> alone = forest.fit(X[:20], y[:20]).score(X, truth)
-    >>> bool(model.score(X, truth) > alone)
-    True
+    >>> print(f"{alone:.2f} alone, {model.score(X, truth):.2f} corrected")
+    0.91 alone, 1.00 corrected
     """
 
     calibration_: Calibration | None
@@ -323,11 +323,18 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
     ----------
     estimator : regressor, optional
         Any regressor. None is `graphkm.machines.KernelRidgeCV`, the library's own kernel machine.
-    graph, Cs, epsilons, degree, cv, unlabeled, transduce, random_state, n_jobs, verbose
-        As in `GraphCorrectedClassifier`. For regression -1 is a target like any other unless
-        ``unlabeled=-1``; by default only NaN, None and NA are unlabelled.
+    unlabeled : float or None, default=None
+        A further mark of unknown targets. NaN, None and NA always count as unknown, and -1 is a
+        target like any other unless it is named here.
+    graph, random_state, n_jobs
+        As in `GraphCorrectedClassifier`.
+
+    Other Parameters
+    ----------------
     scoring : str or callable, optional
         What is best; by default the squared error.
+    Cs, epsilons, degree, cv, transduce, verbose
+        As in `GraphCorrectedClassifier`.
 
     Attributes
     ----------
@@ -346,8 +353,8 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
     >>> X = np.column_stack([np.cos(t), np.sin(t), t / 6])
     >>> y = np.where(np.arange(300) % 10 == 0, t, np.nan)
     >>> model = GraphCorrectedRegressor(random_state=0).fit(X, y)
-    >>> bool(np.abs(model.transduction_ - t).max() < 0.2)
-    True
+    >>> print(f"{np.abs(model.transduction_ - t).max():.2f}")
+    0.06
     """
 
     def __init__(

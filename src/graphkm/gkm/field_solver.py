@@ -45,8 +45,8 @@ class FieldSolver(Solver):
     >>> X, truth = make_moons(300, noise=0.1, random_state=0)
     >>> y = np.where(np.arange(300) < 20, truth, -1)
     >>> model = GKMClassifier(solver="field", random_state=0).fit(X, y)
-    >>> bool(model.score(X, truth) > 0.95)
-    True
+    >>> print(f"{model.score(X, truth):.2f}")
+    1.00
     """
 
     nodes: KNN | Anchors | None = None

@@ -36,11 +36,13 @@ class Edges(NamedTuple):
 
 
 class EdgeSampler(ABC):
-    """An endless stream of random edges.
+    r"""An endless stream of random edges.
 
-    For every function g of an edge, the edges (u, v) and factors drawn satisfy exactly ::
+    For every function g of an edge, the edges (u, v) and factors drawn satisfy exactly
 
-        E[factor g(u, v)] = 1/|E| sum_(u,v) mu_uv g(u, v) .
+    .. math::
+
+        \mathbb{E}[\mathrm{factor} \, g(u, v)] = \frac{1}{|E|} \sum_{(u,v)} \mu_{uv} \, g(u, v) .
     """
 
     @abstractmethod

@@ -24,11 +24,13 @@ _MARGIN = 4.0  # weight of the shares' squared errors against the errors, over t
 
 
 class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
-    """Kernel ridge classification whose gamma and alpha are chosen by leave-one-out.
+    r"""Kernel ridge classification whose gamma and alpha are chosen by leave-one-out.
 
-    All rows are labelled. f has one column per class. It minimises ::
+    All rows are labelled. f has one column per class. It minimises
 
-        sum_i s_i ||t_i - f(x_i)||^2 + alpha ||f||^2
+    .. math::
+
+        \sum_i s_i \|t_i - f(x_i)\|^2 + \alpha \|f\|^2
 
     where t_i is 1 - 1/K in the column of the row's class and -1/K in the others, of K classes.
     With two classes one column is enough. f is a sum of kernels over all rows, or over some of
@@ -180,11 +182,13 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
 
 
 class KernelRidgeCV(RegressorMixin, BaseKernelRidge):
-    """Kernel ridge regression whose gamma and alpha are chosen by leave-one-out.
+    r"""Kernel ridge regression whose gamma and alpha are chosen by leave-one-out.
 
-    All rows have a target. It minimises ::
+    All rows have a target. It minimises
 
-        sum_i s_i (y_i - b - f(x_i))^2 + alpha ||f||^2
+    .. math::
+
+        \sum_i s_i (y_i - b - f(x_i))^2 + \alpha \|f\|^2
 
     where b is the weighted mean of y. gamma and alpha have the smallest squared leave-one-out
     error. The predictions follow the units of y.

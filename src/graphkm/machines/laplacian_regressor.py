@@ -17,11 +17,13 @@ from .targets import KernelRegressor, spread_of
 
 
 class LaplacianRegressor(KernelRegressor, BaseLaplacian):
-    """Kernel ridge regression with a graph's Laplacian as a second penalty (LapRLS).
+    r"""Kernel ridge regression with a graph's Laplacian as a second penalty (LapRLS).
 
-    It minimises ::
+    It minimises
 
-        sum_i s_i (y_i - f(x_i))^2 + gamma_A a' K a + gamma_I f' L^q f
+    .. math::
+
+        \sum_i s_i (y_i - f(x_i))^2 + \gamma_A a^T K a + \gamma_I f^T L^q f
 
     over f = K a + b, as `LaplacianSVC` does with its losses (Belkin, Niyogi and Sindhwani, 2006).
     With an intercept, f is learnt around the mean of the known targets. The minimum follows the
@@ -65,8 +67,8 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     >>> X = np.linspace(0, 6, 121)[:, None]
     >>> y = np.where(np.arange(121) % 10 == 0, np.sin(X.ravel()), np.nan)
     >>> reg = LaplacianRegressor().fit(X, y)
-    >>> bool(np.abs(reg.predict(X) - np.sin(X.ravel())).max() < 0.2)
-    True
+    >>> print(f"{np.abs(reg.predict(X) - np.sin(X.ravel())).max():.2f}")
+    0.01
     """
 
     _usual_neighbors = 10

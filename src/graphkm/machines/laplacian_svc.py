@@ -25,11 +25,13 @@ _LOSSES: dict[str, Loss] = {"squared_hinge": SquaredHinge(), "hinge": Hinge()}
 
 
 class LaplacianSVC(KernelClassifier, BaseLaplacian):
-    """Support vector machine with a graph's Laplacian as a second penalty (LapSVM).
+    r"""Support vector machine with a graph's Laplacian as a second penalty (LapSVM).
 
-    It minimises ::
+    It minimises
 
-        sum_i s_i loss(y_i, f(x_i)) + gamma_A a' K a + gamma_I f' L^q f
+    .. math::
+
+        \sum_i s_i \, \mathrm{loss}(y_i, f(x_i)) + \gamma_A a^T K a + \gamma_I f^T L^q f
 
     over f = K a + b at all rows, labelled or not: K is the kernel between them, L the Laplacian of
     the graph of their neighbours, and the losses are those of the labelled rows. This is twice

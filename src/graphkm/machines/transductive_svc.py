@@ -17,11 +17,14 @@ from .ramp import RampProblem, RampSolution, solve_ramp
 
 
 class TransductiveSVC(KernelClassifier):
-    """Support vector machine whose margin avoids unlabelled rows as well.
+    r"""Support vector machine whose margin avoids unlabelled rows as well.
 
-    It minimises ::
+    It minimises
 
-        1/2 ||w||^2 + C sum_i H_1(y_i f(x_i)) + C_unlabeled sum_u (R(f(x_u)) + R(-f(x_u)))
+    .. math::
+
+        \frac{1}{2} \|w\|^2 + C \sum_i H_1(y_i f(x_i))
+        + C_\mathrm{unlabeled} \sum_u (R(f(x_u)) + R(-f(x_u)))
 
     over f(x) = <w, Phi(x)> + b, with the hinge H_c(t) = (c - t)_+ at labelled rows and the ramp
     R(t) = H_1(t) - H_s(t) at unlabelled ones, by the concave-convex procedure of Collobert, Sinz,

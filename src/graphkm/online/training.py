@@ -60,8 +60,8 @@ def train(
     >>> y = np.where(np.arange(300) % 5 == 0, X[:, 0] > 0, -1)
     >>> chunks = [(X[i : i + 100], y[i : i + 100]) for i in (0, 100, 200)]
     >>> model = train(chunks, GKMClassifier(random_state=0), classes=[0, 1])
-    >>> bool(model.score(X, X[:, 0] > 0) > 0.9)
-    True
+    >>> print(f"{model.score(X, X[:, 0] > 0):.2f}")
+    0.97
     """
     check_count("every", every)
     seen = saved = _resume(model, checkpoint)

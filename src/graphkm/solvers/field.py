@@ -70,7 +70,16 @@ class Field:
 
 
 class FieldSystem:
-    """The fits of fields over one graph: any labels, any strength.
+    r"""The fits of fields over one graph: any labels, any strength.
+
+    The values g of a field at the nodes minimise
+
+    .. math::
+
+        \frac{1}{2} g^T T g + \frac{C}{2} \sum_i s_i (r_i - z_i^T g)^2 ,
+        \qquad T = \mathrm{eps} + L^q ,
+
+    where r_i is the value at row i, s_i its weight, and z_i the weights of the nodes there.
 
     Parameters
     ----------
