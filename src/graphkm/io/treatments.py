@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..io import BadRows, DataFileError
-from ..io.cells import Cells, Column
-from ..io.columns import Columns, mark_unlabeled
-from ..io.kinds import COMMA, DAYS, EMPTY, MISSING, NUMBER, WORD, kind_of, values
-from .choosers import find_column
-from .options import UsageError
+from .bad_rows import BadRows
+from .cells import Cells, Column
+from .columns import Columns, mark_unlabeled
+from .files import DataFileError
+from .kinds import COMMA, DAYS, EMPTY, MISSING, NUMBER, WORD, kind_of, values
+from .naming import UnknownColumnError, find_column
 
 _FEW = 20  # different words that are categories, in however few rows
 _EXACT = 2**53  # whole numbers up to here are exact as floats
@@ -67,7 +67,7 @@ def _named(columns: Columns, categorical: str) -> set[int]:
     names = [name.strip() for name in categorical.split(",") if name.strip()]
     found = {find_column(columns.head, name, "--categorical") for name in names}
     for k in found - set(columns.features):
-        raise UsageError(
+        raise UnknownColumnError(
             f"--categorical: the column {_call(columns, k)} is the label, or is left out."
         )
     return found
@@ -156,7 +156,14 @@ def texts(column: Column) -> list[str]:
     """Return a column as text; whole numbers have no point."""
     if isinstance(column, list):
         return column
-    return ["" if v != v else str(int(v)) if v.is_integer() else repr(v) for v in column.tolist()]
+    return [_text(value) for value in column.tolist()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    return "" if number != number else str(int(number)) if number.is_integer() else repr(number)
 
 
 def labels_of(
@@ -198,16 +205,27 @@ def _label_kind(known: set[str]) -> str:
     return kind if kind in (NUMBER, COMMA, EMPTY) and not known & MISSING else WORD
 
 
-def constant_columns(X: Any) -> list[int]:
-    """Return the features that have one value in all rows; none if all are such.
+def constant_columns(X: Any) -> dict[int, str]:
+    """Return the features that have one value in all rows, and the reason; none if all are such.
 
     Examples
     --------
     >>> constant_columns(np.array([[1.0, 2.0], [1.0, 3.0]]))
-    [0]
+    {0: 'one value only, 1'}
     """
     same = [k for k in range(X.shape[1]) if (X[:, k] == X[0, k]).all()]
-    return same if len(same) < X.shape[1] else []
+    found = {k: f"one value only, {_text(X[0, k])}" for k in same}
+    return found if len(same) < X.shape[1] else {}
+
+
+def identifier_doubts(X: NDArray[Any], names: Sequence[str], words: Sequence[int]) -> list[str]:
+    """Return a sentence for every feature of numbers that looks like an identifier."""
+    return [
+        f"{name} is another whole number in every row, and was taken as a feature; if it "
+        f"identifies rows, pass --id {name}."
+        for k, name in enumerate(names)
+        if k not in words and like_an_identifier(name, X[:, k].astype(np.float64))
+    ]
 
 
 def like_an_identifier(name: str, column: NDArray[Any]) -> bool:
