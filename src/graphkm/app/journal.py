@@ -181,7 +181,9 @@ class Journal:
 
     def _write_labels(self) -> None:
         with replacing(self.path) as file:
-            file.write(_csv_line(self._material.columns()))
+            header = self._material.columns()
+            if header is not None:
+                file.write(_csv_line(header))
             for row, label in self.labels().items():
                 file.write(_csv_line(self._material.line(row, label)))
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from .journal import Answer, How, Journal, Kind
-from .learning import AHEAD, Labels, Learner, Learnt
-from .material import Material
+from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
+from .material import Material, in_units
 
 SKIPPED = 30
 """Answers after which a skipped row may be shown again."""
@@ -46,6 +44,8 @@ class Session:
         Whether labels are quantities.
     save : callable or None
         Writes a model; it takes the labels by row, and returns a sentence.
+    first : FirstModel or None
+        Chooses rows until there are labels of two classes.
     """
 
     def __init__(
@@ -56,12 +56,14 @@ class Session:
         classes: Sequence[str] | None = None,
         regression: bool = False,
         save: Callable[[dict[int, str]], str] | None = None,
+        first: FirstModel | None = None,
     ) -> None:
         self.material, self.journal, self.save = material, journal, save
         self.regression, self.fixed = regression, classes is not None
         self._lock = threading.RLock()
         self._known = journal.labels()
-        self._classes = list(classes or ())
+        self._classes = list(classes or (first.classes if first is not None else ()))
+        self._first = first
         for label in self._known.values():
             self._check_label(label)
         self._learnt = Learnt()
@@ -72,8 +74,7 @@ class Session:
         self.version = 0  # of what is shown
         self._changes = 0  # of the answers
         self._queue: list[tuple[int, How]] = []
-        names = list(material.names)
-        self.learner = Learner(in_units(material), names, self.labels, self._past, self._take)
+        self.learner = Learner(*in_units(material), self.labels, self._past, self._take, first)
         rng = np.random.default_rng(len(journal.answers))
         self._queue = [(row, "check") for row in self._free(rng, AHEAD)]
 
@@ -254,6 +255,7 @@ class Session:
                 ][::-1],
                 "canUndo": bool(answers),
                 "canSave": self.save is not None,
+                "first": self._first.said if self._first and learnt.codes is None else "",
                 "notes": list(self.material.notes),
             }
 
@@ -291,11 +293,3 @@ class Session:
         with self._lock:
             known = dict(self._known)
         return self.save(known)
-
-
-def in_units(material: Material) -> Any:
-    """Return the rows in comparable units; columns that are alike stay as they are."""
-    if issparse(material.X):
-        within = material.X.nnz == 0 or float(np.abs(material.X.data).max()) <= 1.0
-        return material.X if within else MaxAbsScaler().fit_transform(material.X)
-    return np.asarray(material.X) if material.alike else StandardScaler().fit_transform(material.X)

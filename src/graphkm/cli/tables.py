@@ -189,7 +189,7 @@ def _whole_cells(
     with _open(path, options, source, on_bad_row=on_bad_row) as opened:
         if opened.format == "libsvm":
             raise UsageError("--categorical: features of LIBSVM files are numbers.")
-        columns, pieces = opened.cells(chooser, **_reading(options))
+        columns, pieces = opened.cells(chooser, **reading(options))
         found = []
         with progress_bar(f"reading {opened.name}", "rows") as bar:
             for piece in pieces:
@@ -296,7 +296,7 @@ def open_known(
 def _known_cells(
     opened: OpenTable, options: FileOptions, note: FileNote, chooser: KnownColumns
 ) -> Table:
-    columns, pieces = opened.cells(chooser, **_reading(options))
+    columns, pieces = opened.cells(chooser, **reading(options))
     table = Table(opened.name, opened.format, iter(()), columns)
 
     def rows(found: Iterator[Cells]) -> Iterator[Piece]:
@@ -310,7 +310,7 @@ def _known_cells(
     return replace(table, pieces=rows(pieces))
 
 
-def _reading(options: FileOptions) -> dict[str, Any]:
+def reading(options: FileOptions) -> dict[str, Any]:
     """Return how the text of a table is read."""
     if options.delimiter is not None and options.delimiter not in _DELIMITERS:
         raise UsageError(f"--delimiter {options.delimiter}: it must be one of , ; | tab space.")
@@ -345,7 +345,7 @@ def _in_memory(path: str) -> Any:
 
 
 def _table(opened: OpenTable, options: FileOptions, chooser: Chooser, labels: str) -> Table:
-    columns, pieces = opened.columns(chooser, labels=labels, **_reading(options))
+    columns, pieces = opened.columns(chooser, labels=labels, **reading(options))
     return Table(opened.name, opened.format, pieces, columns)
 
 

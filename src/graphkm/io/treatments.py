@@ -20,6 +20,10 @@ _FEW = 20  # different words that are categories, in however few rows
 _EXACT = 2**53  # whole numbers up to here are exact as floats
 
 
+class NoFeaturesError(DataFileError):
+    """No column of a table is left to learn from."""
+
+
 @dataclass(frozen=True)
 class Treatment:
     """How the columns of a table are treated."""
@@ -53,7 +57,7 @@ def treat(cells: Cells, columns: Columns, categorical: str) -> tuple[Columns, Tr
         else:
             left_out[columns.head.names[k]] = why
     if not kinds:
-        raise DataFileError(
+        raise NoFeaturesError(
             f"{columns.head.file}: no feature is left beside the label; "
             + "; ".join(f"{name!r} has {why}" for name, why in left_out.items())
             + ". Name columns of words that are features with --categorical."
@@ -179,7 +183,7 @@ def labels_of(
             raise DataFileError(f"{bad_rows.name}: the label's column holds numbers beyond 2**53.")
         mark = None if unlabeled is None or kind_of([unlabeled]) != NUMBER else float(unlabeled)
         return mark_unlabeled(column.copy(), mark)
-    words = [_label(word, unlabeled) for word in texts(column)]
+    words = [label_word(word, unlabeled) for word in texts(column)]
     known = {word for word in words if word is not None}
     kind = _label_kind(known)
     if labels == "text" or (labels == "auto" and kind == WORD):
@@ -193,7 +197,8 @@ def labels_of(
     return out
 
 
-def _label(word: str, unlabeled: str | None) -> str | None:
+def label_word(word: str, unlabeled: str | None) -> str | None:
+    """Return a label, or None where there is none."""
     return None if word in ("", "?", unlabeled) or word.lower() == "nan" else word
 
 

@@ -182,7 +182,7 @@ function take(next) {
     (state.unknown ? `, ${count(state.unknown)} not known` : "");
   $("learning").textContent = state.learning === "…" ? "Preparing the graph of the rows …"
     : state.learning ? `Learning stopped: ${state.learning} Answers are still kept.`
-      : state.current ? "" : "Learning …";
+      : state.current ? state.first : "Learning …";
   $("undo").disabled = !state.canUndo;
   $("save").disabled = !state.canSave;
   if (learnt !== state.model) rows.forEach((_, row) => { if (row !== shown) rows.delete(row); });
