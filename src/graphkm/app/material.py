@@ -96,7 +96,7 @@ class Material:
 
     def line(self, row: int, answer: str) -> list[str]:
         """Return a labelled row for the file of labels; no cell has more than one line."""
-        return [" ".join(cell.split("\n")) for cell in (*self.written(row), answer)]
+        return [" ".join(cell.splitlines()) for cell in (*self.written(row), answer)]
 
     def page(self, row: int, order: Sequence[str] = ()) -> dict[str, Any]:
         """Return a row as the page shows it; columns in `order` come first."""

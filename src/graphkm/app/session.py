@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..io.treatments import label_word
 from .journal import Answer, How, Journal, Kind
 from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
 from .material import Material, in_units
@@ -139,6 +140,10 @@ class Session:
             return text
         if text in self._classes:
             return text
+        if label_word(text, None) is None:
+            raise AnswerError(f"{text!r} marks rows without a label; call the class otherwise.")
+        if len(text.splitlines()) > 1:
+            raise AnswerError("a label has one line.")
         if self.fixed:
             raise AnswerError(f"{text!r} is not one of the classes {', '.join(self._classes)}.")
         if len(text) > _LONGEST:

@@ -153,6 +153,8 @@ def _check(
     listed = _listed(classes)
     if listed is not None and (len(set(listed)) != len(listed) or len(listed) < 2):
         raise UsageError(f"--classes {classes}: name two or more different classes, as in a,b,c.")
+    if listed is not None and any(name == "?" or name.lower() == "nan" for name in listed):
+        raise UsageError(f"--classes {classes}: ? and nan mark rows without a label.")
 
 
 def _listed(classes: str | None) -> list[str] | None:
