@@ -19,7 +19,7 @@ from ..io.kinds import WORD
 from ..io.preparing import steps_before
 
 _CELLS = 200  # columns of a row that are shown
-_LETTERS = 5000  # of a text that is shown
+_LETTERS = 5000  # of a text or a cell that is shown
 _HASHED = 64  # rows that tell one file from another
 
 
@@ -110,7 +110,7 @@ class Material:
         left.sort(key=lambda cell: place.get(cell[0], len(place)))
         return {
             "row": row,
-            "cells": left[:_CELLS],
+            "cells": [(name, value[:_LETTERS]) for name, value in left[:_CELLS]],
             "more": max(0, len(left) - _CELLS),
             "text": text,
             "image": self.images is not None,

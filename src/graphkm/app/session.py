@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..io.kinds import NUMBER, values
 from ..io.treatments import label_word
 from .journal import Answer, How, Journal, Kind
 from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
-from .material import Material, in_units
+from .material import Material, in_units, number_text
 
 SKIPPED = 30
 """Answers after which a skipped row may be shown again."""
@@ -61,7 +62,7 @@ class Session:
     ) -> None:
         self.material, self.journal, self.save = material, journal, save
         self.regression, self.fixed = regression, classes is not None
-        self._lock = threading.RLock()
+        self._lock, self._saving = threading.RLock(), threading.Lock()
         self._known = journal.labels()
         self._classes = list(classes or (first.classes if first is not None else ()))
         self._first = first
@@ -131,13 +132,10 @@ class Session:
         if not text:
             raise AnswerError("a label cannot be empty.")
         if self.regression:
-            try:
-                number = float(text)
-            except ValueError:
-                raise AnswerError(f"{text!r} is not a number.") from None
-            if not np.isfinite(number):
-                raise AnswerError(f"{text!r} is not a finite number.")
-            return text
+            found, wrong = values([text], NUMBER)
+            if wrong or np.isnan(found[0]):
+                raise AnswerError(wrong.get(0, f"{text!r} is not a number") + ".")
+            return number_text(found[0])
         if text in self._classes:
             return text
         if label_word(text, None) is None:
@@ -175,12 +173,14 @@ class Session:
         n = len(self.journal.answers)
         return [self.labels(upto) for upto in range(10, n, max(10, n // _PAST))]
 
+    def _unknown(self) -> set[int]:
+        """Return the rows of which a person said that they do not know."""
+        return {a.row for a in self.journal.answers if a.kind == "unknown"} - set(self._known)
+
     def _closed(self) -> set[int]:
         """Return the rows that shall not be shown now."""
-        answers = self.journal.answers
-        unknown = {a.row for a in answers if a.kind == "unknown"}
-        skipped = {a.row for a in answers[-SKIPPED:] if a.kind == "skip"}
-        return set(self._known) | unknown | skipped
+        skipped = {a.row for a in self.journal.answers[-SKIPPED:] if a.kind == "skip"}
+        return set(self._known) | self._unknown() | skipped
 
     def _free(self, rng: np.random.Generator, n: int) -> list[int]:
         free = np.ones(len(self.material), dtype=bool)
@@ -239,7 +239,7 @@ class Session:
                 "version": self.version,
                 "rows": len(self.material),
                 "labelled": len(self._known),
-                "unknown": len({a.row for a in answers if a.kind == "unknown"}),
+                "unknown": len(self._unknown()),
                 "classes": list(self._classes),
                 "fixed": self.fixed,
                 "regression": self.regression,
@@ -285,16 +285,21 @@ class Session:
         with self._lock:
             codes, known = self._learnt.codes, dict(self._known)
             place = {label: k for k, label in enumerate(self._classes)}
-        values = [] if codes is None else np.round(codes, 4).tolist()
+        predicted = [] if codes is None else codes.tolist()
         given = {
             row: float(label) if self.regression else place[label] for row, label in known.items()
         }
-        return {"predicted": values, "labelled": given}
+        return {"predicted": predicted, "labelled": given}
 
     def write_model(self) -> str:
         """Write a model of the labels so far, and return a sentence about it."""
         if self.save is None:
             raise AnswerError("no file for the model was named; start the page with --model FILE.")
-        with self._lock:
-            known = dict(self._known)
-        return self.save(known)
+        if not self._saving.acquire(blocking=False):
+            raise AnswerError("a model is being trained already; wait for it.")
+        try:
+            with self._lock:
+                known = dict(self._known)
+            return self.save(known)
+        finally:
+            self._saving.release()
