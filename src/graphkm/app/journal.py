@@ -23,6 +23,7 @@ from .material import Material
 
 VERSION = 1
 Kind = Literal["label", "unknown", "skip", "undo"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 How = Literal["file", "check", "suggested", "chosen"]
 
 
@@ -164,9 +165,7 @@ class Journal:
                     answer = Answer(**entry)
                     if not 0 <= answer.row < len(self._material):
                         raise ValueError(f"row {answer.row}")
-                    if answer.kind not in get_args(Kind) or not isinstance(
-                        answer.label, str | None
-                    ):
+                    if answer.kind not in KINDS or not isinstance(answer.label, str | None):
                         raise ValueError(f"{answer.kind} {answer.label}")
                     self._take(answer)
             except (ValueError, TypeError) as error:

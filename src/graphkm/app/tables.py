@@ -17,6 +17,7 @@ from ..io.csv import fields
 from ..io.files import open_source
 from ..io.kinds import COMMA, NUMBER, WORD, kind_of, kinds_line, values
 from ..io.naming import find_column, label_column
+from ..io.preparing import overflowing_column
 from ..io.tables import joined, open_table
 from ..io.treatments import (
     NoFeaturesError,
@@ -166,6 +167,12 @@ class _Learnt:
         gaps = self.X != self.X
         plain = all(kind == NUMBER for kind in self.kinds) and not gaps.any()
         words = [k for k, kind in enumerate(self.kinds) if kind == WORD]
+        worst = overflowing_column(self.X, words)
+        if worst is not None:
+            raise DataFileError(
+                f"The column {self.names[worst[0]]} has values as large as {worst[1]:.3g}, whose "
+                "squares overflow. Fix these rows, or leave the column out with --drop."
+            )
         notes = [] if plain else [f"The model learns from {kinds_line(self.kinds, self.names)}."]
         told = only_shown | self.left_out
         if told:

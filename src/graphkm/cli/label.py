@@ -232,7 +232,7 @@ def _saver(
         if len(labels) < 2 or (not regression and len(set(labels.values())) < 2):
             raise ValueError("a model needs two labels at least, of two classes.")
         known, sparse = list(labels), issparse(rows.X)
-        if regression or all(_is_whole(text) for text in labels.values()):
+        if regression or all(map(_is_whole, labels.values())):
             y = np.full(len(rows), np.nan)
             y[known] = [float(labels[row]) for row in known]
         else:
@@ -269,7 +269,5 @@ def _saver(
 
 
 def _is_whole(text: str) -> bool:
-    try:
-        return float(text).is_integer()
-    except ValueError:
-        return False
+    """Return whether a class is a whole number as files have it: 1, and not 01 or 1.0."""
+    return text.removeprefix("-").isdecimal() and str(int(text)) == text

@@ -13,10 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from ..io.kinds import NUMBER, WORD
-from ..io.preparing import name_columns, steps_before
+from ..io.preparing import name_columns, overflowing_column, steps_before
 from .options import Scale, UsageError
-
-_LARGEST = 1e150  # squares of a million such values are finite
 
 
 def choose_scale(scale: Scale, X: Any) -> str:
@@ -92,15 +90,10 @@ def prepared_kinds(model: Any) -> tuple[list[str], str]:
 
 def _check_squares(rows: Any) -> None:
     """Raise if squares of a column's values overflow: its standard deviation would be infinite."""
-    numbers = [k for k in range(rows.X.shape[1]) if k not in set(rows.note.words)]
-    if not numbers:
-        return
-    X = rows.X[:, numbers].astype(np.float64, copy=False)
-    largest = np.nanmax(np.abs(X), axis=0, initial=0.0)
-    worst = int(np.argmax(largest))
-    if largest[worst] > _LARGEST:
+    worst = overflowing_column(rows.X, rows.note.words)
+    if worst is not None:
         raise ValueError(
-            f"The column {rows.names[numbers[worst]]} has values as large as {largest[worst]:.3g}, "
-            "whose squares overflow, so that it has no standard deviation. Fix these rows, leave "
-            "the column out with --drop, or pass --scale maxabs."
+            f"The column {rows.names[worst[0]]} has values as large as {worst[1]:.3g}, whose "
+            "squares overflow, so that it has no standard deviation. Fix these rows, leave the "
+            "column out with --drop, or pass --scale maxabs."
         )

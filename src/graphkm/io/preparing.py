@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
 _SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
+_LARGEST = 1e150  # squares of a million such values are finite
 _MOST = 50  # categories of a column with a feature of their own; the others are alike
 _NO_VALUE = "missing"  # the category of a missing value
 
@@ -61,6 +62,17 @@ def _encoder(words: NDArray[Any], impute: bool) -> Any:
         return encoder
     gaps = SimpleImputer(strategy="constant", fill_value=_NO_VALUE)
     return Pipeline([("imputer", gaps), ("encoder", encoder)])
+
+
+def overflowing_column(X: NDArray[Any], words: Sequence[int]) -> tuple[int, float] | None:
+    """Return the column with the largest number and that number, if squares of it overflow."""
+    numbers = [k for k in range(X.shape[1]) if k not in set(words)]
+    if not numbers:
+        return None
+    values = X[:, numbers].astype(np.float64, copy=False)
+    largest = np.nanmax(np.abs(values), axis=0, initial=0.0)
+    worst = int(np.argmax(largest))
+    return (numbers[worst], float(largest[worst])) if largest[worst] > _LARGEST else None
 
 
 def name_columns(fitted: ColumnTransformer, names: Sequence[str]) -> None:
