@@ -7,6 +7,7 @@ import datetime
 import errno
 import json
 import os
+import threading
 import time
 
 import numpy as np
@@ -149,6 +150,12 @@ def test_links_out_of_the_folder_have_no_image(tmp_path):
     (tmp_path / "in" / "rows.csv").write_text("path,x\nlink.png,1\npage.svg,2\n\x00,3\n")
     found = read_material(tmp_path / "in" / "rows.csv", images="path")
     assert [found.images(k) for k in range(3)] == [None, None, None]
+    with pytest.raises(DataFileError, match="it holds 0 images"):  # nor is the link learnt from
+        read_material(tmp_path / "in")
+    for name in ("a.png", "b.png"):
+        (tmp_path / "in" / name).write_text("no picture")
+    with pytest.raises(DataFileError, match=r"a\.png is no picture that can be read"):
+        read_material(tmp_path / "in")
 
 
 @pytest.mark.parametrize(
@@ -161,6 +168,7 @@ def test_links_out_of_the_folder_have_no_image(tmp_path):
             "no feature is left .*different texts",
         ),
         ("", {}, "is empty"),
+        ("x\n1e200\n-1e200\n", {}, "squares overflow"),
         ("x,z\n", {}, "holds no rows"),
         ("x,label\n1,2\n3,cat\n", {"regression": True}, "row 2: the label 'cat' is not a number"),
         ("x\n1\n2\n", {"label": "kind"}, "--label kind"),
@@ -263,6 +271,26 @@ def test_a_torn_line_is_dropped_and_a_damaged_one_refused(tmp_path, rows):
     place.write_text(text)
     with pytest.raises(JournalError, match="line 2 is damaged"):
         Journal(out, material)
+
+
+def test_what_was_changed_by_hand_in_the_file_of_labels_is_kept(tmp_path, rows):
+    material, _ = rows
+    out, kept = tmp_path / "labels.csv", tmp_path / "labels.csv.previous"
+    journal = Journal(out, material)
+    journal.add(Answer(1, "label", "a"))
+    before = out.read_bytes()
+    journal.add(Answer(2, "label", "b"))
+    journal.close()
+    out.write_bytes(before)  # as if the process was killed before the second line
+    Journal(out, material).close()
+    assert not kept.exists()
+    changed = before.replace(b",a\n", b",c\n")
+    out.write_bytes(changed)
+    Journal(out, material).close()
+    assert kept.read_bytes() == changed and [line[-1] for line in read_labels(out)[1:]] == [
+        "a",
+        "b",
+    ]
 
 
 def test_other_rows_a_foreign_file_and_a_second_page_are_refused(tmp_path, rows):
@@ -388,6 +416,52 @@ def test_skip_unknown_and_undo(session):
         session.undo()
 
 
+def test_changed_answers(session):
+    session, _ = session
+    session.answer(5, "unknown")
+    session.answer(5, "label", "a")
+    assert session.state()["unknown"] == 0  # it is known now
+    session.answer(5, "label", "b")
+    assert session.undo()["counts"] == [1, 0] and session.row(5)["label"] == "a"
+
+
+def test_few_rows_one_class_and_rows_that_are_all_alike(tmp_path):
+    for name, lines in (("few", "1,2\n3,4\n5,6\n"), ("alike", "1,1\n" * 12)):
+        material = read_material(write(tmp_path / f"{name}.csv", "x,z\n" + lines))
+        session = Session(material, Journal(tmp_path / f"{name}_labels.csv", material))
+        session.start()
+        for k in range(len(material)):
+            row = settled(session)["queue"][0]
+            state = session.answer(row, "label", "ab"[k == len(material) - 1])
+        assert state["queue"] == [] and state["labelled"] == len(material)
+        state = settled(session)
+        assert state["learning"] == "" and len(session.colours()["predicted"]) == len(material)
+        json.dumps([state, session.map()], allow_nan=False)
+        session.end()
+
+
+def test_a_model_is_written_once_at_a_time(tmp_path, rows):
+    material, _ = rows
+    began, go_on = threading.Event(), threading.Event()
+
+    def save(labels):
+        began.set()
+        assert go_on.wait(30)
+        return "saved"
+
+    session = Session(material, Journal(tmp_path / "labels.csv", material), save=save)
+    first = threading.Thread(target=session.write_model)
+    first.start()
+    assert began.wait(30)
+    with pytest.raises(AnswerError, match="being trained already"):
+        session.write_model()
+    session.answer(0, "label", "a")  # which need not wait
+    go_on.set()
+    first.join()
+    assert session.write_model() == "saved"
+    session.end()
+
+
 def test_the_rows_that_are_looked_at_stay_while_the_model_changes(session):
     session, truth = session
     settled(session)
@@ -417,18 +491,19 @@ def test_answers_that_are_refused(session, label, words):
     assert session.state()["labelled"] == 0
 
 
-def test_quantities_and_fixed_classes(tmp_path, rows):
+@pytest.mark.parametrize("unit", [2e4, 2e-6])
+def test_quantities_and_fixed_classes(tmp_path, rows, unit):
     material, _ = rows
     journal = Journal(tmp_path / "labels.csv", material)
     session = Session(material, journal, regression=True)
     session.start()
-    for bad in ("much", "nan", "inf"):
-        with pytest.raises(AnswerError, match="number"):
+    for bad in ("much", "nan", "inf", "1_000", "1,5"):
+        with pytest.raises(AnswerError, match=r"not a number|not finite"):
             session.answer(0, "label", bad)
     for row in range(0, 120, 3):
-        session.answer(row, "label", repr(float(2 * material.X[row, 0])))
+        session.answer(row, "label", repr(float(unit * material.X[row, 0])))
     state = settled(session)
-    wanted = 2 * material.X[session.map()["rows"], 0]
+    wanted = unit * material.X[session.map()["rows"], 0]
     found = np.array(session.colours()["predicted"])
     assert np.abs(found - wanted).mean() < 0.2 * wanted.std()
     assert state["shares"] == []
