@@ -107,6 +107,20 @@ def test_a_table_of_words_and_gaps_from_the_page_to_predictions(tmp_path):
         assert np.mean([line[1] for line in found] == kinds) > 0.9
 
 
+def test_a_table_without_names_whose_first_column_is_the_label(tmp_path):
+    X, y, names = moons(60, 20)
+    lines = [f"{label or '?'},{a!r},{b!r}" for label, (a, b) in zip(y, X.tolist(), strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    arguments = ("rows.csv", "--out", "labels.csv", "--label", "1", "--no-header")
+    with label_page(tmp_path, *arguments) as page:
+        assert page.learnt()["labelled"] == 20
+        page.post("api/model", {})
+    out = tmp_path / "p.csv"
+    rows = (tmp_path / "rows.csv", "--no-header", "--out", out)
+    assert run("predict", tmp_path / "labels.gkm", *rows) == 0
+    assert np.mean([line[0] for line in read_predictions(out)[1]] == names) > 0.8
+
+
 def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
     X, y, names = moons(200, 20)
     write_csv(tmp_path / "known.csv", X, y)

@@ -12,7 +12,7 @@ from ..io.libsvm import whole_libsvm
 from ..io.tables import open_table
 from .images import ImageFolder, image_names, pixel_names, pixels
 from .material import Material, number_text, numbers_of
-from .tables import TableOptions, read_table
+from .tables import TableReading, read_table
 from .texts import read_texts
 
 
@@ -26,9 +26,9 @@ def read_material(path: Path, format: str | None = None, **options: object) -> M
     format : {"csv", "parquet", "libsvm"}, optional
         What the file is; None judges by its name, else by its text.
     **options
-        Of a table: see `TableOptions`.
+        Of a table: see `TableReading`.
     """
-    chosen = TableOptions(**options)  # type: ignore[arg-type]
+    chosen = TableReading(**options)  # type: ignore[arg-type]
     if path.is_dir():
         _refuse(path, chosen, "a folder of images")
         return _folder(path)
@@ -46,7 +46,7 @@ def read_material(path: Path, format: str | None = None, **options: object) -> M
     )
 
 
-def _refuse(path: Path, options: TableOptions, what: str) -> None:
+def _refuse(path: Path, options: TableReading, what: str) -> None:
     """Raise for options that are about columns."""
     given = {
         "--label": options.label,

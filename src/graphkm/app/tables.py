@@ -35,7 +35,7 @@ Cells = Callable[[int], list[str]]  # of a row, in the order of the file
 
 
 @dataclass(frozen=True)
-class TableOptions:
+class TableReading:
     """How a table is read.
 
     Parameters
@@ -81,7 +81,7 @@ class TableOptions:
 class PageColumns:
     """Chooses what is learnt from: all columns but the label and those that are only shown."""
 
-    options: TableOptions
+    options: TableReading
 
     def likely_label(self, width: int) -> str | int | None:
         """Return a column's name if an option has one: the first line holds names then."""
@@ -111,7 +111,7 @@ class PageColumns:
         return found
 
 
-def read_table(path: Path, format: str | None, options: TableOptions) -> Material:
+def read_table(path: Path, format: str | None, options: TableReading) -> Material:
     """Return the rows of a CSV or Parquet file."""
     chooser = PageColumns(options)
     with open_table(path, format) as opened:
@@ -193,7 +193,7 @@ class _Learnt:
 
 
 def _learnt(
-    path: Path, format: str, chooser: PageColumns, columns: Columns, options: TableOptions
+    path: Path, format: str, chooser: PageColumns, columns: Columns, options: TableReading
 ) -> _Learnt | None:
     """Return the features; None if images have to be learnt from, because there are no numbers."""
     try:
@@ -219,7 +219,7 @@ def _learnt(
 
 
 def _features(
-    path: Path, format: str, chooser: PageColumns, options: TableOptions
+    path: Path, format: str, chooser: PageColumns, options: TableReading
 ) -> tuple[NDArray[Any], Columns, Treatment]:
     """Read numbers by the compiled parser, and any other table by cells."""
     if options.categorical in ("auto", "none"):
@@ -242,7 +242,7 @@ def _features(
     return X, columns, treatment
 
 
-def _length(path: Path, format: str, chooser: PageColumns, options: TableOptions) -> int:
+def _length(path: Path, format: str, chooser: PageColumns, options: TableReading) -> int:
     with open_table(path, format, advice="Fix it.") as opened:
         _, pieces = opened.cells(chooser, **options.reading)
         return sum(len(piece.places) for piece in pieces)
@@ -288,7 +288,7 @@ def cell_text(value: Any) -> str:
     return str(value) if isinstance(value, int) else number_text(value)
 
 
-def given_labels(words: list[str], options: TableOptions, path: Path) -> NDArray[np.object_]:
+def given_labels(words: list[str], options: TableReading, path: Path) -> NDArray[np.object_]:
     """Return labels as texts, None where there is none; quantities with a decimal point."""
     found = [label_word(word, options.unlabeled) for word in words]
     if options.regression:

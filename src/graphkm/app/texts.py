@@ -15,13 +15,13 @@ from ..io.columns import Head
 from ..io.csv import likely_delimiter
 from ..io.naming import find_column, label_column
 from .material import Material, numbers_of
-from .tables import TableOptions, cell_text, given_labels
+from .tables import TableReading, cell_text, given_labels
 
 _WORDS = 100  # columns that texts become
 _FEATURES = 20_000  # words that are looked at
 
 
-def read_texts(path: Path, format: str, options: TableOptions) -> Material:
+def read_texts(path: Path, format: str, options: TableReading) -> Material:
     """Return the rows of a table whose column `options.text` is learnt from.
 
     A text in quotes may have several lines.

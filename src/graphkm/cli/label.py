@@ -238,12 +238,13 @@ def _saver(
         else:
             y = np.full(len(rows), None, dtype=object)
             y[known] = [labels[row] for row in known]
+        numbered = rows.header is None and rows.label.isdecimal()  # columns without names
         note = FileNote(
             task="regress" if regression else "classify",
             format=rows.format,
             columns=None if sparse or rows.header is None else list(rows.names),
             n_features=rows.X.shape[1],
-            label=None if sparse else rows.label,
+            label=None if sparse else int(rows.label) if numbered else rows.label,
             labels="number" if y.dtype.kind == "f" else "text",
             unlabeled=files.unlabeled,
             zero_based=rows.zero_based,
