@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import errno
 import json
 import os
+import threading
 import time
 
 import numpy as np
@@ -21,6 +23,7 @@ from graphkm.active import Cover
 from graphkm.app.journal import Answer, Journal, JournalError
 from graphkm.app.learning import wilson
 from graphkm.app.live_model import LiveModel
+from graphkm.app.material import in_units
 from graphkm.app.reading import read_material
 from graphkm.app.session import AnswerError, Session
 from graphkm.io import DataFileError
@@ -49,16 +52,31 @@ def read_labels(path):
 
 
 def test_a_table_with_words_numbers_holes_and_labels(tmp_path):
-    text = 'name;x;z;Label\n"a; b";1;2.5;cat\nc;;3;?\nd;5;4;\n'
-    found = read_material(write(tmp_path / "rows.csv", text))
-    assert found.names == ["x", "z"] and found.label == "Label" and not found.alike
-    np.testing.assert_array_equal(found.X, [[1, 2.5], [3, 3], [5, 4]])
+    text = 'nr;soil;x;day;who;Label\n1;"a; b";1,5;31.12.2024;A;cat\n2;c;;01.01.2025;A;?\n4;;5;;A;\n'
+    found = read_material(write(tmp_path / "rows.csv", text), id="nr")
+    assert found.names == ["soil", "x", "day"] and found.label == "Label" and not found.alike
+    assert found.kinds == ["word", "decimal comma", "DD.MM.YYYY"]
+    assert found.X[0].tolist() == ["a; b", 1.5, 20088.0] and np.isnan(found.X[1, 1])
     assert found.given.tolist() == ["cat", None, None]
-    assert found.shown(0) == [("name", "a; b"), ("x", "1"), ("z", "2.5")]
-    assert any("name" in note for note in found.notes)
-    assert any("1 missing" in note for note in found.notes)
-    assert found.line(1, "dog") == ["3", "3", "dog"]
-    assert [name for name, _ in found.page(0, ["z", "x"])["cells"]] == ["z", "x", "name"]
+    assert found.shown(0)[:3] == [("nr", "1"), ("soil", "a; b"), ("x", "1,5")]
+    assert "1 category (soil)" in found.notes[0] and "who (one value only, A)" in found.notes[1]
+    assert "nr (it identifies rows)" in found.notes[1] and ": 3, filled in" in found.notes[2]
+    assert found.line(1, "dog") == ["2", "c", "", "01.01.2025", "A", "dog"]  # as it stands there
+    cells = [name for name, _ in found.page(0, ["day", "x"])["cells"]]
+    assert cells == ["day", "x", "nr", "soil", "who"]
+    numbers, names = in_units(found)
+    assert names == ["x", "day", "soil", "soil", "soil"]
+    np.testing.assert_array_equal(numbers[:, 2:], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    np.testing.assert_allclose(numbers[:, :2].mean(axis=0), 0, atol=1e-12)
+
+
+def test_a_table_without_names(tmp_path):
+    found = read_material(write(tmp_path / "rows.csv", "1,2\n3,4\n5,7\n"))
+    assert found.columns() is None and found.shown(1) == [("1", "3"), ("2", "4")]
+    journal = Journal(tmp_path / "labels.csv", found)
+    journal.add(Answer(2, "label", "a"))
+    journal.close()
+    assert read_labels(tmp_path / "labels.csv") == [["5", "7", "a"]]
 
 
 def test_parquet_and_libsvm(tmp_path):
@@ -74,6 +92,24 @@ def test_parquet_and_libsvm(tmp_path):
     found = read_material(tmp_path / "rows.libsvm")
     assert found.given.tolist() == ["1", "-1"]
     assert found.shown(1) == [("1", "1"), ("3", "0.5")]
+    from_zero = read_material(write(tmp_path / "zero.libsvm", "1 0:5 2:1\n0 1:2\n"), unlabeled="0")
+    assert from_zero.zero_based and from_zero.shown(0) == [("0", "5"), ("2", "1")]
+    assert from_zero.given.tolist() == ["1", None]
+
+
+def test_parquet_is_shown_as_it_is_and_written_as_train_reads_it(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    days = [datetime.date(2024, 1, 31), None, datetime.date(1970, 1, 2)]
+    big = [2**60 + 1, 2**60 + 2, 2**60 + 3]
+    table = pa.table({"key": big, "on": [True, False, None], "day": days, "s": ["a\nb", None, "c"]})
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    found = read_material(tmp_path / "rows.parquet", id="key")
+    assert found.shown(0) == [("key", str(big[0])), ("on", "True"), ("day", "2024-01-31"),
+                              ("s", "a\nb")]  # fmt: skip
+    assert found.line(0, "x") == [str(big[0]), "1", "2024-01-31", "a b", "x"]
+    assert found.X[2, 1] == 1.0 and found.kinds == ["number", "number", "word"]
 
 
 def test_texts_become_numbers(tmp_path):
@@ -114,16 +150,30 @@ def test_links_out_of_the_folder_have_no_image(tmp_path):
     (tmp_path / "in" / "rows.csv").write_text("path,x\nlink.png,1\npage.svg,2\n\x00,3\n")
     found = read_material(tmp_path / "in" / "rows.csv", images="path")
     assert [found.images(k) for k in range(3)] == [None, None, None]
+    with pytest.raises(DataFileError, match="it holds 0 images"):  # nor is the link learnt from
+        read_material(tmp_path / "in")
+    for name in ("a.png", "b.png"):
+        (tmp_path / "in" / name).write_text("no picture")
+    with pytest.raises(DataFileError, match=r"a\.png is no picture that can be read"):
+        read_material(tmp_path / "in")
 
 
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
         ("x,z\n1,2\n", {}, "1 rows; two at least"),
-        ("name\na\nb\n", {}, "no column holds numbers"),
+        (
+            "name\n" + "".join(f"n{k}\n" for k in range(30)),
+            {},
+            "no feature is left .*different texts",
+        ),
+        ("", {}, "is empty"),
+        ("x\n1e200\n-1e200\n", {}, "squares overflow"),
+        ("x,z\n", {}, "holds no rows"),
+        ("x,label\n1,2\n3,cat\n", {"regression": True}, "row 2: the label 'cat' is not a number"),
         ("x\n1\n2\n", {"label": "kind"}, "--label kind"),
         ("x,x\n1,2\n3,4\n", {}, "several columns are called 'x'"),
-        ("x,z\n1,2\n3\n", {}, "cannot be read as csv"),
+        ("x,z\n1,2\n3\n", {}, "1 fields where 2 are expected"),
     ],
 )
 def test_files_that_cannot_be_labelled(tmp_path, text, options, words):
@@ -139,18 +189,18 @@ def test_answers_survive_and_the_file_of_labels_is_exact(tmp_path, rows):
     out = tmp_path / "labels.csv"
     journal = Journal(out, material)
     journal.add(Answer(3, "label", "a"))
-    journal.add(Answer(5, "label", 'b,\n"quoted"'))
+    journal.add(Answer(5, "label", 'b, "quoted"'))
     journal.add(Answer(3, "label", "c"))  # changed
     journal.add(Answer(7, "unknown"))
     journal.add(Answer(8, "label", "a"))
     journal.add(Answer(8, "undo"))
-    assert journal.labels() == {3: "c", 5: 'b,\n"quoted"'}
+    assert journal.labels() == {3: "c", 5: 'b, "quoted"'}
     journal.close()
     again = Journal(out, material)
     assert again.answers == journal.answers
     table = read_labels(out)
     assert table[0] == ["x", "z", "label"]
-    assert {line[2] for line in table[1:]} == {"c", 'b,\n"quoted"'}
+    assert {line[2] for line in table[1:]} == {"c", 'b, "quoted"'}
     np.testing.assert_array_equal(
         [[float(v) for v in line[:2]] for line in table[1:]], material.X[[3, 5]]
     )
@@ -221,6 +271,26 @@ def test_a_torn_line_is_dropped_and_a_damaged_one_refused(tmp_path, rows):
     place.write_text(text)
     with pytest.raises(JournalError, match="line 2 is damaged"):
         Journal(out, material)
+
+
+def test_what_was_changed_by_hand_in_the_file_of_labels_is_kept(tmp_path, rows):
+    material, _ = rows
+    out, kept = tmp_path / "labels.csv", tmp_path / "labels.csv.previous"
+    journal = Journal(out, material)
+    journal.add(Answer(1, "label", "a"))
+    before = out.read_bytes()
+    journal.add(Answer(2, "label", "b"))
+    journal.close()
+    out.write_bytes(before)  # as if the process was killed before the second line
+    Journal(out, material).close()
+    assert not kept.exists()
+    changed = before.replace(b",a\n", b",c\n")
+    out.write_bytes(changed)
+    Journal(out, material).close()
+    assert kept.read_bytes() == changed and [line[-1] for line in read_labels(out)[1:]] == [
+        "a",
+        "b",
+    ]
 
 
 def test_other_rows_a_foreign_file_and_a_second_page_are_refused(tmp_path, rows):
@@ -346,6 +416,52 @@ def test_skip_unknown_and_undo(session):
         session.undo()
 
 
+def test_changed_answers(session):
+    session, _ = session
+    session.answer(5, "unknown")
+    session.answer(5, "label", "a")
+    assert session.state()["unknown"] == 0  # it is known now
+    session.answer(5, "label", "b")
+    assert session.undo()["counts"] == [1, 0] and session.row(5)["label"] == "a"
+
+
+def test_few_rows_one_class_and_rows_that_are_all_alike(tmp_path):
+    for name, lines in (("few", "1,2\n3,4\n5,6\n"), ("alike", "1,1\n" * 12)):
+        material = read_material(write(tmp_path / f"{name}.csv", "x,z\n" + lines))
+        session = Session(material, Journal(tmp_path / f"{name}_labels.csv", material))
+        session.start()
+        for k in range(len(material)):
+            row = settled(session)["queue"][0]
+            state = session.answer(row, "label", "ab"[k == len(material) - 1])
+        assert state["queue"] == [] and state["labelled"] == len(material)
+        state = settled(session)
+        assert state["learning"] == "" and len(session.colours()["predicted"]) == len(material)
+        json.dumps([state, session.map()], allow_nan=False)
+        session.end()
+
+
+def test_a_model_is_written_once_at_a_time(tmp_path, rows):
+    material, _ = rows
+    began, go_on = threading.Event(), threading.Event()
+
+    def save(labels):
+        began.set()
+        assert go_on.wait(30)
+        return "saved"
+
+    session = Session(material, Journal(tmp_path / "labels.csv", material), save=save)
+    first = threading.Thread(target=session.write_model)
+    first.start()
+    assert began.wait(30)
+    with pytest.raises(AnswerError, match="being trained already"):
+        session.write_model()
+    session.answer(0, "label", "a")  # which need not wait
+    go_on.set()
+    first.join()
+    assert session.write_model() == "saved"
+    session.end()
+
+
 def test_the_rows_that_are_looked_at_stay_while_the_model_changes(session):
     session, truth = session
     settled(session)
@@ -357,7 +473,14 @@ def test_the_rows_that_are_looked_at_stay_while_the_model_changes(session):
 
 
 @pytest.mark.parametrize(
-    ("label", "words"), [(None, "empty"), ("  ", "empty"), ("x" * 201, "letters")]
+    ("label", "words"),
+    [
+        (None, "empty"),
+        ("  ", "empty"),
+        ("x" * 201, "letters"),
+        ("a\nb", "one line"),
+        ("NaN", "marks rows without a label"),
+    ],
 )
 def test_answers_that_are_refused(session, label, words):
     session, _ = session
@@ -368,18 +491,19 @@ def test_answers_that_are_refused(session, label, words):
     assert session.state()["labelled"] == 0
 
 
-def test_quantities_and_fixed_classes(tmp_path, rows):
+@pytest.mark.parametrize("unit", [2e4, 2e-6])
+def test_quantities_and_fixed_classes(tmp_path, rows, unit):
     material, _ = rows
     journal = Journal(tmp_path / "labels.csv", material)
     session = Session(material, journal, regression=True)
     session.start()
-    for bad in ("much", "nan", "inf"):
-        with pytest.raises(AnswerError, match="number"):
+    for bad in ("much", "nan", "inf", "1_000", "1,5"):
+        with pytest.raises(AnswerError, match=r"not a number|not finite"):
             session.answer(0, "label", bad)
     for row in range(0, 120, 3):
-        session.answer(row, "label", repr(float(2 * material.X[row, 0])))
+        session.answer(row, "label", repr(float(unit * material.X[row, 0])))
     state = settled(session)
-    wanted = 2 * material.X[session.map()["rows"], 0]
+    wanted = unit * material.X[session.map()["rows"], 0]
     found = np.array(session.colours()["predicted"])
     assert np.abs(found - wanted).mean() < 0.2 * wanted.std()
     assert state["shares"] == []

@@ -358,6 +358,19 @@ def test_more_unlabelled_rows(folder, capsys):
     assert summary(capsys, *args, "--unlabeled-data", folder / "more.csv")["rows"] == 2 * N
 
 
+def test_columns_are_judged_by_both_files(folder, capsys):
+    # In the few labelled rows no value is missing, dates are ambiguous and words are constant.
+    (folder / "few.csv").write_text("a,day,soil,label\n1,01/02/2024,wet,x\n2,03/04/2024,wet,y\n")
+    (folder / "more.csv").write_text("soil,a,day\ndry,,31/12/2024\nwet,3,05/06/2024\n")
+    args = ("train", folder / "few.csv", folder / "m.gkm", "--unlabeled-data", folder / "more.csv")
+    told = summary(capsys, *args)
+    assert told["categories"] == ["soil"] and told["left_out"] == {}
+    assert told["missing_values"] == 1 and told["rows"] == 4 and told["labelled"] == 2
+    assert run("info", folder / "m.gkm") == 0
+    assert "1 date like DD/MM/YYYY (day)" in capsys.readouterr().out
+    assert run("predict", folder / "m.gkm", folder / "more.csv") == 0
+
+
 def test_a_table_from_standard_input(folder):
     text = (folder / "shop.csv").read_text()
     done = process("train", "-", folder / "m.gkm", *FLAGS, stdin=text)

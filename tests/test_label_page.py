@@ -13,7 +13,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("pyarrow")
 
-from cli_runner import moons, process, run, write_csv
+from cli_runner import moons, process, read_predictions, run, write_csv
+from graphkm.active import uncertainty
 from graphkm.exchange import load_model
 from label_server import label_page
 
@@ -64,6 +65,93 @@ def test_answers_survive_a_kill_and_a_model_is_trained_from_the_file(table):
     X, _, names = moons(200, 0)
     for name in ("m.gkm", "labels.gkm"):
         assert np.mean(load_model(folder / name).predict(X) == names) > 0.9
+
+
+def plants(n=80, seed=0):
+    """Return the lines of a table with words, gaps, dates and commas, and the kind of each row."""
+    rng = np.random.default_rng(seed)
+    kinds = np.array(["fern", "moss"])[rng.integers(2, size=n)]
+    lines = ["nr;soil;height;found;finder"]
+    for k, kind in enumerate(kinds):
+        soil = "" if k % 9 == 4 else ("forest", "stone")[kind == "moss"] if k % 5 else "water"
+        tall = "" if k % 7 == 3 else f"{rng.normal(40 if kind == 'fern' else 5, 3):.1f}"
+        lines.append(f"P{k};{soil};{tall.replace('.', ',')};{1 + k % 28:02d}.06.2024;Ada")
+    return lines, kinds
+
+
+def test_a_table_of_words_and_gaps_from_the_page_to_predictions(tmp_path):
+    lines, kinds = plants()
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    arguments = ("rows.csv", "--out", "labels.csv", "--id", "nr")
+    with label_page(tmp_path, *arguments) as page:
+        state = page.learnt()
+        assert any("1 category (soil)" in note for note in state["notes"])
+        rows = [k for k in range(80) if k % 7 != 3 and k % 9 != 4][
+            :3
+        ]  # without a gap, as it may be
+        for k in range(16):
+            row = rows[k] if k < 3 else page.learnt()["queue"][0]
+            page.post("api/answer", {"row": row, "kind": "label", "label": kinds[row]})
+        state = page.learnt()
+        colours, places = page.get("api/colours"), page.get("api/map")["rows"]
+        live = np.array(state["classes"])[np.array(colours["predicted"], dtype=int)]
+        assert np.mean(live == kinds[places]) > 0.9
+        assert "labels.gkm" in page.post("api/model", {})["said"]
+    more = ("--unlabeled-data", tmp_path / "rows.csv", "--id", "nr")
+    assert run("train", tmp_path / "labels.csv", tmp_path / "m.gkm", *more) == 0
+    for name in ("m.gkm", "labels.gkm"):
+        out = tmp_path / "p.csv"
+        assert run("predict", tmp_path / name, tmp_path / "rows.csv", "--out", out) == 0
+        header, found = read_predictions(out)
+        assert header[:2] == ["nr", "prediction"] and found[3][0] == "P3"
+        assert np.mean([line[1] for line in found] == kinds) > 0.9
+
+
+def test_a_table_without_names_whose_first_column_is_the_label(tmp_path):
+    X, y, names = moons(60, 20)
+    lines = [f"{label or '?'},{a!r},{b!r}" for label, (a, b) in zip(y, X.tolist(), strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    arguments = ("rows.csv", "--out", "labels.csv", "--label", "1", "--no-header")
+    with label_page(tmp_path, *arguments) as page:
+        assert page.learnt()["labelled"] == 20
+        page.post("api/model", {})
+    out = tmp_path / "p.csv"
+    rows = (tmp_path / "rows.csv", "--no-header", "--out", out)
+    assert run("predict", tmp_path / "labels.gkm", *rows) == 0
+    assert np.mean([line[0] for line in read_predictions(out)[1]] == names) > 0.8
+
+
+def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
+    X, y, names = moons(200, 20)
+    write_csv(tmp_path / "known.csv", X, y)
+    write_csv(tmp_path / "rows.csv", X + 0.01)
+    assert run("train", tmp_path / "known.csv", tmp_path / "m.gkm") == 0
+    before = (tmp_path / "m.gkm").read_bytes()
+    unsure = uncertainty(load_model(tmp_path / "m.gkm"), X + 0.01)
+    arguments = ("rows.csv", "--out", "labels.csv", "--model", "m.gkm")
+    with label_page(tmp_path, *arguments) as page:
+        state = page.learnt()
+        assert state["classes"] == ["cat", "dog"] and "m.gkm chooses the rows" in state["first"]
+        # The first two are held, and every fourth is drawn at random.
+        assert np.median(unsure[state["queue"][2:]]) > np.quantile(unsure, 0.75)
+        for row in (list(names).index("cat"), list(names).index("dog")):
+            page.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
+        assert page.learnt()["first"] == ""
+        assert (tmp_path / "m.gkm").read_bytes() == before
+        assert "m.gkm.previous" in page.post("api/model", {})["said"]
+    assert (tmp_path / "m.gkm.previous").read_bytes() == before
+    (tmp_path / "other.csv").write_text("x,q\n1,2\n3,4\n")
+    (tmp_path / "text.gkm").write_text("no model")
+    for data, model, more, code, words in (
+        ("other.csv", "m.gkm", (), 2, "lacks 1 of the model's 2 columns: z"),
+        ("rows.csv", "m.gkm", ("--regression",), 2, "a model of classes; drop --regression"),
+        ("rows.csv", "m.gkm", ("--classes", "cat,bird"), 2, "knows the class dog"),
+        ("rows.csv", "text.gkm", (), 3, "it is not a graphkm model"),
+    ):
+        out = ("--out", tmp_path / "l.csv", "--model", tmp_path / model)
+        assert run("label", tmp_path / data, *out, *more) == code
+        assert words in capsys.readouterr().err
+        assert not (tmp_path / "l.csv").exists()
 
 
 def test_two_tabs_see_the_same_state(table):
@@ -227,7 +315,11 @@ def test_images_come_from_the_folder_only(tmp_path):
             2,
             "do not go together",
         ),
-        (("rows.csv", "--out", "l.csv", "--text", "body"), 1, "no such column; it has x, z"),
+        (
+            ("rows.csv", "--out", "l.csv", "--text", "body"),
+            2,
+            "no such column; the columns are x, z",
+        ),
         (("rows.csv", "--out", "mine.csv"), 2, "not written by the labelling page"),
     ],
 )

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..io import DataFileError
+
 # Not svg: it may hold scripts.
 TYPES = {
     ".png": "image/png",
@@ -58,8 +60,9 @@ class ImageFolder:
 
 def image_names(folder: Path) -> list[str]:
     """Return the images of a folder and its sub-folders, in order."""
-    found = (path for path in folder.rglob("*") if path.suffix.lower() in TYPES and path.is_file())
-    return sorted(path.relative_to(folder).as_posix() for path in found)
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    inside = ImageFolder(folder, names)
+    return [name for row, name in enumerate(names) if inside(row) is not None]
 
 
 def pixels(paths: Sequence[Path]) -> NDArray[np.float32]:
@@ -68,11 +71,12 @@ def pixels(paths: Sequence[Path]) -> NDArray[np.float32]:
 
     rows = np.empty((len(paths), SIDE * SIDE), np.float32)
     for k, path in enumerate(paths):
-        with Image.open(path) as image:
-            grey = image.convert("L")
-            if grey.size != (SIDE, SIDE):
-                grey = grey.resize((SIDE, SIDE))
-            rows[k] = np.asarray(grey, dtype=np.float32).ravel() / 255.0
+        try:
+            with Image.open(path) as image:
+                grey = image.convert("L").resize((SIDE, SIDE))
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            raise DataFileError(f"{path} is no picture that can be read ({error}).") from error
+        rows[k] = np.asarray(grey, dtype=np.float32).ravel() / 255.0
     return rows
 
 

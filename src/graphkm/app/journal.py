@@ -16,13 +16,14 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from .._files import replacing
 from .material import Material
 
 VERSION = 1
 Kind = Literal["label", "unknown", "skip", "undo"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 How = Literal["file", "check", "suggested", "chosen"]
 
 
@@ -78,6 +79,7 @@ class Journal:
         self._behind = False  # whether the file of labels could not be written
         given = enumerate(material.given)
         self._given = {row: str(label) for row, label in given if label is not None}
+        self._ever = set(self._given.items())  # every label that a row had, taken back or not
         if path.exists() and not self.place.exists():
             raise JournalError(
                 f"{path} exists, and {self.place.name} beside it does not, so this file was not "
@@ -90,7 +92,8 @@ class Journal:
         except BaseException:
             self._file.close()
             raise
-        self._write_labels()
+        # What a person has changed by hand in the file of labels is not thrown away.
+        self._write_labels(keep_previous=self._changed_by_hand())
 
     def add(self, answer: Answer) -> None:
         """Keep an answer; when this returns, it is on the disk."""
@@ -130,6 +133,8 @@ class Journal:
         self._file.close()
 
     def _take(self, answer: Answer) -> None:
+        if answer.label is not None:
+            self._ever.add((answer.row, answer.label))
         if answer.kind != "undo":
             self.answers.append(answer)
         elif self.answers:
@@ -160,6 +165,8 @@ class Journal:
                     answer = Answer(**entry)
                     if not 0 <= answer.row < len(self._material):
                         raise ValueError(f"row {answer.row}")
+                    if answer.kind not in KINDS or not isinstance(answer.label, str | None):
+                        raise ValueError(f"{answer.kind} {answer.label}")
                     self._take(answer)
             except (ValueError, TypeError) as error:
                 raise JournalError(
@@ -179,9 +186,20 @@ class Journal:
                 "of rows that was labelled."
             )
 
-    def _write_labels(self) -> None:
-        with replacing(self.path) as file:
-            file.write(_csv_line(self._material.columns()))
+    def _changed_by_hand(self) -> bool:
+        """Return whether the file of labels has lines that do not follow from the journal."""
+        if not self.path.exists():
+            return False
+        found = self.path.read_bytes().splitlines(keepends=True)
+        whole = {line for line in found if line.endswith(b"\n")}  # the last may be torn
+        known = {_csv_line(self._material.line(*pair)) for pair in self._ever}
+        return bool(whole - known - {_csv_line(self._material.columns() or [])})
+
+    def _write_labels(self, *, keep_previous: bool = False) -> None:
+        with replacing(self.path, keep_previous=keep_previous) as file:
+            header = self._material.columns()
+            if header is not None:
+                file.write(_csv_line(header))
             for row, label in self.labels().items():
                 file.write(_csv_line(self._material.line(row, label)))
 

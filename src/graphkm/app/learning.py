@@ -39,6 +39,15 @@ class Labels:
 
 
 @dataclass(frozen=True)
+class FirstModel:
+    """A model of other labels, which chooses rows until there are labels enough to learn from."""
+
+    unsure: Callable[[NDArray[np.int64]], NDArray[np.float64]]  # of some rows, from 0 to 1
+    classes: list[str]
+    said: str  # what the page says of it
+
+
+@dataclass(frozen=True)
 class Learnt:
     """What the page shows of a model."""
 
@@ -62,13 +71,15 @@ class Learner(threading.Thread):
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         All rows, in comparable units.
     names : list of str
-        Their columns.
+        The column of the table that each of theirs is from.
     labels : callable
         Returns the present `Labels`.
     past : callable
         Returns earlier ones, oldest first: what the curve of accuracy was before a restart.
     publish : callable
         Takes what was learnt.
+    first : FirstModel or None
+        Chooses rows before there is anything to learn from.
     """
 
     def __init__(
@@ -78,10 +89,12 @@ class Learner(threading.Thread):
         labels: Callable[[], Labels],
         past: Callable[[], list[Labels]],
         publish: Callable[[Learnt], None],
+        first: FirstModel | None = None,
     ) -> None:
         super().__init__(name="graphkm-learner", daemon=True)
         self.X, self._names, self._labels, self._publish = X, names, labels, publish
-        self._past = past
+        self._past, self._first = past, first
+        self._interest: NDArray[np.float64] | None = None  # that of the first model
         self._dirty, self._over = threading.Event(), False
         self._rng = np.random.default_rng(0)
         self.model: LiveModel | None = None
@@ -103,6 +116,9 @@ class Learner(threading.Thread):
             cover = Cover(self.X)
             self.model = LiveModel(self.X, cover)
             self.places = map_places(self.X[cover.rows])
+            if self._first is not None:
+                self._interest = np.full(self.X.shape[0], _LEAST)
+                self._interest[cover.rows] = self._first.unsure(cover.rows) ** UNSURE
             for earlier in self._past():
                 self._publish(self.learn(earlier))
             self._dirty.set()
@@ -125,7 +141,7 @@ class Learner(threading.Thread):
         quantities = not known.classes
         enough = len(known.rows) >= 2 and (quantities or len(set(known.labels)) > 1)
         if not enough:
-            return Learnt(len(known.rows), known.changes, self._queue(cover, known, None))
+            return Learnt(len(known.rows), known.changes, self._queue(cover, known, self._interest))
         fit = self.model.fit(known.rows, _targets(known))
         codes = fit.scores[:, 0] if quantities else fit.scores.argmax(axis=1).astype(np.float64)
         interest = np.ones(self.X.shape[0])
@@ -175,7 +191,8 @@ class Learner(threading.Thread):
         wanted = scores - scores.mean(axis=0)
         wanted /= np.maximum(np.linalg.norm(wanted, axis=0), 1e-12)
         along = np.abs(centred.T @ wanted).max(axis=1) / np.where(size > 0, size, np.inf)
-        return [self._names[k] for k in np.argsort(-along, kind="stable").tolist()]
+        best = np.argsort(-along, kind="stable").tolist()
+        return list(dict.fromkeys(self._names[k] for k in best))  # a category has several columns
 
 
 def _targets(known: Labels) -> NDArray[np.float64]:

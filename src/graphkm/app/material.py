@@ -5,16 +5,21 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from ..io.kinds import WORD
+from ..io.preparing import steps_before
 
 _CELLS = 200  # columns of a row that are shown
-_LETTERS = 5000  # of a text that is shown
+_LETTERS = 5000  # of a text or a cell that is shown
 _HASHED = 64  # rows that tell one file from another
 
 
@@ -25,23 +30,33 @@ class Material:
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-        What is learnt from, as it stands in the file.
+        What is learnt from, as it stands in the file: numbers and words, NaN where one is missing.
     names : sequence of str
         The columns of X.
     shown : callable
         Takes a row's number, and returns its cells: pairs of a column's name and its text.
     given : ndarray of object of shape (n_samples,)
         Labels that the file has already, as texts; None elsewhere.
+    written : callable
+        Takes a row's number, and returns its cells in the file of labels, without the label.
+    header : sequence of str or None
+        Their names; None if the file has none.
+    kinds : sequence of str, default=()
+        What the columns of X hold (`graphkm.io.kinds`); none of them: plain numbers without gaps.
+    left_out : dict, default={}
+        Columns that are shown and not learnt from, and why.
     label : str
         What the label's column is called.
-    kept : sequence of str, default=()
-        Columns beside X that belong into the file of labels, such as the path of an image.
     text, image : str or None
         The column that is shown as text, or as an image.
     images : callable or None
         Takes a row's number, and returns the path of its image, or None.
     alike : bool
         Whether the columns of X share one unit, as pixels do; others are standardised.
+    format : {"csv", "parquet", "libsvm"}
+        The file's.
+    zero_based : bool
+        Whether indices of LIBSVM count from 0.
     notes : sequence of str
         What the person should know about how the file was read.
     """
@@ -50,12 +65,17 @@ class Material:
     names: Sequence[str]
     shown: Callable[[int], list[tuple[str, str]]]
     given: NDArray[np.object_]
+    written: Callable[[int], list[str]]
+    header: Sequence[str] | None
+    kinds: Sequence[str] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
     label: str = "label"
-    kept: Sequence[str] = ()
     text: str | None = None
     image: str | None = None
     images: Callable[[int], Path | None] | None = None
     alike: bool = False
+    format: str = "csv"
+    zero_based: bool = False
     notes: Sequence[str] = ()
 
     def __len__(self) -> int:
@@ -63,27 +83,20 @@ class Material:
         return int(self.X.shape[0])
 
     def fingerprint(self) -> str:
-        """Return what tells these rows from others: their number, width, and some of them."""
+        """Return what tells these rows from others: their number, and the cells of some."""
         n = len(self)
-        some = np.unique(np.linspace(0, n - 1, min(n, _HASHED)).astype(int))
-        rows = self.X[some]
-        values = rows.toarray() if issparse(rows) else np.asarray(rows)
-        mark = hashlib.sha256(repr((n, list(self.names))).encode())
-        mark.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
-        for row in some.tolist():
+        mark = hashlib.sha256(str(n).encode())
+        for row in np.unique(np.linspace(0, n - 1, min(n, _HASHED)).astype(int)).tolist():
             mark.update(repr(self.shown(row)).encode())
         return mark.hexdigest()
 
-    def columns(self) -> list[str]:
-        """Return the header of the file of labels."""
-        return [*self.kept, *self.names, self.label]
+    def columns(self) -> list[str] | None:
+        """Return the header of the file of labels; None if the rows have none."""
+        return None if self.header is None else [*self.header, self.label]
 
     def line(self, row: int, answer: str) -> list[str]:
-        """Return a labelled row for the file of labels."""
-        kept = dict(self.shown(row)) if self.kept else {}
-        values = self.X[[row]]
-        numbers = (values.toarray() if issparse(values) else np.asarray(values)).ravel()
-        return [*(kept.get(name, "") for name in self.kept), *map(number_text, numbers), answer]
+        """Return a labelled row for the file of labels; no cell has more than one line."""
+        return [" ".join(cell.splitlines()) for cell in (*self.written(row), answer)]
 
     def page(self, row: int, order: Sequence[str] = ()) -> dict[str, Any]:
         """Return a row as the page shows it; columns in `order` come first."""
@@ -97,11 +110,40 @@ class Material:
         left.sort(key=lambda cell: place.get(cell[0], len(place)))
         return {
             "row": row,
-            "cells": left[:_CELLS],
+            "cells": [(name, value[:_LETTERS]) for name, value in left[:_CELLS]],
             "more": max(0, len(left) - _CELLS),
             "text": text,
             "image": self.images is not None,
         }
+
+
+def in_units(material: Material) -> tuple[Any, list[str]]:
+    """Return the rows as numbers in comparable units, and which column each of them is from.
+
+    Tables are prepared as `graphkm train` prepares them. Columns that are alike stay as they are.
+    """
+    X, names = material.X, list(material.names)
+    if issparse(X):
+        within = X.nnz == 0 or float(np.abs(X.data).max()) <= 1.0
+        return X if within else MaxAbsScaler().fit_transform(X), names
+    if material.alike:
+        return np.asarray(X), names
+    words = [k for k, kind in enumerate(material.kinds) if kind == WORD]
+    steps = Pipeline(steps_before("standard", words, bool(material.kinds), X))
+    numbers = steps.fit_transform(X)
+    if words:
+        encoder = steps[-1].named_transformers_["categories"][-1]
+        widths = [len(categories) for categories in encoder.categories_]
+        names = [name for k, name in enumerate(names) if k not in words]
+        for k, width in zip(words, widths, strict=True):
+            names += [material.names[k]] * width
+    return numbers, names
+
+
+def numbers_of(X: Any, row: int) -> list[str]:
+    """Return a row of numbers as texts."""
+    values = X[[row]]
+    return [number_text(v) for v in (values.toarray() if issparse(values) else values).ravel()]
 
 
 def number_text(value: Any) -> str:

@@ -23,7 +23,9 @@ def map_places(rows: Any) -> NDArray[np.int64]:
     >>> map_places(np.array([[0.0, 0.0], [5.0, 0.0], [10.0, 1.0]])).shape
     (3, 2)
     """
-    if rows.shape[1] < 2:
+    if not issparse(rows) and np.ptp(rows) == 0:  # all alike
+        found = np.zeros((len(rows), 2))
+    elif rows.shape[1] < 2:
         values = rows.toarray() if issparse(rows) else np.asarray(rows)
         found = np.column_stack([values[:, 0], np.zeros(len(values))])
     else:

@@ -81,7 +81,8 @@ def complaint(method: str, path: str, headers: dict[str, str], token: str, port:
     if method == "POST" and not headers.get("content-type", "").startswith("application/json"):
         return 415
     length = headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > LARGEST or "transfer-encoding" in headers:
+    whole = length.isascii() and length.isdigit()
+    if not whole or int(length) > LARGEST or "transfer-encoding" in headers:
         return 413
     return None
 

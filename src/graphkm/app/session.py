@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from ..io.kinds import NUMBER, values
+from ..io.treatments import label_word
 from .journal import Answer, How, Journal, Kind
-from .learning import AHEAD, Labels, Learner, Learnt
-from .material import Material
+from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
+from .material import Material, in_units, number_text
 
 SKIPPED = 30
 """Answers after which a skipped row may be shown again."""
@@ -46,6 +46,8 @@ class Session:
         Whether labels are quantities.
     save : callable or None
         Writes a model; it takes the labels by row, and returns a sentence.
+    first : FirstModel or None
+        Chooses rows until there are labels of two classes.
     """
 
     def __init__(
@@ -56,12 +58,14 @@ class Session:
         classes: Sequence[str] | None = None,
         regression: bool = False,
         save: Callable[[dict[int, str]], str] | None = None,
+        first: FirstModel | None = None,
     ) -> None:
         self.material, self.journal, self.save = material, journal, save
         self.regression, self.fixed = regression, classes is not None
-        self._lock = threading.RLock()
+        self._lock, self._saving = threading.RLock(), threading.Lock()
         self._known = journal.labels()
-        self._classes = list(classes or ())
+        self._classes = list(classes or (first.classes if first is not None else ()))
+        self._first = first
         for label in self._known.values():
             self._check_label(label)
         self._learnt = Learnt()
@@ -72,8 +76,7 @@ class Session:
         self.version = 0  # of what is shown
         self._changes = 0  # of the answers
         self._queue: list[tuple[int, How]] = []
-        names = list(material.names)
-        self.learner = Learner(in_units(material), names, self.labels, self._past, self._take)
+        self.learner = Learner(*in_units(material), self.labels, self._past, self._take, first)
         rng = np.random.default_rng(len(journal.answers))
         self._queue = [(row, "check") for row in self._free(rng, AHEAD)]
 
@@ -129,15 +132,16 @@ class Session:
         if not text:
             raise AnswerError("a label cannot be empty.")
         if self.regression:
-            try:
-                number = float(text)
-            except ValueError:
-                raise AnswerError(f"{text!r} is not a number.") from None
-            if not np.isfinite(number):
-                raise AnswerError(f"{text!r} is not a finite number.")
-            return text
+            found, wrong = values([text], NUMBER)
+            if wrong or np.isnan(found[0]):
+                raise AnswerError(wrong.get(0, f"{text!r} is not a number") + ".")
+            return number_text(found[0])
         if text in self._classes:
             return text
+        if label_word(text, None) is None:
+            raise AnswerError(f"{text!r} marks rows without a label; call the class otherwise.")
+        if len(text.splitlines()) > 1:
+            raise AnswerError("a label has one line.")
         if self.fixed:
             raise AnswerError(f"{text!r} is not one of the classes {', '.join(self._classes)}.")
         if len(text) > _LONGEST:
@@ -169,12 +173,14 @@ class Session:
         n = len(self.journal.answers)
         return [self.labels(upto) for upto in range(10, n, max(10, n // _PAST))]
 
+    def _unknown(self) -> set[int]:
+        """Return the rows of which a person said that they do not know."""
+        return {a.row for a in self.journal.answers if a.kind == "unknown"} - set(self._known)
+
     def _closed(self) -> set[int]:
         """Return the rows that shall not be shown now."""
-        answers = self.journal.answers
-        unknown = {a.row for a in answers if a.kind == "unknown"}
-        skipped = {a.row for a in answers[-SKIPPED:] if a.kind == "skip"}
-        return set(self._known) | unknown | skipped
+        skipped = {a.row for a in self.journal.answers[-SKIPPED:] if a.kind == "skip"}
+        return set(self._known) | self._unknown() | skipped
 
     def _free(self, rng: np.random.Generator, n: int) -> list[int]:
         free = np.ones(len(self.material), dtype=bool)
@@ -233,7 +239,7 @@ class Session:
                 "version": self.version,
                 "rows": len(self.material),
                 "labelled": len(self._known),
-                "unknown": len({a.row for a in answers if a.kind == "unknown"}),
+                "unknown": len(self._unknown()),
                 "classes": list(self._classes),
                 "fixed": self.fixed,
                 "regression": self.regression,
@@ -254,6 +260,7 @@ class Session:
                 ][::-1],
                 "canUndo": bool(answers),
                 "canSave": self.save is not None,
+                "first": self._first.said if self._first and learnt.codes is None else "",
                 "notes": list(self.material.notes),
             }
 
@@ -278,24 +285,21 @@ class Session:
         with self._lock:
             codes, known = self._learnt.codes, dict(self._known)
             place = {label: k for k, label in enumerate(self._classes)}
-        values = [] if codes is None else np.round(codes, 4).tolist()
+        predicted = [] if codes is None else codes.tolist()
         given = {
             row: float(label) if self.regression else place[label] for row, label in known.items()
         }
-        return {"predicted": values, "labelled": given}
+        return {"predicted": predicted, "labelled": given}
 
     def write_model(self) -> str:
         """Write a model of the labels so far, and return a sentence about it."""
         if self.save is None:
             raise AnswerError("no file for the model was named; start the page with --model FILE.")
-        with self._lock:
-            known = dict(self._known)
-        return self.save(known)
-
-
-def in_units(material: Material) -> Any:
-    """Return the rows in comparable units; columns that are alike stay as they are."""
-    if issparse(material.X):
-        within = material.X.nnz == 0 or float(np.abs(material.X.data).max()) <= 1.0
-        return material.X if within else MaxAbsScaler().fit_transform(material.X)
-    return np.asarray(material.X) if material.alike else StandardScaler().fit_transform(material.X)
+        if not self._saving.acquire(blocking=False):
+            raise AnswerError("a model is being trained already; wait for it.")
+        try:
+            with self._lock:
+                known = dict(self._known)
+            return self.save(known)
+        finally:
+            self._saving.release()

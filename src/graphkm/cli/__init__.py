@@ -8,9 +8,8 @@ options        options that several sub-commands share, each written once
 errors         exit codes; errors as one sentence that names options
 tables         files of rows: opened for learning, or for a model that knows its columns
 choosers       which columns of a table are read
-treatments     what its columns hold: numbers, categories, dates; what is left out; gaps
-column_lines   what summaries say of its columns
-preparing      imputers, encoders and scalers between a table and its estimator
+column_lines   what summaries say of the label's column
+preparing      a table's preparation and its estimator in one pipeline
 rows           whole files as arrays, the task that their labels ask for, rows held out
 models         estimators made from options; model files and the notes in them
 output         summaries, JSON, progress; output files that are complete or absent

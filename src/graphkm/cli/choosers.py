@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from ..io import DataFileError
 from ..io.columns import Columns, Head, listed
 from ..io.kinds import is_word
+from ..io.naming import find_column, label_column
 from .models import FileNote
-from .options import UsageError
-
-USUAL_LABEL = "label"
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class TrainingColumns:
         dropped = {find_column(head, column, "--drop") for column in self.drop} | {*head.index}
         if self.id is not None:
             dropped.add(find_column(head, self.id, "--id"))
-        label = _label_column(head, self.label)
+        label = label_column(head, self.label)
         if label is None:
             label = max((k for k in range(head.width) if k not in dropped), default=0)
         features = tuple(k for k in range(head.width) if k != label and k not in dropped)
@@ -105,7 +103,7 @@ class KnownColumns:
             dropped.add(find_column(head, self.note.id, "--id"))
         left = [k for k in range(head.width) if k not in dropped]
         known = self.note.n_features
-        label = _label_column(head, self.label if self.labels else None)
+        label = label_column(head, self.label if self.labels else None)
         if label is None and len(left) == known + 1:
             number = self.note.label
             numbered = isinstance(number, int) and number - 1 in left
@@ -117,53 +115,6 @@ class KnownColumns:
                 f"{known}. Are --delimiter, --label and --drop right?"
             )
         return Columns(head, features, label)
-
-
-def find_column(head: Head, wanted: str, flag: str = "--label") -> int:
-    """Return the position of a column given by its name or its number from 1.
-
-    Examples
-    --------
-    >>> find_column(Head("a.csv", ["x", "z"], 2), "z")
-    1
-    >>> find_column(Head("a.csv", None, 2), "-1")
-    1
-    """
-    names = list(head.names or ())
-    if names.count(wanted) > 1:
-        raise DataFileError(f"{head.file}: several columns are called {wanted!r}; rename them.")
-    if wanted in names:
-        return names.index(wanted)
-    try:
-        number = int(wanted)
-    except ValueError:
-        number = 0
-    if not 1 <= abs(number) <= head.width:
-        kind = (
-            f"the columns are {listed(names)}"
-            if names
-            else f"it has {head.width} columns without names"
-        )
-        raise UsageError(f"{flag} {wanted}: {head.file} has no such column; {kind}.")
-    return number - 1 if number > 0 else head.width + number
-
-
-def is_usual_label(name: str | int | None) -> bool:
-    """Return whether a column's name says that it holds the label: label, Label or LABEL."""
-    return isinstance(name, str) and name.lower() == USUAL_LABEL
-
-
-def _label_column(head: Head, label: str | None) -> int | None:
-    """Return the position of the given label, or of the column called label."""
-    usual = [name for name in head.names or () if is_usual_label(name)]
-    if label is None and usual:
-        label = USUAL_LABEL if USUAL_LABEL in usual else usual[0]
-        if label != USUAL_LABEL and len(usual) > 1:
-            raise DataFileError(
-                f"{head.file}: several columns may hold the label ({listed(usual)}); name one with "
-                "--label."
-            )
-    return None if label is None else find_column(head, label)
 
 
 def _place(column: str | int) -> str | int:

@@ -81,8 +81,11 @@ def exit_code(error: BaseException) -> int:
     """
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    if isinstance(error, UsageError) or type(error).__name__ == "InvalidParameterError":
-        return USAGE  # the second is scikit-learn's own, for --set
+    from ..io.naming import UnknownColumnError
+
+    own = type(error).__name__ == "InvalidParameterError"  # scikit-learn's, for --set
+    if isinstance(error, UsageError | UnknownColumnError) or own:
+        return USAGE
     return FILES if isinstance(error, OSError) else FAILED
 
 

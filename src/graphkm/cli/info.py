@@ -62,7 +62,7 @@ def _treatments(note: Any) -> dict[str, str | None]:
     """Return what becomes of the columns of a table."""
     if note.plain:
         return {"missing": "an error" if note.columns else None} | _left_out(note)
-    from .column_lines import kinds_line
+    from ..io.kinds import kinds_line
 
     names = note.columns or [str(k + 1) for k in range(note.n_features)]
     gaps = "filled in (numbers by the median, categories as one of their own)"

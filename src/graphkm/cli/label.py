@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Format, UsageError
+from .options import Format, TableOptions, UsageError, spread
+
+if TYPE_CHECKING:
+    from ..app.learning import FirstModel
+    from ..app.material import Material
 
 EXAMPLES = (
     "graphkm label unlabelled.csv --out labels.csv --classes cat,dog --no-browser",
@@ -17,6 +22,7 @@ EXAMPLES = (
 )
 
 
+@spread
 def label(
     data: Annotated[
         Path,
@@ -53,31 +59,26 @@ def label(
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="Where the page writes a model; beside --out by default."),
-    ] = None,
-    column: Annotated[
-        str | None,
         typer.Option(
-            "--label", metavar="COLUMN", help="The column of labels that are known already."
+            help="Where the page writes a model when it is asked to; beside --out by default. If "
+            "there is one already, it chooses the rows until labels of two classes are known. It "
+            "is replaced only by Save a model, and then stays as MODEL.previous.",
         ),
     ] = None,
-    unlabeled: Annotated[
-        str | None,
-        typer.Option(metavar="MARK", help="The mark of unlabelled rows, besides ? and nan."),
-    ] = None,
-    format: Annotated[Format, typer.Option(help="auto: by the name.")] = Format.auto,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Where the page is; 0 takes a free port.")
     ] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True,
+    files: TableOptions = TableOptions(),  # noqa: B008
 ) -> None:
     """Label rows in the browser, the most useful first, while a model learns from every answer.
 
     The page is served on this computer alone, under an address that nobody else can guess. Every
     answer is on the disk before the page says so. --out holds every labelled row with its columns,
-    for graphkm train. Stop with Ctrl-C, and start again to continue.
+    for graphkm train. Stop with Ctrl-C, and start again to continue. Labels that DATA has already
+    are in the column called label, or in the one that --label names; no other is taken for them.
     """
     _check(out, data, classes, regression, images, text)
     try:
@@ -90,26 +91,41 @@ def label(
 
     from ..app.journal import Journal, JournalError
     from ..app.reading import read_material
-    from ..app.session import Session
+    from ..app.session import AnswerError, Session
     from .output import check_output, say
+    from .tables import reading
 
-    model = model if model is not None else out.with_suffix(".gkm")
-    for written in (out, model):
+    place = model if model is not None else out.with_suffix(".gkm")
+    for written in (out, place):
         check_output(written, *([] if data.is_dir() else [data]))
-    kind = None if format is Format.auto else format.value
-    rows = read_material(data, format=kind, label=column, images=images, text=text)
-    rows = _without_mark(rows, unlabeled)
+    rows = read_material(
+        data,
+        None if files.format is Format.auto else files.format.value,
+        label=files.label,
+        images=images,
+        text=text,
+        drop=files.drop or (),
+        id=files.id,
+        categorical=files.categorical,
+        regression=regression,
+        **reading(files),
+    )
     for note in rows.notes:
         say(f"note: {note}")
+    asked = _listed(classes)
+    first = None
+    if model is not None and model.exists():
+        first = _first_model(model, data, rows, files, asked, regression)
     try:
         session = Session(
             rows,
             Journal(out, rows),
-            classes=_listed(classes),
+            classes=asked,
             regression=regression,
-            save=_saver(rows, regression, model),
+            save=_saver(rows, files, regression, place),
+            first=first,
         )
-    except JournalError as error:
+    except (JournalError, AnswerError) as error:
         raise UsageError(str(error)) from error
 
     def ready(address: str) -> None:
@@ -137,6 +153,8 @@ def _check(
     listed = _listed(classes)
     if listed is not None and (len(set(listed)) != len(listed) or len(listed) < 2):
         raise UsageError(f"--classes {classes}: name two or more different classes, as in a,b,c.")
+    if listed is not None and any(name == "?" or name.lower() == "nan" for name in listed):
+        raise UsageError(f"--classes {classes}: ? and nan mark rows without a label.")
 
 
 def _listed(classes: str | None) -> list[str] | None:
@@ -145,64 +163,112 @@ def _listed(classes: str | None) -> list[str] | None:
     return [name.strip() for name in classes.split(",") if name.strip()]
 
 
-def _without_mark(rows: Any, mark: str | None) -> Any:
-    """Return the rows with those unlabelled whose label is the mark."""
-    from dataclasses import replace
+def _first_model(
+    path: Path,
+    data: Path,
+    rows: Material,
+    files: TableOptions,
+    asked: list[str] | None,
+    regression: bool,
+) -> FirstModel | None:
+    """Return the model that chooses the first rows; raise if it is one of other rows or labels."""
+    from ..active import uncertainty
+    from ..app.learning import FirstModel
+    from ..io import DataFileError
+    from .models import read_model
+    from .output import say
+    from .rows import label_text
+    from .tables import open_known, read_whole
 
-    if mark is None:
-        return rows
-    given = rows.given.copy()
-    given[given == mark] = None
-    return replace(rows, given=given)
+    fitted, note = read_model(path)
+    if (note.task == "regress") is not regression:
+        kind, advice = ("quantities", "pass") if note.task == "regress" else ("classes", "drop")
+        raise UsageError(
+            f"--model {path}: it is a model of {kind}; {advice} --regression, or name another file."
+        )
+    classes = [label_text(name) for name in getattr(fitted, "classes_", ())]
+    foreign = [name for name in classes if asked is not None and name not in asked]
+    if foreign:
+        raise UsageError(
+            f"--model {path}: it knows the class {foreign[0]}, which --classes does not name. Name "
+            "it there, or another file."
+        )
+    if rows.alike:  # words or pixels, which the page makes itself
+        if note.columns != list(rows.names):
+            raise UsageError(
+                f"--model {path}: it was trained on other columns than these words or pixels. Name "
+                "another file."
+            )
+        X = rows.X
+    else:
+        try:
+            with open_known(str(data), files, note, labels=False) as table:
+                X, _ = read_whole(table)
+        except DataFileError as error:
+            raise UsageError(f"--model {path} does not fit these rows: {error}") from error
+    if regression or rows.text is not None:
+        why = "words of other texts may be numbered otherwise" if rows.text else ""
+        why = why or "a model of quantities does not say how sure it is"
+        say(f"note: {path} does not choose the first rows: {why}.")
+        return None
+    said = f"Until labels of two classes are known, {path.name} chooses the rows."
+    return FirstModel(lambda some: uncertainty(fitted, X[some]), classes, said)
 
 
-def _saver(rows: Any, regression: bool, path: Path) -> Callable[[dict[int, str]], str]:
+def _saver(
+    rows: Material, files: TableOptions, regression: bool, path: Path
+) -> Callable[[dict[int, str]], str]:
     """Return what writes a model of the labels so far, as `graphkm train` would."""
 
     def save(labels: dict[int, str]) -> str:
         import numpy as np
+        from scipy.sparse import issparse
 
-        from .models import FileNote, make_estimator, write_model
+        from .models import FileNote, graph_for, make_estimator, write_model
         from .options import FitOptions, Method, Scale
-        from .preparing import behind, choose_scale, steps_before
+        from .preparing import fit_prepared
+        from .rows import Rows
 
         if len(labels) < 2 or (not regression and len(set(labels.values())) < 2):
             raise ValueError("a model needs two labels at least, of two classes.")
-        task = "regress" if regression else "classify"
-        known = list(labels)
-        if regression or all(_is_whole(text) for text in labels.values()):
+        known, sparse = list(labels), issparse(rows.X)
+        if regression or all(map(_is_whole, labels.values())):
             y = np.full(len(rows), np.nan)
             y[known] = [float(labels[row]) for row in known]
         else:
             y = np.full(len(rows), None, dtype=object)
             y[known] = [labels[row] for row in known]
-        sparse = not isinstance(rows.X, np.ndarray)
-        estimator = make_estimator(Method.gkm, task, FitOptions())
-        X = rows.X if sparse else np.asarray(rows.X, dtype=np.float64)
-        scale = choose_scale(Scale.none if rows.alike else Scale.auto, X)
-        fitted = behind(steps_before(scale, [], False, X), estimator).fit(X, y)
+        numbered = rows.header is None and rows.label.isdecimal()  # columns without names
         note = FileNote(
-            task=task,
-            format="libsvm" if sparse else "csv",
-            columns=None if sparse else list(rows.names),
-            n_features=X.shape[1],
-            label=None if sparse else rows.label,
+            task="regress" if regression else "classify",
+            format=rows.format,
+            columns=None if sparse or rows.header is None else list(rows.names),
+            n_features=rows.X.shape[1],
+            label=None if sparse else int(rows.label) if numbered else rows.label,
             labels="number" if y.dtype.kind == "f" else "text",
-            unlabeled=None,
-            zero_based=False,
+            unlabeled=files.unlabeled,
+            zero_based=rows.zero_based,
             sparse=sparse,
-            scale=scale,
             n_rows=len(rows),
             n_labeled=len(known),
+            kinds=list(rows.kinds),
+            missing="impute" if rows.kinds else "error",
+            left_out=rows.left_out,
+            id=files.id,
         )
-        write_model(fitted, path, note)
-        return f"{path} holds a model of {len(known):,} labels and {len(rows):,} rows."
+        options = FitOptions()
+        graph = graph_for(options, Method.gkm, rows.X, len(known))
+        estimator = make_estimator(Method.gkm, note.task, options, **graph)
+        scale = Scale.none if rows.alike else Scale.auto
+        fitted, chosen = fit_prepared(estimator, scale, Rows(rows.X, y, note))
+        before = path.exists()
+        write_model(fitted, path, replace(note, scale=chosen))
+        kept = f" The one before it is {path.name}.previous." * before
+        return f"{path} holds a model of {len(known):,} labels and {len(rows):,} rows.{kept}"
 
     return save
 
 
 def _is_whole(text: str) -> bool:
-    try:
-        return float(text).is_integer()
-    except ValueError:
-        return False
+    """Return whether a class is a whole number as files have it: 1, and not 01 or 1.0."""
+    return text.removeprefix("-").isdecimal() and str(int(text)) == text

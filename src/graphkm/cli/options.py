@@ -159,8 +159,8 @@ class FileOptions:
 
 
 @dataclass(frozen=True)
-class TrainingFileOptions(FileOptions):
-    """How a file of rows to learn from is read."""
+class TableOptions(FileOptions):
+    """How a table is read whose columns are judged by what they hold."""
 
     categorical: Annotated[
         str,
@@ -170,19 +170,25 @@ class TrainingFileOptions(FileOptions):
             "colour,zip, or none.",
         ),
     ] = "auto"
+    id: Annotated[
+        str | None,
+        _file_option(
+            metavar="COLUMN",
+            help="A column that identifies rows. It is no feature, and predictions begin with it.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class TrainingFileOptions(TableOptions):
+    """How a file of rows to learn from is read."""
+
     missing: Annotated[
         Missing | None,
         _file_option(
             help="Missing values: impute fills in the column's median, and a missing category is a "
             "category of its own; drop leaves out the row. Default: impute where there are such.",
             show_default=False,
-        ),
-    ] = None
-    id: Annotated[
-        str | None,
-        _file_option(
-            metavar="COLUMN",
-            help="A column that identifies rows. It is no feature, and predictions begin with it.",
         ),
     ] = None
     skip_bad_rows: Annotated[

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from ..io import DataFileError
-from ..io.tables import joined
+from ..io.kinds import kinds_line
+from ..io.naming import is_usual_label
+from ..io.treatments import constant_columns, identifier_doubts
 from ..machines.labels import missing_mask
-from .choosers import is_usual_label
-from .column_lines import kinds_line, label_line
+from .column_lines import label_line
 from .models import FileNote
 from .options import Task, TrainingFileOptions, UsageError
-from .tables import Table, missing_policy, open_known, read_any, read_whole
-from .treatments import constant_columns, like_an_identifier
+from .tables import Table, missing_policy, read_any, table_note
 
 _MANY = 20  # different whole numbers that are classes; more of them may be counts
 _SHOWN = 10  # classes in a summary
@@ -97,15 +97,9 @@ class Rows:
             said.append(
                 f"{mark} was read as a class; if it marks unlabelled rows, pass --unlabeled {mark}."
             )
-        numbers = [] if issparse(self.X) else set(range(self.X.shape[1])) - set(self.note.words)
-        for k in sorted(numbers):
-            name = self.names[k]
-            if like_an_identifier(name, self.X[:, k].astype(np.float64)):
-                said.append(
-                    f"{name} is another whole number in every row, and was taken as a feature; if "
-                    f"it identifies rows, pass --id {name}."
-                )
-        return said
+        if issparse(self.X):
+            return said
+        return said + identifier_doubts(self.X, self.names, self.note.words)
 
     @property
     def _many_classes(self) -> bool:
@@ -137,15 +131,8 @@ def read_rows(
 ) -> Rows:
     """Read a file to learn from, and a second file of unlabelled rows if one is given."""
     labels = "number" if task is Task.regress else "auto"
-    table, (X, y) = read_any(path, options, labels)
-    note = file_note(table, X, y, options, task)
-    X, note = _without_constants(X, note)
-    if unlabeled_data is not None:
-        skip = options.skip_bad_rows or note.missing == "drop"
-        with open_known(unlabeled_data, options, note, labels=False, skip=skip) as second:
-            more = read_whole(second)[0]
-        empty = np.full(more.shape[0], np.nan if y.dtype.kind == "f" else None, dtype=y.dtype)
-        X, y = joined([(X, y), (more, empty)])
+    table, (X, y) = read_any(path, options, labels, unlabeled_data)
+    X, note = _without_constants(X, file_note(table, X, y, options, task))
     rows = Rows(X, y, _counted(note, y))
     check_labels(rows, table.name)
     return rows
@@ -160,8 +147,8 @@ def _without_constants(X: Any, note: FileNote) -> tuple[Any, FileNote]:
     if note.columns is None:
         return X, note
     out = constant_columns(X)
-    stay = [k for k in range(X.shape[1]) if k not in set(out)]
-    left_out = {note.columns[k]: f"one value only, {label_text(X[0, k])}" for k in out}
+    stay = [k for k in range(X.shape[1]) if k not in out]
+    left_out = {note.columns[k]: why for k, why in out.items()}
     return (X[:, stay] if out else X), replace(
         note,
         columns=[note.columns[k] for k in stay],
@@ -180,22 +167,12 @@ def file_note(
     label = None if columns is None else columns.label_name
     guessed = columns is not None and options.label is None and not is_usual_label(label)
     mixed = bool(table.treatment.kinds)
-    return FileNote(
+    return replace(
+        table_note(table, X, options),
         task=decide_task(known, task, table.name, label if guessed else None),
-        format=table.format,
-        columns=None if columns is None or columns.names is None else list(columns.names),
-        n_features=X.shape[1],
-        label=label,
         labels="number" if known.dtype.kind == "f" else "text",
-        unlabeled=options.unlabeled,
-        zero_based=table.zero_based,
-        sparse=issparse(X),
-        dropped=list(table.dropped),
         guessed=guessed,
-        kinds=list(table.treatment.kinds),
         missing=missing_policy(options, found_some=mixed) if columns is not None else "error",
-        left_out=table.treatment.left_out,
-        id=options.id,
     )
 
 

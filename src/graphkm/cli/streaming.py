@@ -17,12 +17,13 @@ from ..io import DataFileError
 from ..io.csv import is_number
 from ..io.files import STDIN
 from ..io.libsvm import file_width
+from ..io.naming import is_usual_label
+from ..io.preparing import make_scaler
 from ..machines.labels import missing_mask
 from ..online import CheckpointError, Chunk, train
 from ..online.chunks import cut_into_chunks
 from ..online.prequential import RunningScore
 from ..online.training import rows_learnt
-from .choosers import is_usual_label
 from .models import FileNote, check_options, make_estimator
 from .options import (
     FitOptions,
@@ -35,7 +36,7 @@ from .options import (
     UsageError,
 )
 from .output import percent, progress_bar, whole_or_not
-from .preparing import behind, choose_scale, make_scaler
+from .preparing import behind, choose_scale
 from .rows import decide_task, file_note, label_values
 from .tables import Table, open_training
 

@@ -9,19 +9,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
 from .._files import is_stream
 from ..io import DataFileError
 from ..io.bad_rows import BadRows
-from ..io.cells import Cells, joined_cells
+from ..io.cells import Cells, Column, joined_cells
 from ..io.columns import Chooser, Columns, Piece
 from ..io.files import STDIN, format_by_name, open_source, source_name
 from ..io.libsvm import libsvm_pieces, whole_libsvm
 from ..io.tables import OpenTable, joined, open_table
+from ..io.treatments import Treatment, labels_of, rows_of, texts, treat
 from .choosers import KnownColumns, TrainingColumns
 from .models import FileNote
 from .options import FileOptions, Format, TrainingFileOptions, UsageError
 from .output import progress_bar
-from .treatments import Treatment, labels_of, rows_of, texts, treat
 
 _DELIMITERS = {",": ",", ";": ";", "|": "|", "tab": "\t", "\t": "\t", "\\t": "\t",
                "space": " ", " ": " "}  # fmt: skip
@@ -70,24 +74,75 @@ def open_training(
             yield _table(opened, options, chooser, labels)
 
 
-def read_any(path: str, options: TrainingFileOptions, labels: str) -> tuple[Table, Piece]:
-    """Read a whole file to learn from: numbers by the compiled parser, any other table by cells."""
-    again: Any = path
-    if path == STDIN or is_stream(path):
-        with open_source(path) as opened:
-            again = io.BytesIO(opened.file.read())
+def read_any(
+    path: str, options: TrainingFileOptions, labels: str, more: str | None = None
+) -> tuple[Table, Piece]:
+    """Read a whole file to learn from, and `more` unlabelled rows of another one.
+
+    Numbers are read by the compiled parser, any other table by cells. What a column holds is judged
+    by both files.
+    """
+    again = _readable_twice(path)
+    others = None if more is None else (more, _readable_twice(more))
     plain = replace(options, skip_bad_rows=False)
     if options.categorical in ("auto", "none"):
         try:
-            with open_training(path, plain, labels, again) as table:
-                return table, read_whole(table)
+            return _read_numbers(path, plain, labels, again, others)
         except DataFileError:
             if _is_libsvm(path, options, again):
                 if not options.skip_bad_rows:
                     raise
-                with open_training(path, options, labels, again) as table:
-                    return table, read_whole(table)
-    return _read_cells(path, options, labels, again)
+                return _read_numbers(path, options, labels, again, others)
+    return _read_cells(path, options, labels, again, others)
+
+
+def _readable_twice(path: str) -> Any:
+    """Return a path, or what a pipe holds."""
+    if path == STDIN or is_stream(path):
+        with open_source(path) as opened:
+            return io.BytesIO(opened.file.read())
+    return path
+
+
+def _read_numbers(
+    path: str,
+    options: TrainingFileOptions,
+    labels: str,
+    source: Any,
+    others: tuple[str, Any] | None,
+) -> tuple[Table, Piece]:
+    with open_training(path, options, labels, source) as table:
+        X, y = read_whole(table)
+    if others is None:
+        return table, (X, y)
+    known, skip = table_note(table, X, options), options.skip_bad_rows
+    with open_known(others[0], options, known, labels=False, skip=skip, source=others[1]) as second:
+        return table, joined([(X, y), _unlabeled(read_whole(second)[0], y)])
+
+
+def _unlabeled(X: Any, y: NDArray[Any]) -> Piece:
+    """Return rows with labels like y, all of them missing."""
+    return X, np.full(X.shape[0], np.nan if y.dtype.kind == "f" else None, dtype=y.dtype)
+
+
+def table_note(table: Table, X: Any, options: TrainingFileOptions) -> FileNote:
+    """Return what a model file says of a table's columns, before the task is known."""
+    columns = table.columns
+    return FileNote(
+        task="",
+        format=table.format,
+        columns=None if columns is None or columns.names is None else list(columns.names),
+        n_features=X.shape[1],
+        label=None if columns is None else columns.label_name,
+        labels="",
+        unlabeled=options.unlabeled,
+        zero_based=table.zero_based,
+        sparse=issparse(X),
+        dropped=list(table.dropped),
+        kinds=list(table.treatment.kinds),
+        left_out=table.treatment.left_out,
+        id=options.id,
+    )
 
 
 def _is_libsvm(path: str, options: FileOptions, source: Any) -> bool:
@@ -99,37 +154,78 @@ def _is_libsvm(path: str, options: FileOptions, source: Any) -> bool:
 
 
 def _read_cells(
-    path: str, options: TrainingFileOptions, labels: str, source: Any
+    path: str,
+    options: TrainingFileOptions,
+    labels: str,
+    source: Any,
+    others: tuple[str, Any] | None,
 ) -> tuple[Table, Piece]:
-    on_bad_row = "skip" if options.skip_bad_rows else "error"
     chooser = TrainingColumns(options.label, options.drop or (), options.id, numbers_only=False)
+    opened, columns, cells = _whole_cells(path, options, chooser, source)
+    table = Table(opened.name, opened.format, iter(()), columns)
+    judged, features = cells, columns.features
+    if others is not None:
+        width = np.empty((0, len(features)))
+        known = KnownColumns(table_note(table, width, options), None, options.drop or (), False)
+        named = options if columns.names is None else replace(options, header=True)
+        second, found, more = _whole_cells(others[0], named, known, others[1])
+        more = Cells(
+            {k: more.columns[j] for k, j in zip(features, found.features, strict=True)}, more.places
+        )
+        judged = Cells({k: _both(cells.columns[k], more.columns[k]) for k in features}, [])
+    columns, treatment = treat(judged, columns, options.categorical)
+    table = replace(table, columns=columns, treatment=treatment)
+    X, cells = _features(opened, cells, table, options)
+    y = labels_of(cells, columns, labels, options.unlabeled, opened.bad_rows)
+    if others is None:
+        return table, (X, y)
+    return table, joined([(X, y), _unlabeled(_features(second, more, table, options)[0], y)])
+
+
+def _whole_cells(
+    path: str, options: TrainingFileOptions, chooser: Chooser, source: Any
+) -> tuple[OpenTable, Columns, Cells]:
+    on_bad_row = "skip" if options.skip_bad_rows else "error"
     with _open(path, options, source, on_bad_row=on_bad_row) as opened:
         if opened.format == "libsvm":
             raise UsageError("--categorical: features of LIBSVM files are numbers.")
-        columns, pieces = opened.cells(chooser, **_reading(options))
+        columns, pieces = opened.cells(chooser, **reading(options))
         found = []
         with progress_bar(f"reading {opened.name}", "rows") as bar:
             for piece in pieces:
                 found.append(piece)
                 bar.update(len(piece.places))
-        if not found:
-            raise DataFileError(f"{opened.name} holds no rows.")
-        cells = joined_cells(found)
-        columns, treatment = treat(cells, columns, options.categorical)
-        gaps = BadRows(
-            opened.name,
-            "skip" if options.missing == "drop" or options.skip_bad_rows else "error",
-            opened.bad_rows.place,
-            "Fix it, or pass --missing impute to fill such values in, or --missing drop.",
-        )
-        policy = missing_policy(options, found_some=True)
-        X, cells = rows_of(cells, columns, treatment.kinds, policy, gaps)
-        gaps.report()
-        if not len(X):
-            raise DataFileError(f"{opened.name}: every row has a missing value.")
-        y = labels_of(cells, columns, labels, options.unlabeled, opened.bad_rows)
-        table = Table(opened.name, opened.format, iter(()), columns, treatment=treatment)
-    return table, (X, y)
+    if not found:
+        raise DataFileError(f"{opened.name} holds no rows.")
+    return opened, columns, joined_cells(found)
+
+
+def _both(one: Column, other: Column) -> Column:
+    """Return a column of two files. Where one has texts and the other numbers, the texts tell."""
+    if isinstance(one, list) and isinstance(other, list):
+        return one + other
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.concatenate([one, other])
+    return one if isinstance(one, list) else other
+
+
+def _features(
+    opened: OpenTable, cells: Cells, table: Table, options: TrainingFileOptions
+) -> tuple[Any, Cells]:
+    """Return the features of a file's rows, and their cells without the rows that are left out."""
+    gaps = BadRows(
+        opened.name,
+        "skip" if options.missing == "drop" or options.skip_bad_rows else "error",
+        opened.bad_rows.place,
+        "Fix it, or pass --missing impute to fill such values in, or --missing drop.",
+    )
+    assert table.columns is not None
+    policy = missing_policy(options, found_some=True)
+    X, cells = rows_of(cells, table.columns, table.treatment.kinds, policy, gaps)
+    gaps.report()
+    if not len(X):
+        raise DataFileError(f"{opened.name}: every row has a missing value.")
+    return X, cells
 
 
 def missing_policy(options: TrainingFileOptions, *, found_some: bool) -> str:
@@ -165,11 +261,13 @@ def open_known(
     labels: bool = True,
     skip: bool | None = None,
     kept: Sequence[tuple[str, str]] = (),
+    source: Any = None,
 ) -> Iterator[Table]:
     """Open a file for a model, whose note says what the rows look like.
 
     `labels` says whether labels are read. `skip` says whether bad rows are left out; it is None if
-    the command has no such option. `kept` are columns to copy, each with its option.
+    the command has no such option. `kept` are columns to copy, each with its option. `source` holds
+    the file's contents if the path can be read only once.
     """
     if options.unlabeled is None:
         options = replace(options, unlabeled=note.unlabeled)
@@ -178,7 +276,7 @@ def open_known(
     handling = {"on_bad_row": "skip"} if skip else {}
     if skip is None:
         handling["advice"] = "Fix it." if note.missing == "impute" else _ADVICE
-    with _open(path, options, **handling) as opened:
+    with _open(path, options, source, **handling) as opened:
         if opened.format != "libsvm":
             chooser = KnownColumns(note, options.label, options.drop or (), labels, kept)
             if note.plain and not kept:
@@ -198,7 +296,7 @@ def open_known(
 def _known_cells(
     opened: OpenTable, options: FileOptions, note: FileNote, chooser: KnownColumns
 ) -> Table:
-    columns, pieces = opened.cells(chooser, **_reading(options))
+    columns, pieces = opened.cells(chooser, **reading(options))
     table = Table(opened.name, opened.format, iter(()), columns)
 
     def rows(found: Iterator[Cells]) -> Iterator[Piece]:
@@ -212,7 +310,7 @@ def _known_cells(
     return replace(table, pieces=rows(pieces))
 
 
-def _reading(options: FileOptions) -> dict[str, Any]:
+def reading(options: FileOptions) -> dict[str, Any]:
     """Return how the text of a table is read."""
     if options.delimiter is not None and options.delimiter not in _DELIMITERS:
         raise UsageError(f"--delimiter {options.delimiter}: it must be one of , ; | tab space.")
@@ -247,7 +345,7 @@ def _in_memory(path: str) -> Any:
 
 
 def _table(opened: OpenTable, options: FileOptions, chooser: Chooser, labels: str) -> Table:
-    columns, pieces = opened.columns(chooser, labels=labels, **_reading(options))
+    columns, pieces = opened.columns(chooser, labels=labels, **reading(options))
     return Table(opened.name, opened.format, pieces, columns)
 
 

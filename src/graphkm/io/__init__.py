@@ -1,17 +1,20 @@
 """Reading data files, whole or in pieces, with bounded memory.
 
-=========  ==================================================================================
-tables     `open_table`: a file of rows in any format
-columns    which columns of a table are features, and which one is the label
-csv        CSV, by the compiled parser; labels as numbers or words
-cells      tables of any content: every cell as text
-kinds      what the cells of a column hold: numbers, decimal commas, dates or words
-libsvm     LIBSVM's text format, by the compiled parser; `read_libsvm`
-parquet    Parquet, through pyarrow
-text       blocks of whole lines, and the loop that continues after bad ones
-bad_rows   errors by default; counted and reported with `on_bad_row="skip"`
-files      paths, open files and standard input; gzip, bz2 and xz by their first bytes
-=========  ==================================================================================
+==========  ==================================================================================
+tables      `open_table`: a file of rows in any format
+columns     which columns of a table are features, and which one is the label
+naming      columns that are found by their names
+csv         CSV, by the compiled parser; labels as numbers or words
+cells       tables of any content: every cell as text
+kinds       what the cells of a column hold: numbers, decimal commas, dates or words
+treatments  what becomes of columns: numbers, categories, dates; what is left out; gaps
+preparing   imputers, encoders and scalers that make numbers of them
+libsvm      LIBSVM's text format, by the compiled parser; `read_libsvm`
+parquet     Parquet, through pyarrow
+text        blocks of whole lines, and the loop that continues after bad ones
+bad_rows    errors by default; counted and reported with `on_bad_row="skip"`
+files       paths, open files and standard input; gzip, bz2 and xz by their first bytes
+==========  ==================================================================================
 
 The command line and the streams use these readers. They return plain arrays.
 """

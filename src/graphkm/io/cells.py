@@ -57,7 +57,7 @@ def _csv_pieces(lines: Lines, columns: Columns, delimiter: str) -> Iterator[Cell
             line += 1
             if not text.strip():
                 continue
-            found = _fields(text.rstrip("\r"), delimiter)
+            found = fields(text.rstrip("\r"), delimiter)
             complaint = _complaint(found, text, width)
             if complaint:
                 lines.bad_rows.add(line, complaint)
@@ -67,12 +67,6 @@ def _csv_pieces(lines: Lines, columns: Columns, delimiter: str) -> Iterator[Cell
         if rows:
             across = list(zip(*rows, strict=True))
             yield Cells({k: list(across[k]) for k in read}, places)
-
-
-def _fields(text: str, delimiter: str) -> list[str]:
-    if '"' in text:
-        return fields(text, delimiter)
-    return [field.strip() for field in text.split(delimiter)]
 
 
 def _complaint(found: list[str], text: str, width: int) -> str | None:

@@ -25,6 +25,7 @@ class Head:
     width: int  # the number of columns
     first_row: Sequence[str] = ()  # the fields of a text file's first row
     index: tuple[int, ...] = ()  # columns that hold the index of a pandas frame
+    delimiter: str = ""  # of a text file
 
     def listed(self) -> str:
         """Return the columns for a message: their names, or their positions."""

@@ -57,7 +57,8 @@ def csv_head(
     if named:
         text = text[text.index(b"\n") + 1 :]
     index = (0,) if named and len(first) > 1 and first[0] in UNNAMED else ()
-    head = Head(name, first if named else None, len(first), second if named else first, index)
+    names, row = (first, second) if named else (None, first)
+    head = Head(name, names, len(first), row, index, delimiter)
     columns = chooser.choose(head)
     n_before = lines.n_before + block[: len(block) - len(text)].count(b"\n")
     return columns, delimiter, Lines(chain([text], lines.blocks), lines.bad_rows, n_before)
@@ -87,6 +88,8 @@ def fields(line: str, delimiter: str) -> list[str]:
     >>> fields('a, "b, ""c"" d" ,6" pipe,', ",")
     ['a', 'b, "c" d', '6" pipe', '']
     """
+    if '"' not in line:
+        return [field.strip() for field in line.split(delimiter)]
     sign = re.escape(delimiter)
     field = re.compile(rf'[^\S{sign}]*"((?:[^"]|"")*)"[^{sign}]*|[^{sign}]*')
     found, start = [], 0

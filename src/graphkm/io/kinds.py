@@ -21,6 +21,7 @@ _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")  # 1,234: a fraction, or more than a thousand
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86_400.0  # seconds
+_SHOWN = 10  # names of columns in a summary
 _ISO = "YYYY-MM-DD"
 _DATES = {
     _ISO: None,  # and a time, as ISO 8601 writes it
@@ -169,3 +170,27 @@ def _days(cell: str, format: str | None) -> float:
 def _since_start(moment: datetime) -> float:
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     return (aware - _START).total_seconds() / _DAY
+
+
+def kinds_line(kinds: Sequence[str], names: Sequence[str]) -> str:
+    """Return how many columns are of which kind; without kinds all are numbers.
+
+    Examples
+    --------
+    >>> kinds_line(["number", "word", "number"], ["size", "colour", "age"])
+    '2 numbers, 1 category (colour)'
+    """
+    by_kind: dict[str, list[str]] = {}
+    for kind, name in zip(kinds or [NUMBER] * len(names), names, strict=True):
+        by_kind.setdefault(kind, []).append(name)
+    parts = []
+    for kind, members in by_kind.items():
+        n, shown = len(members), ", ".join(members[:_SHOWN]) + ", ..." * (len(members) > _SHOWN)
+        if kind == NUMBER:
+            parts.append(f"{n:,} number{'s' * (n != 1)}")
+        elif kind == WORD:
+            parts.append(f"{n:,} categor{'y' if n == 1 else 'ies'} ({shown})")
+        else:
+            what = "with decimal commas" if kind == COMMA else f"date{'s' * (n != 1)} like {kind}"
+            parts.append(f"{n:,} {what} ({shown})")
+    return ", ".join(parts)

@@ -5,6 +5,7 @@ const $ = (id) => document.getElementById(id);
 const make = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text ?? "" }, more);
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 const count = (n) => n.toLocaleString("en");
+const quantity = (v, digits = 3) => v.toLocaleString("en", { maximumSignificantDigits: digits });
 
 let state = null;      // the server's
 let chosen = null;     // a row that was asked for; else the queue's first is shown
@@ -14,7 +15,7 @@ let drawn = {};        // versions of what was fetched
 const rows = new Map(); // rows that were fetched ahead
 
 const map = new RowMap($("map"), $("hover"), (row) => show(row), (row, predicted, label) => {
-  const word = (v) => (v === undefined ? "" : state.regression ? String(v) : state.classes[v]);
+  const word = (v) => (v === undefined ? "" : state.regression ? quantity(v, 6) : state.classes[v]);
   const parts = [`row ${row + 1}`];
   if (label !== undefined) parts.push(`label ${word(label)}`);
   if (predicted !== undefined) parts.push(`model ${word(predicted)}`);
@@ -55,9 +56,9 @@ function undo() {
   if (state && state.canUndo) work("api/undo", {}, (next) => { chosen = null; rows.clear(); take(next); });
 }
 
-function save() {
+async function save() { // beside the answers, which need not wait for it
   $("saved").textContent = "Training on all rows …";
-  work("api/model", {}, (found) => { $("saved").textContent = found.said; });
+  try { $("saved").textContent = (await ask("api/model", {})).said; } catch (error) { $("saved").textContent = error.message; }
 }
 
 function keyOf(k) {
@@ -182,7 +183,7 @@ function take(next) {
     (state.unknown ? `, ${count(state.unknown)} not known` : "");
   $("learning").textContent = state.learning === "…" ? "Preparing the graph of the rows …"
     : state.learning ? `Learning stopped: ${state.learning} Answers are still kept.`
-      : state.current ? "" : "Learning …";
+      : state.current ? state.first : "Learning …";
   $("undo").disabled = !state.canUndo;
   $("save").disabled = !state.canSave;
   if (learnt !== state.model) rows.forEach((_, row) => { if (row !== shown) rows.delete(row); });
@@ -219,7 +220,7 @@ function drawAnswers() {
 
 function drawKnown() {
   const { accuracy, steady, regression } = state;
-  const number = regression ? (v) => v.toPrecision(3) : percent;
+  const number = regression ? quantity : percent;
   $("accuracy-name").textContent = regression ? "Held-out mean error" : "Held-out accuracy";
   $("accuracy").textContent = accuracy
     ? `${number(accuracy.value)} (95 % interval ${number(accuracy.low)} to ${number(accuracy.high)}), ` +
@@ -268,7 +269,7 @@ function drawCurve() {
   const bottom = state.regression ? 0 : Math.max(0, Math.min(...points.map((p) => p.low)) - 0.05);
   const x = (n) => 34 + (276 * (n - least)) / Math.max(1, most - least);
   const y = (v) => 8 + 100 * (1 - (v - bottom) / Math.max(1e-12, top - bottom));
-  const label = (v) => (state.regression ? v.toPrecision(2) : `${Math.round(100 * v)} %`);
+  const label = (v) => (state.regression ? quantity(v, 2) : `${Math.round(100 * v)} %`);
   const band = [...points.map((p) => `${x(p.labels)},${y(p.high)}`),
     ...[...points].reverse().map((p) => `${x(p.labels)},${y(p.low)}`)].join(" ");
   place.append(

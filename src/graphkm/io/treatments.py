@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..io import BadRows, DataFileError
-from ..io.cells import Cells, Column
-from ..io.columns import Columns, mark_unlabeled
-from ..io.kinds import COMMA, DAYS, EMPTY, MISSING, NUMBER, WORD, kind_of, values
-from .choosers import find_column
-from .options import UsageError
+from .bad_rows import BadRows
+from .cells import Cells, Column
+from .columns import Columns, mark_unlabeled
+from .files import DataFileError
+from .kinds import COMMA, DAYS, EMPTY, MISSING, NUMBER, WORD, kind_of, values
+from .naming import UnknownColumnError, find_column
 
 _FEW = 20  # different words that are categories, in however few rows
 _EXACT = 2**53  # whole numbers up to here are exact as floats
+
+
+class NoFeaturesError(DataFileError):
+    """No column of a table is left to learn from."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def treat(cells: Cells, columns: Columns, categorical: str) -> tuple[Columns, Tr
         else:
             left_out[columns.head.names[k]] = why
     if not kinds:
-        raise DataFileError(
+        raise NoFeaturesError(
             f"{columns.head.file}: no feature is left beside the label; "
             + "; ".join(f"{name!r} has {why}" for name, why in left_out.items())
             + ". Name columns of words that are features with --categorical."
@@ -67,7 +71,7 @@ def _named(columns: Columns, categorical: str) -> set[int]:
     names = [name.strip() for name in categorical.split(",") if name.strip()]
     found = {find_column(columns.head, name, "--categorical") for name in names}
     for k in found - set(columns.features):
-        raise UsageError(
+        raise UnknownColumnError(
             f"--categorical: the column {_call(columns, k)} is the label, or is left out."
         )
     return found
@@ -156,7 +160,14 @@ def texts(column: Column) -> list[str]:
     """Return a column as text; whole numbers have no point."""
     if isinstance(column, list):
         return column
-    return ["" if v != v else str(int(v)) if v.is_integer() else repr(v) for v in column.tolist()]
+    return [_text(value) for value in column.tolist()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    return "" if number != number else str(int(number)) if number.is_integer() else repr(number)
 
 
 def labels_of(
@@ -172,7 +183,7 @@ def labels_of(
             raise DataFileError(f"{bad_rows.name}: the label's column holds numbers beyond 2**53.")
         mark = None if unlabeled is None or kind_of([unlabeled]) != NUMBER else float(unlabeled)
         return mark_unlabeled(column.copy(), mark)
-    words = [_label(word, unlabeled) for word in texts(column)]
+    words = [label_word(word, unlabeled) for word in texts(column)]
     known = {word for word in words if word is not None}
     kind = _label_kind(known)
     if labels == "text" or (labels == "auto" and kind == WORD):
@@ -186,7 +197,8 @@ def labels_of(
     return out
 
 
-def _label(word: str, unlabeled: str | None) -> str | None:
+def label_word(word: str, unlabeled: str | None) -> str | None:
+    """Return a label, or None where there is none."""
     return None if word in ("", "?", unlabeled) or word.lower() == "nan" else word
 
 
@@ -198,16 +210,27 @@ def _label_kind(known: set[str]) -> str:
     return kind if kind in (NUMBER, COMMA, EMPTY) and not known & MISSING else WORD
 
 
-def constant_columns(X: Any) -> list[int]:
-    """Return the features that have one value in all rows; none if all are such.
+def constant_columns(X: Any) -> dict[int, str]:
+    """Return the features that have one value in all rows, and the reason; none if all are such.
 
     Examples
     --------
     >>> constant_columns(np.array([[1.0, 2.0], [1.0, 3.0]]))
-    [0]
+    {0: 'one value only, 1'}
     """
     same = [k for k in range(X.shape[1]) if (X[:, k] == X[0, k]).all()]
-    return same if len(same) < X.shape[1] else []
+    found = {k: f"one value only, {_text(X[0, k])}" for k in same}
+    return found if len(same) < X.shape[1] else {}
+
+
+def identifier_doubts(X: NDArray[Any], names: Sequence[str], words: Sequence[int]) -> list[str]:
+    """Return a sentence for every feature of numbers that looks like an identifier."""
+    return [
+        f"{name} is another whole number in every row, and was taken as a feature; if it "
+        f"identifies rows, pass --id {name}."
+        for k, name in enumerate(names)
+        if k not in words and like_an_identifier(name, X[:, k].astype(np.float64))
+    ]
 
 
 def like_an_identifier(name: str, column: NDArray[Any]) -> bool:

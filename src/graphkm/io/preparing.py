@@ -1,0 +1,84 @@
+"""The steps that make numbers of a table's rows: imputers, encoders, scalers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
+
+_SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
+_LARGEST = 1e150  # squares of a million such values are finite
+_MOST = 50  # categories of a column with a feature of their own; the others are alike
+_NO_VALUE = "missing"  # the category of a missing value
+
+
+def make_scaler(scale: str) -> Any:
+    """Return an unfitted scaler; None for "none"."""
+    return None if scale == "none" else _SCALERS[scale]()
+
+
+def steps_before(scale: str, words: Sequence[int], impute: bool, X: Any) -> list[tuple[str, Any]]:
+    """Return the unfitted steps that make numbers of a table's rows.
+
+    Numbers are scaled, missing ones filled in with the median of their column. A category is a
+    feature of zeros and ones, which needs no scaling: two rows of different categories are as far
+    from each other as two usual rows in a scaled number.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, "red"], [np.nan, "blue"]], dtype=object)
+    >>> [(_, columns)] = steps_before("standard", [1], True, X)
+    >>> columns.fit_transform(X).tolist()
+    [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    scaler = make_scaler(scale)
+    numbers: list[tuple[str, Any]] = [] if scaler is None else [("scaler", scaler)]
+    if impute:
+        numbers.insert(0, ("imputer", SimpleImputer(strategy="median", keep_empty_features=True)))
+    if not words:
+        return numbers
+    others = [k for k in range(X.shape[1]) if k not in set(words)]
+    parts = [("numbers", Pipeline(numbers) if numbers else "passthrough", others)] * bool(others)
+    parts.append(("categories", _encoder(X[:, list(words)], impute), list(words)))
+    return [("columns", ColumnTransformer(parts, sparse_threshold=0.0))]
+
+
+def _encoder(words: NDArray[Any], impute: bool) -> Any:
+    """Return an encoder of the most frequent categories; all others, and new ones, are zeros."""
+    known = []
+    for column in words.T:
+        counts = Counter(_NO_VALUE if word != word else word for word in column)
+        most = sorted(counts, key=lambda word: (-counts[word], word))[:_MOST]
+        known.append(np.array(sorted(most), dtype=object))
+    encoder = OneHotEncoder(categories=known, handle_unknown="ignore", sparse_output=False)
+    if not impute:
+        return encoder
+    gaps = SimpleImputer(strategy="constant", fill_value=_NO_VALUE)
+    return Pipeline([("imputer", gaps), ("encoder", encoder)])
+
+
+def overflowing_column(X: NDArray[Any], words: Sequence[int]) -> tuple[int, float] | None:
+    """Return the column with the largest number and that number, if squares of it overflow."""
+    numbers = [k for k in range(X.shape[1]) if k not in set(words)]
+    if not numbers:
+        return None
+    values = X[:, numbers].astype(np.float64, copy=False)
+    largest = np.nanmax(np.abs(values), axis=0, initial=0.0)
+    worst = int(np.argmax(largest))
+    return (numbers[worst], float(largest[worst])) if largest[worst] > _LARGEST else None
+
+
+def name_columns(fitted: ColumnTransformer, names: Sequence[str]) -> None:
+    """Tell a fitted transformer the names of the columns, so that it takes frames of pandas."""
+    fitted.feature_names_in_ = np.array(names, dtype=object)
+    for _, transformer, chosen in fitted.transformers_:
+        first = transformer[0] if isinstance(transformer, Pipeline) else transformer
+        if hasattr(first, "n_features_in_"):
+            first.feature_names_in_ = fitted.feature_names_in_[chosen]
