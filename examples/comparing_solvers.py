@@ -25,8 +25,12 @@ labeled = y >= 0
 # %%
 # The objective
 # -------------
-# 1/2 ||w||^2 + C sum of hinge losses + C_graph (l / \|E\|) sum of mu (f(u) - f(v))^2, with the
-# sums over the l labelled rows and over the edges of the graph.
+# .. math::
+#
+#    \tfrac{1}{2} \|w\|^2 + C \sum_{i=1}^{l} \max(0, 1 - y_i f(x_i))
+#    + C_\text{graph} \frac{l}{|E|} \sum_{(u, v) \in E} \mu_{uv} (f(u) - f(v))^2
+#
+# over the l labelled rows and the edges E of the graph.
 
 graph = KNN(n_neighbors=10, weights=GAMMA)
 edges = graph.build(X, labeled).edges()
