@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler
 
 from ..io.kinds import WORD
-from ..io.preparing import steps_before
+from ..io.preparing import make_scaler, steps_before, usual_scale
 
 _CELLS = 200  # columns of a row that are shown
 _LETTERS = 5000  # of a text or a cell that is shown
@@ -124,8 +123,8 @@ def in_units(material: Material) -> tuple[Any, list[str]]:
     """
     X, names = material.X, list(material.names)
     if issparse(X):
-        within = X.nnz == 0 or float(np.abs(X.data).max()) <= 1.0
-        return X if within else MaxAbsScaler().fit_transform(X), names
+        scaler = make_scaler(usual_scale(X))
+        return X if scaler is None else scaler.fit_transform(X), names
     if material.alike:
         return np.asarray(X), names
     words = [k for k, kind in enumerate(material.kinds) if kind == WORD]

@@ -16,7 +16,7 @@ from ..io.columns import Columns, Head
 from ..io.csv import fields
 from ..io.files import open_source
 from ..io.kinds import COMMA, NUMBER, WORD, kind_of, kinds_line, values
-from ..io.naming import find_column, label_column
+from ..io.naming import check_names, find_column, label_column
 from ..io.preparing import overflowing_column
 from ..io.tables import joined, open_table
 from ..io.treatments import (
@@ -90,10 +90,7 @@ class PageColumns:
 
     def choose(self, head: Head) -> Columns:
         """Return the columns; the label is not read with them."""
-        names = list(head.names or ())
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise DataFileError(f"{head.file}: several columns are called {twice!r}; rename them.")
+        check_names(head.file, head.names or ())
         label = label_column(head, self.options.label)
         hidden = {label, *head.index, *self.only_shown(head)}
         return Columns(head, tuple(k for k in range(head.width) if k not in hidden), None)

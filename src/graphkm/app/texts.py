@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from ..io import DataFileError
 from ..io.columns import Head
 from ..io.csv import likely_delimiter
-from ..io.naming import find_column, label_column
+from ..io.naming import check_names, find_column, label_column
 from .material import Material, numbers_of
 from .tables import TableReading, cell_text, given_labels
 
@@ -31,9 +31,7 @@ def read_texts(path: Path, format: str, options: TableReading) -> Material:
     head = Head(str(path), names, len(names))
     text = find_column(head, options.text or "", "--text")
     label = label_column(head, options.label)
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise DataFileError(f"{path}: several columns are called {twice!r}; rename them.")
+    check_names(str(path), names)
     n = table.num_rows
     if n < 2:
         raise DataFileError(f"{path}: it has {n} rows; two at least are needed.")

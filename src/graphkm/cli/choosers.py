@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..io import DataFileError
 from ..io.columns import Columns, Head, listed
 from ..io.kinds import is_word
-from ..io.naming import find_column, label_column
+from ..io.naming import check_names, find_column, label_column
 from .models import FileNote
 
 
@@ -43,10 +43,7 @@ class TrainingColumns:
                 f"{head.file}: no feature is left beside the label; its first line has "
                 f"{head.width} column(s). Is --delimiter right?"
             )
-        names = columns.names or ()
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise DataFileError(f"{head.file}: several columns are called {twice!r}; rename them.")
+        check_names(head.file, columns.names or ())
         if self.numbers_only:
             _refuse_words(columns)
         return columns

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -13,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from ..io.kinds import NUMBER, WORD
-from ..io.preparing import name_columns, overflowing_column, steps_before
+from ..io.preparing import name_columns, overflowing_column, steps_before, usual_scale
 from .options import Scale, UsageError
 
 
@@ -22,15 +21,13 @@ def choose_scale(scale: Scale, X: Any) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> choose_scale(Scale.auto, np.ones((2, 2)))
     'standard'
     """
-    if not issparse(X):
-        return Scale.standard.value if scale is Scale.auto else scale.value
     if scale is Scale.auto:
-        within = X.nnz == 0 or float(np.abs(X.data).max()) <= 1.0
-        return (Scale.none if within else Scale.maxabs).value
-    if scale in (Scale.standard, Scale.minmax):
+        return usual_scale(X)
+    if issparse(X) and scale in (Scale.standard, Scale.minmax):
         raise UsageError(
             f"--scale {scale.value} would fill the zeros of LIBSVM rows; pass --scale maxabs or "
             "none."

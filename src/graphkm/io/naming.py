@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .columns import Head, listed
 from .files import DataFileError
 
@@ -10,6 +12,13 @@ USUAL_LABEL = "label"
 
 class UnknownColumnError(DataFileError):
     """An option names a column that the table does not have."""
+
+
+def check_names(file: str, names: Sequence[str]) -> None:
+    """Raise if two columns have the same name."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataFileError(f"{file}: several columns are called {twice!r}; rename them.")
 
 
 def find_column(head: Head, wanted: str, flag: str = "--label") -> int:
@@ -23,9 +32,8 @@ def find_column(head: Head, wanted: str, flag: str = "--label") -> int:
     1
     """
     names = list(head.names or ())
-    if names.count(wanted) > 1:
-        raise DataFileError(f"{head.file}: several columns are called {wanted!r}; rename them.")
     if wanted in names:
+        check_names(head.file, [name for name in names if name == wanted])
         return names.index(wanted)
     try:
         number = int(wanted)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -17,6 +18,19 @@ _SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbs
 _LARGEST = 1e150  # squares of a million such values are finite
 _MOST = 50  # categories of a column with a feature of their own; the others are alike
 _NO_VALUE = "missing"  # the category of a missing value
+
+
+def usual_scale(X: Any) -> str:
+    """Return how rows are scaled if nobody says; sparse rows stay sparse.
+
+    Examples
+    --------
+    >>> usual_scale(np.ones((2, 2)))
+    'standard'
+    """
+    if not issparse(X):
+        return "standard"
+    return "none" if X.nnz == 0 or float(np.abs(X.data).max()) <= 1.0 else "maxabs"
 
 
 def make_scaler(scale: str) -> Any:
