@@ -131,6 +131,25 @@ def test_the_unit_of_the_rows_does_not_matter(backend, unit):
     np.testing.assert_allclose(d2 / unit**2, distances, rtol=1e-9)
 
 
+@pytest.mark.parametrize("tight", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize("d", [30, 130])
+def test_rows_near_each_other_are_told_apart(backend, d, tight):
+    """Groups whose rows differ by less than the rounding of rough distances."""
+    if not backend.searches(10**6, d):
+        pytest.skip("graphs search on the processor by themselves")
+    rng = np.random.default_rng(0)
+    X = rows(9001, d)
+    grouped = np.flatnonzero(rng.random(len(X)) < tight)
+    X[grouped] = X[rng.integers(0, 20, len(grouped))]
+    X[grouped] += 0.003 * rows(len(grouped), d, 1)
+    near, d2 = backend.search(X).nearest(None, 10)
+    some = rng.choice(len(X), 300, replace=False)
+    found, distances = by_brute_force(X, X[some], 11, own=False)
+    np.testing.assert_array_equal(found[:, 0], some)
+    np.testing.assert_array_equal(near[some], found[:, 1:])
+    np.testing.assert_allclose(d2[some], distances[:, 1:], rtol=1e-9)
+
+
 @pytest.mark.parametrize("order", ["drawn", "sorted"])
 def test_ties_go_to_the_first_rows(backend, order):
     if not backend.searches(10**6, 4):

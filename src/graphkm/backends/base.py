@@ -34,6 +34,10 @@ class CentreStore(ABC):
     def set(self, index: NDArray[np.int64], coefficients: NDArray[np.float64]) -> None:
         """Replace the coefficients, of shape (k, n_outputs), of the centres `index`."""
 
+    def prepared(self, queries: Any) -> Any:
+        """Return queries in a form that may be asked for more than once, and for centres."""
+        return queries
+
     @abstractmethod
     def product(self, queries: Any) -> NDArray[np.float64]:
         """Return sum_j a_j k(q, s_j) for every query, of shape (n_queries, n_outputs)."""

@@ -54,8 +54,10 @@ class _Weighted(GraphPart):
         """Return the graph. Weights that are not filled in take the gamma "spread" of the rows."""
         if affinity is not None:
             raise ValueError(f"{type(self).__name__} takes no affinity; pass Affinity().")
-        gamma = self.weighted(resolve_gamma("spread", X), local=True).weights
-        return self._join(X, labeled, gamma, n_jobs, verbose)
+        weights = self.weights
+        if weights in ("auto", "kernel"):
+            weights = self.weighted(resolve_gamma("spread", X), local=True).weights
+        return self._join(X, labeled, weights, n_jobs, verbose)
 
     @abstractmethod
     def _join(

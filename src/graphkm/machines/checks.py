@@ -130,8 +130,20 @@ def rounding_of_exponents(kernel: Kernel, X: Any, dtype: Any) -> float:
     return float(np.finfo(dtype).eps) * gamma * largest
 
 
+def _most_rounding(kernel: Kernel, X: Any, dtype: Any) -> float:
+    """Return a number that `rounding_of_exponents` does not exceed, from the columns' ranges."""
+    gamma = kernel.euclidean_gamma
+    if gamma is None or issparse(X) or X.shape[0] == 0:
+        return np.inf
+    lowest, highest = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return float(np.finfo(dtype).eps * gamma * np.square(highest - lowest).sum())
+
+
 def warn_of_rounding(kernel: Kernel, X: Any, dtype: Any) -> None:
     """Warn if squared distances lose the digits that matter."""
+    if _most_rounding(kernel, X, dtype) <= _ROUNDING:
+        return
     error = rounding_of_exponents(kernel, X, dtype)
     if error > _ROUNDING:
         warnings.warn(

@@ -104,6 +104,10 @@ class Centres:
             n_threads=self.n_threads,
         )
 
+    def prepared(self, queries: Any) -> Any:
+        """Return queries in the form in which `values` and `scores` both take them at once."""
+        return self._store.prepared(queries)
+
     def values(self, queries: Any, centres: Any) -> NDArray[Any]:
         """Return the kernel between two sets of rows, offset included."""
         store = self.new_store()

@@ -119,12 +119,12 @@ class Descent:
         W, size = self.W, len(draws.label)
         entries, label, u, v = distinct(draws.label, draws.u, draws.v)
         ids, queries = find(entries)
-        centres = as_centres(W.kernel, ids, queries)
+        centres, asked = as_centres(W.kernel, ids, queries), W.prepared(queries)
         change, weighted = np.zeros((2, W.n_outputs, len(ids)))
         objective = np.zeros((W.n_outputs, size))
         finite = run_block(
-            gram=W.values(queries, centres),
-            scores=np.ascontiguousarray(W.scores(queries).T),
+            gram=W.values(asked, as_centres(W.kernel, ids, asked)),
+            scores=np.ascontiguousarray(W.scores(asked).T),
             change=change,
             weighted=weighted,
             norm=np.zeros(W.n_outputs) if norm is None else norm,

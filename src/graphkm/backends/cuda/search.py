@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,22 @@ _MORE = 6  # candidates beyond k: their distances are rounded
 _QUEUE = 1024  # candidates that wait to be put into lists
 _BUSY = 0.9  # share of the card that must be at work
 _BLOCK = 2**18  # queries searched at a time
+_WIDE = 128  # columns from which products, not lists, take most of the time
+_PILOT = 4096  # queries that show whether rough distances do
+_WORTH = 0.75  # share of queries that rough distances must settle
+_ROUGH_LISTS = 4  # lists of a query, at least: each reaches far into its part of the rows
+_MOST_LISTS = 32  # lists of a query, at most
+
+
+@dataclass(frozen=True)
+class _Queries:
+    given: Any  # as they came
+    rows: Any  # around the mean of the rows, in single precision
+    squares: Any  # their squared norms
+    own: Any  # the row that a query is itself, -1 for none
+
+    def take(self, some: Any) -> _Queries:
+        return _Queries(self.given[some], self.rows[some], self.squares[some], self.own[some])
 
 
 class CudaSearch:
@@ -22,6 +39,11 @@ class CudaSearch:
 
     Candidates are found by distances in single precision, from rows around their mean. Distances
     in double precision, between the rows as they are, decide.
+
+    Rough distances, of one product on tensor cores instead of three, come first if rows are wide.
+    No row outside of a query's list is nearer than the list reaches, less the largest rounding
+    error. Where that does not prove the neighbours, the query is searched again. Where it seldom
+    does, rough distances are left out.
 
     Parameters
     ----------
@@ -33,10 +55,11 @@ class CudaSearch:
 
     def __init__(self, rows: NDArray[Any]) -> None:
         self._cupy = require_card()
-        self._given = on_card(rows, rows.dtype, rows.shape[1])
-        self._mean = self._given.mean(axis=0, dtype=np.float64).astype(rows.dtype)
-        self._unit = _unit(float(abs(self._given - self._mean).max()))
-        self._rows, self._squares = self._rounded(self._given)
+        given = on_card(rows, rows.dtype, rows.shape[1])
+        self._mean = given.mean(axis=0, dtype=np.float64).astype(rows.dtype)
+        self._unit = _unit(float(abs(given - self._mean).max()))
+        self._all = self._queries(given, self._cupy.arange(len(given), dtype=np.int32))
+        self._largest = float(self._all.squares.max())
 
     def nearest(
         self, queries: NDArray[Any] | None, k: int
@@ -50,51 +73,85 @@ class CudaSearch:
         k : int
             From 1 to the number of rows that may be found.
         """
-        m = len(self._given) if queries is None else len(queries)
+        m = len(self._all.given) if queries is None else len(queries)
         near, d2 = np.empty((m, k), np.int64), np.empty((m, k))
         for start in range(0, m, _BLOCK):
             part = slice(start, min(start + _BLOCK, m))
             if queries is None:
                 found = self.nearest_on_card(None, k, part)
             else:
-                given = on_card(queries[part], self._given.dtype, self._given.shape[1])
+                given = on_card(queries[part], self._all.given.dtype, self._all.given.shape[1])
                 found = self.nearest_on_card(given, k)
             near[part], d2[part] = (each.get() for each in found)
         return near, d2
 
     def nearest_on_card(self, queries: Any, k: int, part: slice = slice(None)) -> tuple[Any, Any]:
         """Return `nearest` of queries on the card, or of a part of the rows, on the card."""
+        cupy = self._cupy
         if queries is None:
-            start = part.indices(len(self._given))[0]
-            found = self._candidates(self._rows[part], self._squares[part], start, k)
-            return self._in_order(self._given[part], found, k)
-        found = self._candidates(*self._rounded(queries), -1, k)
-        return self._in_order(queries, found, k)
+            asked = self._all.take(part)
+        else:
+            asked = self._queries(queries, cupy.full(len(queries), -1, np.int32))
+        m = len(asked.given)
+        near, d2 = cupy.empty((m, k), np.int64), cupy.empty((m, k), np.float64)
+        rough, lists = asked.rows.shape[1] >= _WIDE, max(_ROUGH_LISTS, self._lists(m))
+        for start, stop in ((0, _PILOT), (_PILOT, m)):
+            some = slice(start, min(stop, m))
+            unsure = cupy.arange(m)[some]
+            if rough and len(unsure):
+                near[some], d2[some], sure = self._by_rough_distances(asked.take(some), k, lists)
+                rough = float(sure.mean()) > _WORTH
+                unsure = unsure[~sure]
+            if len(unsure):
+                again = asked.take(unsure)
+                found, _ = self._candidates(again, k, self._lists(len(unsure)))
+                near[unsure], d2[unsure] = self._in_order(again.given, found, k)
+        return near, d2
 
-    def _rounded(self, rows: Any) -> tuple[Any, Any]:
-        """Return rows around the mean, in single precision, and their squared norms.
+    def _queries(self, given: Any, own: Any) -> _Queries:
+        """Return queries with their rows around the mean.
 
-        Their unit keeps the norms in range, whatever the unit of the rows is.
+        The unit of these keeps the norms in range, whatever the unit of the rows is.
         """
         cupy = self._cupy
-        table = cupy.zeros((len(rows), padded(rows.shape[1])), np.float32)
-        table[:, : rows.shape[1]] = (rows - self._mean) / self._unit
-        return table, cupy.einsum("ij,ij->i", table, table)
+        table = cupy.zeros((len(given), padded(given.shape[1])), np.float32)
+        table[:, : given.shape[1]] = (given - self._mean) / self._unit
+        return _Queries(given, table, cupy.einsum("ij,ij->i", table, table), own)
 
-    def _candidates(self, rows: Any, squares: Any, base: int, k: int) -> Any:
-        """Return row numbers that hold the nearest, -1 for none, of shape (m, at least k)."""
-        n, m = len(self._rows), len(rows)
+    def _by_rough_distances(self, asked: _Queries, k: int, lists: int) -> tuple[Any, Any, Any]:
+        """Return the nearest rows, their squared distances, and of which queries this is sure."""
+        found, reach = self._candidates(asked, k, lists, ROUGH=1)
+        near, d2 = self._in_order(asked.given, found, k)
+        # Each factor of a product is rounded by 2**-11 of itself. Sums are rounded, too.
+        squares = asked.squares.astype(np.float64)
+        error = 2.0**-9 * self._cupy.sqrt(squares * self._largest)
+        error += 2.0**-22 * asked.rows.shape[1] * (squares + self._largest)
+        return near, d2, d2[:, -1] / self._unit**2 < reach.min(axis=1) - error
+
+    def _lists(self, m: int) -> int:
+        """Return among how many blocks the rows are dealt, if there are m queries."""
+        return _parts(-(-m // TILE), self._tiles(), 2 * multiprocessors())
+
+    def _tiles(self) -> int:
+        return -(-len(self._all.given) // TILE)
+
+    def _candidates(self, asked: _Queries, k: int, lists: int, **macros: int) -> tuple[Any, Any]:
+        """Return row numbers that hold the nearest, -1 for none, and how far each list reaches.
+
+        Their shapes are (m, at least k) and (m, lists).
+        """
+        cupy, n, m = self._cupy, len(self._all.given), len(asked.given)
         most = min(k + _MORE, _LIST)
-        across, tiles = -(-m // TILE), -(-n // TILE)
-        parts = _parts(across, tiles, 2 * multiprocessors())
-        found = self._cupy.empty((m, parts * most), np.int32)
-        function = kernel("tiles.cu", "nearest_rows", KERNEL=9)
+        found, reach = cupy.empty((m, lists * most), np.int32), cupy.empty((m, lists), np.float32)
+        function = kernel("tiles.cu", "nearest_rows", KERNEL=9, **macros)
         shared = TILE_BYTES + 12 * _QUEUE + 4 * TILE * (3 + STAGES) + 8 * TILE * most
         function.max_dynamic_shared_size_bytes = shared
-        sizes = np.int32(rows.shape[1]), np.int64(base), np.int32(most), np.int64(_stride(tiles))
-        between = (rows, squares, np.int64(m), self._rows, self._squares, np.int64(n))
-        function((across, parts), (256,), (*between, *sizes, found), shared_mem=shared)
-        return found
+        between = (asked.rows, asked.squares, np.int64(m), self._all.rows, self._all.squares)
+        sizes = np.int64(n), np.int32(asked.rows.shape[1])
+        kept = asked.own, np.int32(most), np.int64(_stride(self._tiles()))
+        grid, given = (-(-m // TILE), lists), (*between, *sizes, *kept, found, reach)
+        function(grid, (256,), given, shared_mem=shared)
+        return found, reach
 
     def _in_order(self, given: Any, found: Any, k: int) -> tuple[Any, Any]:
         cupy = self._cupy
@@ -103,7 +160,7 @@ class CudaSearch:
         distances = kernel("neighbours.cu", "found_distances", NUMBER=number)
         squares = cupy.empty((m, each), np.float64)
         pairs = np.int64(m * each)
-        rows = (given, self._given, found, pairs, np.int32(each), np.int32(given.shape[1]))
+        rows = (given, self._all.given, found, pairs, np.int32(each), np.int32(given.shape[1]))
         distances((-(-m * each // 8),), (256,), (*rows, squares))
         near, d2 = cupy.empty((m, k), np.int64), cupy.empty((m, k), np.float64)
         order = kernel("neighbours.cu", "sorted_neighbours", NUMBER=number)
@@ -133,11 +190,11 @@ def _parts(across: int, tiles: int, at_once: int) -> int:
     >>> _parts(4096, 4096, 264), _parts(300, 4096, 264)
     (1, 4)
     """
-    for parts in range(1, min(8, tiles)):
+    for parts in range(1, min(_MOST_LISTS, tiles)):
         waves = across * parts / at_once
         if waves > _BUSY * np.ceil(waves):
             return parts
-    return min(8, tiles)
+    return min(_MOST_LISTS, tiles)
 
 
 def _stride(tiles: int) -> int:

@@ -79,6 +79,9 @@ class CudaStore(CentreStore):
         cupy = self._cupy
         self._a[:, cupy.asarray(index)] = cupy.asarray(coefficients.T.astype(self._dtype))
 
+    def prepared(self, queries: Any) -> Any:
+        return self.on_card(queries)
+
     def product(self, queries: Any) -> NDArray[np.float64]:
         if not self._n or not queries.shape[0]:
             return np.zeros((queries.shape[0], self._n_outputs))

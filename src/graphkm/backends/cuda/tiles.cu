@@ -3,10 +3,12 @@
 //
 // A block of 256 threads takes 128 queries and goes through tiles of 128 centres. Every number is
 // split into two of 11 bits, x = hi + lo, and hi hi + hi lo + lo hi keeps 21 bits of each product
-// ("3xTF32"). Rows hold D floats, D a multiple of 8, and zeros fill them up. Row numbers beyond the
-// last are clamped when rows are loaded, and masked when tiles are used.
+// ("3xTF32"). hi hi alone is fast, and keeps 10 bits. Rows hold D floats, D a multiple of 8, and
+// zeros fill them up. Row numbers beyond the last are clamped when rows are loaded, and masked when
+// tiles are used.
 //
-// Macros given at compilation: KERNEL (0 rbf, 1 linear, 2 polynomial, 4 cosine; 9 squared distance).
+// Macros given at compilation: KERNEL (0 rbf, 1 linear, 2 polynomial, 4 cosine; 9 squared distance),
+// ROUGH (1 takes hi hi alone; all three products are taken if it is not given).
 
 #define TILE 128
 #define SLAB 16    // columns that are loaded together
@@ -89,8 +91,10 @@ __device__ __forceinline__ void add_products(const Stage& stage, int steps,
       split(lower.y, a_hi[3], a_lo[3]);
 #pragma unroll
       for (int n = 0; n < 4; n++) {
+#if !ROUGH
         multiply(product[m][n], a_lo, b_hi[n]);
         multiply(product[m][n], a_hi, b_lo[n]);
+#endif
         multiply(product[m][n], a_hi, b_hi[n]);
       }
     }
@@ -371,11 +375,12 @@ __device__ __forceinline__ void insert(float* distances, int* numbers, int k, fl
 
 // The k nearest rows of every query, of the tiles of rows that are this block's, by their rounded
 // distances; of equals the first. Tiles are visited in a scattered order, so that rows sorted by
-// place do not fill the lists again and again. If `base` is not negative, query q is row base + q,
-// and is not its own neighbour. k is at most 64. KERNEL is 9.
+// place do not fill the lists again and again. Query q is row own[q] itself, which is not its
+// neighbour, or no row if that is -1. reach[q, part] is the distance that no row outside of the
+// part's list falls below. k is at most 64. KERNEL is 9.
 extern "C" __global__ void __launch_bounds__(256, 2)
     nearest_rows(const float* Q, const float* q_half, long nq, const float* S, const float* s_half,
-                 long ns, int D, long base, int k, long order, int* near) {
+                 long ns, int D, const int* own, int k, long order, int* near, float* reach) {
   Rows queries = {Q, q_half, nq}, rows = {S, s_half, ns};
   Stage* stages = reinterpret_cast<Stage*>(memory);
   Found* queue = reinterpret_cast<Found*>(stages + STAGES);
@@ -426,7 +431,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             long s = s0 + column + 8 * n + (i & 1);
             float distance = value[m][n][i];
             taken = taken && (distance < limit[q] || (distance == limit[q] && s < last[q])) &&
-                    s < rows.n && (base < 0 || s != base + q0 + q);
+                    s < rows.n && s != own[q0 + q];
             int place = queue_up(&queued, taken);
             if (place < QUEUE) pending[m >> 1] &= ~bit;
             if (taken && place < QUEUE) queue[place] = {distance, q, (int)s};
@@ -461,4 +466,6 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     if (q0 + i / k < queries.n)
       near[((q0 + i / k) * gridDim.y + blockIdx.y) * k + i % k] =
           numbers[i] < NOBODY ? numbers[i] : -1;
+  if (threadIdx.x < TILE && q0 + threadIdx.x < queries.n)
+    reach[(q0 + threadIdx.x) * gridDim.y + blockIdx.y] = limit[threadIdx.x];
 }
