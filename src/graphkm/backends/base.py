@@ -164,6 +164,9 @@ class Backend(ABC):
     block_rows: int
     """Rows that are best looked at together in a pass over many."""
 
+    block_steps: int
+    """Stochastic steps that are best taken together: more spend more on their own kernel matrix."""
+
     @abstractmethod
     def sparse_product(self, A: Any, B: Any) -> Any:
         """Return A @ B in float64: a sparse matrix, and an ndarray or another sparse matrix."""

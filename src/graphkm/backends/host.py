@@ -23,6 +23,7 @@ class HostBackend(Backend):
 
     name = "cpu"
     block_rows = 2**16
+    block_steps = 256
 
     def store(
         self,

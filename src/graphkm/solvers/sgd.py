@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from .._parameters import check_choice, check_count, check_number
 from .._parts import Combination, Sizes
-from ..backends import query_rows
+from ..backends import active, query_rows
 from ..expansion import mean_row
 from ..graphs import ListedGraph
 from ..graphs.base import generators
@@ -20,7 +20,6 @@ from .base import Progress, Resources, Solution, Solver, State
 from .centres import Centres
 from .descent import Descent, Draws
 
-_BLOCK = 256  # steps: larger blocks spend more on their own kernel matrix
 _SMALL = 1024  # rows: a long block draws each of so few many times, and computes its kernel once
 _LONG_BLOCK = 2048
 _AHEAD = 2048  # steps drawn together
@@ -145,7 +144,7 @@ class SGDState:
         self._solver, self._objective, self._resources = solver, objective, resources
         self._max_iter = int(solver.max_iter)
         small = objective.X.shape[0] <= _SMALL
-        self._block_size = block_size or (_LONG_BLOCK if small else _BLOCK)
+        self._block_size = block_size or (_LONG_BLOCK if small else active().block_steps)
         self._shift = mean_row(objective.kernel, objective.X)
         self._descent = _start_descent(solver, objective, resources)
         # Projections change ||W|| by an unknown amount: with a budget J is judged without it.
