@@ -29,7 +29,7 @@ class CudaBackend(Backend):
 
     name = "cuda"
     block_rows = 2**20
-    block_steps = 512  # each block has the costs of a dozen calls and transfers
+    block_steps = 768  # each block has the costs of a dozen calls and transfers
 
     def __init__(self) -> None:
         self._cupy = require_card()
