@@ -20,9 +20,8 @@ gamma and C are chosen by grid search on the labels. `peers` runs the rivals of 
 first draw; each may take ten times the CPU time of our own machine there. `bases` corrects other
 models. `anchors` prints mean accuracies of fields on anchors (of MNIST 20,000 of them). `growth`
 doubles the rows of a drawn set. `sharpness` prints fields alone for several weights of the edges,
-and `anchor_weights` for several weights of anchors. "ece" in a line of results is the expected
-calibration error of
-`predict_proba` on test rows.
+and `sharp_anchors` fields on anchors for two. "ece" in a line of results is the expected
+calibration error of `predict_proba` on test rows.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ import os
 from pathlib import Path
 
 from _common import ROOT
-from fields.anchors import anchor_weights, anchors
+from fields.anchors import anchors, sharp_anchors
 from fields.drawn import growth, newton_weights, sharpness
 from fields.report import report
 from fields.running import run
@@ -65,8 +64,8 @@ if __name__ == "__main__":
     run(parts, chosen, draws, results)
     if "anchors" in parts:
         anchors(results, draws, chosen.get("set"))
-    if "anchor_weights" in parts:
-        anchor_weights(draws, chosen.get("set"))
+    if "sharp_anchors" in parts:
+        sharp_anchors(draws, chosen.get("set"))
     if "sharpness" in parts:
         sharpness()
         newton_weights()

@@ -28,6 +28,14 @@ _EXPLICIT = {
 }
 
 
+# Checks of scikit-learn that it repeats with another kind of array.
+_SAME_CHECK = (
+    "check_estimator_sparse_matrix]",
+    "(readonly_memmap=True)]",
+    "(readonly_memmap=True,X_dtype=float32)]",
+)
+
+
 def pytest_configure(config):
     """Keep Hypothesis from judging tests by the clock; tests of wheels run without it.
 
@@ -53,9 +61,14 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of a product of three or more lists, mark what shows no new pair of values as slow."""
+    """Mark as slow what repeats much: a check of scikit-learn with another kind of array.
+
+    Of a product of three or more lists, so is what shows no new pair of values.
+    """
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
+        if item.name.endswith(_SAME_CHECK):
+            item.add_marker("slow")
         if hasattr(item, "callspec"):
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for family in families.values():

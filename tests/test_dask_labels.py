@@ -153,7 +153,7 @@ def test_more_labels_than_choose_alpha():
     mine, other = model.estimator_, wanted.estimator_
     np.testing.assert_array_equal(mine.support_vectors_, other.support_vectors_)
     assert mine.alpha_ == other.alpha_
-    np.testing.assert_allclose(mine.held_out_, other.held_out_, atol=1e-4)
+    np.testing.assert_allclose(mine.held_out_, other.held_out_, atol=1e-3)
     assert np.mean(model.to_local().predict(X) == wanted.predict(X)) > 0.9995
 
 

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from graphkm.graphs import KNN, Anchors, resolve_nodes
 from graphkm.graphs.anchors import (
-    ANCHORS_PER_ROW,
+    JOINED,
+    NEAR,
     AnchorNodes,
     add_by_anchor,
     drawn_rows,
@@ -183,6 +184,38 @@ def test_draws_are_uniform():
     assert 1 <= (drawn == 1234).sum() <= 9
 
 
+def shares(X, anchors, reach):
+    """Return the shares of the three anchors that each row joins, by the formula."""
+    Z = np.zeros((len(X), len(anchors)))
+    for z, x in zip(Z, X, strict=True):
+        d = np.linalg.norm(x - anchors, axis=1)
+        order = np.argsort(d)[: JOINED + 1]
+        used = order[:JOINED]
+        z[used] = np.exp(-(d[used] ** 2) / d[order[-1]] ** 2)
+        z /= z.sum()
+        z *= min(1, (2 * z @ reach / max(d.min(), 1e-9)) ** 2)
+    return Z
+
+
+def sharp_weights(X, anchors, reach):
+    """Return the weights of the ten anchors that each row reaches, by the formula."""
+    Z = np.zeros((len(X), len(anchors)))
+    for z, x in zip(Z, X, strict=True):
+        d = np.linalg.norm(x - anchors, axis=1)
+        near = np.argsort(d)[:NEAR]
+        alone = d[near] == 0
+        z[near] = alone if alone.any() else np.exp(-6 * d[near] ** 2 / (d[near[-1]] * reach[near]))
+        z /= z.sum()
+        z *= min(1, (2 * z @ reach / max(d.min(), 1e-9)) ** 2)
+    return Z
+
+
+def joined(Z):
+    W = Z.T @ Z
+    np.fill_diagonal(W, 0)
+    return W
+
+
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_anchors_and_their_graph_are_sums_over_any_blocks(make):
     X, m = some_rows(500), 12
@@ -199,10 +232,7 @@ def test_anchors_and_their_graph_are_sums_over_any_blocks(make):
         means = np.array([X[own == j].mean(axis=0) for j in range(m)])
         found = moved(anchors, total)
         np.testing.assert_allclose(found if make is np.asarray else found.toarray(), means)
-        Z = nodes.weights(make(X)).toarray()
-        W = Z.T @ Z
-        np.fill_diagonal(W, 0)
-        np.testing.assert_allclose(joins.toarray(), W, rtol=1e-12)
+        np.testing.assert_allclose(joins.toarray(), joined(shares(X, X[:m], nodes.reach)))
 
 
 @pytest.mark.parametrize("size", [1, 7, 64])
@@ -232,29 +262,44 @@ def test_only_some_rows_are_kept(part):
     assert (some.similarity != every.similarity).nnz == 0
 
 
-@pytest.mark.parametrize("n_anchors", [1, 2, 3, 4, 15])
-def test_anchors_are_the_formula(n_anchors):
+@pytest.mark.parametrize(
+    ("n_anchors", "sharp"),
+    [(1, False), (2, False), (3, False), (4, False), (15, False), (11, True), (15, True)],
+)
+def test_anchors_are_the_formula(monkeypatch, n_anchors, sharp):
+    monkeypatch.setattr("graphkm.graphs.anchors.FEW", n_anchors - sharp)
     X = some_rows()
     nodes, similarity, rows, _ = Anchors(n_anchors=n_anchors, passes=1).nodes(X, seed=1)
     drawn = X[literal_draw(len(X), n_anchors, seed=1)]
     own = np.linalg.norm(X[:, None] - drawn[None], axis=2).argmin(axis=1)
     means = np.array([X[own == j].mean(axis=0) for j in range(n_anchors)])
     np.testing.assert_allclose(nodes.points, means)
-    distance = np.linalg.norm(X[:, None] - means[None], axis=2)
-    Z = np.zeros((len(X), n_anchors))
-    for z, d in zip(Z, distance, strict=True):
-        order = np.argsort(d)[: ANCHORS_PER_ROW + 1]
-        used = order[:ANCHORS_PER_ROW]
-        z[used] = np.exp(-(d[used] ** 2) / d[order[-1]] ** 2)
-        z /= z.sum()
-        z *= min(1, (2 * z @ nodes.reach / max(d.min(), 1e-9)) ** 2)
+    between = np.linalg.norm(means[:, None] - means[None], axis=2)
+    k = NEAR if sharp else min(JOINED, n_anchors - 1)
+    s = np.sort(between, axis=1)[:, k] if n_anchors > 1 else np.ones(1)
+    np.testing.assert_allclose(nodes.reach, s)
+    Z = shares(X, means, s)
+    W = joined(Z)
+    if sharp:
+        W *= np.exp(-6 * between**2 / (s[:, None] * s[None]))
+        Z = sharp_weights(X, means, s)
     np.testing.assert_allclose(rows.toarray(), Z, atol=1e-12)
-    W = Z.T @ Z
-    np.fill_diagonal(W, 0)
     degree = np.where(W.sum(axis=1) > 0, W.sum(axis=1), 1.0)
     np.testing.assert_allclose(
         similarity.toarray(), W / np.sqrt(degree[:, None] * degree[None]), atol=1e-6
     )
+
+
+@pytest.mark.parametrize(("n_anchors", "reached"), [(1000, 3), (1001, 10)])
+def test_more_than_1000_anchors_are_sharp(n_anchors, reached):
+    X = some_rows(3000)
+    for rows in (X, sp.csr_array(X)):
+        graph = Anchors(n_anchors=n_anchors).nodes(rows)
+        np.testing.assert_array_equal(np.diff(graph.rows.indptr), reached)
+        np.testing.assert_allclose(graph.rows.sum(axis=1), 1.0)
+        similarity = graph.similarity.toarray()
+        np.testing.assert_array_equal(similarity, similarity.T)
+        assert (similarity.sum(axis=1) > 0).mean() > 0.99
 
 
 @pytest.mark.parametrize("part", [KNN(n_neighbors=5), Anchors(n_anchors=15)])

@@ -1,17 +1,16 @@
-"""Fields on anchors: accuracy on hidden and on new rows, and the weights of anchors."""
+"""Fields on anchors: accuracy on hidden and on new rows, with mild and with sharp anchors."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fields.running import key, read, run_cell
 from fields.sets import SETS
-from graphkm.graphs import AnchorNodes
-from graphkm.graphs.nodes import faded
+from graphkm.graphs import anchors as anchor_nodes
+from graphkm.graphs.anchors import NEAR
 
 CELLS = (
     *(("mnist", "100"), ("usps", "100"), ("uspst", "100"), ("digit1", "50")),
@@ -48,48 +47,19 @@ def anchors(file: Path, seeds: range, sets: list[str] | None) -> None:
         )
 
 
-def by_distance(sharpness: float) -> Any:
-    """Return weights exp(-b d^2 / d_4^2) of the three nearest anchors; b = 1 is the library's."""
-
-    def weights(nodes: AnchorNodes, X: Any) -> Any:
-        near, d2 = nodes.index.nearest_to(X, 4)
-        exponent = -sharpness * d2 / np.maximum(d2[:, -1:], 1e-300)
-        return faded(near[:, :3], exponent[:, :3], d2[:, 0], nodes.reach)
-
-    return weights
-
-
-def by_difference(sharpness: float) -> Any:
-    """Return weights exp(-b (d^2 - d_1^2) / (d_4^2 - d_1^2)) of the three nearest anchors."""
-
-    def weights(nodes: AnchorNodes, X: Any) -> Any:
-        near, d2 = nodes.index.nearest_to(X, 4)
-        farther = d2 - d2[:, :1]
-        exponent = -sharpness * farther / np.maximum(farther[:, -1:], 1e-300)
-        return faded(near[:, :3], exponent[:, :3], d2[:, 0], nodes.reach)
-
-    return weights
-
-
-WEIGHTS = {
-    **{f"d^2 / d_4^2, b = {b:g}": by_distance(b) for b in (1.0, 2.0)},
-    **{f"differences, b = {b:g}": by_difference(b) for b in (1.0, 1.5, 2.0)},
-}
-
-
-def anchor_weights(seeds: range, sets: list[str] | None) -> None:
-    """Print mean accuracies of `GKMClassifier(graph="anchors")` with other weights of anchors."""
-    used = AnchorNodes.weights
-    for name, labels in CELLS:
+def sharp_anchors(seeds: range, sets: list[str] | None) -> None:
+    """Print mean accuracies of `GKMClassifier(graph="anchors")`, with mild and sharp anchors."""
+    used = anchor_nodes.FEW
+    for name, labels in (*CELLS, ("mnist", "500")):
         if sets is not None and name not in sets:
             continue
         X, y = SETS[name]()
-        for kind, weights in WEIGHTS.items():
-            AnchorNodes.weights = weights  # type: ignore[method-assign]
+        for kind, few in (("mild", np.inf), ("sharp", NEAR)):
+            anchor_nodes.FEW = few  # type: ignore[assignment]
             rows = [
                 run_cell({"set": name, "n": labels, "seed": seed, "method": "anchors"}, X, y)
                 for seed in seeds
             ]
             hidden, new = (100 * np.mean([row[key] for row in rows]) for key in ("hidden", "test"))
             print(f"{name}, {labels} labels, {kind}: {hidden:.2f} {new:.2f} %", flush=True)
-    AnchorNodes.weights = used  # type: ignore[method-assign]
+    anchor_nodes.FEW = used

@@ -53,23 +53,20 @@ class NodeGraph(NamedTuple):
         return (sp.eye_array(self.similarity.shape[0], dtype=np.float32) - self.similarity).tocsr()
 
 
-class RowNodes(Nodes):
-    """Every training row is a node; a new row reaches its k nearest training rows.
+class NearNodes(Nodes):
+    """Nodes of which a row reaches the k nearest.
 
-    Rows that are equal are given once: thousands of copies would have only one another for
-    neighbours.
-
-    Edges and weights of new rows are exp(-b d^2 / (s_u s_v)), where s is the distance to the k-th
-    neighbour and b the sharpness. A row that equals a training row reaches that row alone.
+    Their weights are exp(-b d^2 / (s_u s_v)), where s is the distance to the k-th node and b the
+    sharpness. A row that equals a node reaches that node alone.
 
     Parameters
     ----------
     index : NeighbourIndex
-        The training rows.
+        The nodes.
     n_neighbors : int
         k.
-    reach : ndarray of shape (n,)
-        s of every training row.
+    reach : ndarray of shape (m,)
+        s of every node.
     sharpness : float
         b.
     """
@@ -86,8 +83,25 @@ class RowNodes(Nodes):
 
     @property
     def points(self) -> Any:  # type: ignore[override]
-        """The training rows."""
+        """The nodes."""
         return self.index.rows
+
+    def weights(self, X: Any) -> Any:
+        """Return the weights of the nodes for every row of X."""
+        near, d2 = self.index.nearest_to(X, min(self.n_neighbors, len(self.reach)))
+        # A row without distance to its k-th node equals them all: then only d = 0 counts.
+        own = np.where(d2[:, -1] > 0, np.sqrt(d2[:, -1]), 1.0)
+        exponent = -self.sharpness * scaled(d2, own[:, None], self.reach[near])
+        exponent[(d2[:, :1] == 0) & (d2 > 0)] = -np.inf
+        return faded(near, exponent, d2[:, 0], self.reach)
+
+
+class RowNodes(NearNodes):
+    """Every training row is a node, joined with its k nearest by weights like those of new rows.
+
+    Rows that are equal are given once: thousands of copies would have only one another for
+    neighbours.
+    """
 
     @classmethod
     def of(cls, neighbours: Neighbours, sharpness: float = SHARPNESS) -> RowNodes:
@@ -120,20 +134,11 @@ class RowNodes(Nodes):
         nodes, near = cls.of(neighbours, sharpness), neighbours.near
         n, k = near.shape
         reach = nodes.reach
-        weight = np.exp(-sharpness * _scaled(neighbours.d2, reach[:, None], reach[near]))
+        weight = np.exp(-sharpness * scaled(neighbours.d2, reach[:, None], reach[near]))
         place = (weight.ravel().astype(np.float32), near.ravel(), np.arange(0, n * k + 1, k))
         one_way = sp.csr_array(place, shape=(n, n))
         similarity, scale = normalized((one_way + one_way.T) * np.float32(0.5))
         return NodeGraph(nodes, similarity, _identity(n), scale)
-
-    def weights(self, X: Any) -> Any:
-        """Return the weights of the training rows for every row of X."""
-        near, d2 = self.index.nearest_to(X, min(self.n_neighbors, len(self.reach)))
-        # A row without distance to its k-th neighbour equals them all: then only d = 0 counts.
-        own = np.where(d2[:, -1] > 0, np.sqrt(d2[:, -1]), 1.0)
-        exponent = -self.sharpness * _scaled(d2, own[:, None], self.reach[near])
-        exponent[(d2[:, :1] == 0) & (d2 > 0)] = -np.inf
-        return faded(near, exponent, d2[:, 0], self.reach)
 
 
 def faded(
@@ -163,8 +168,14 @@ def faded(
     return sp.csr_array(place, shape=(n, len(reach)))
 
 
-def _scaled(d2: NDArray[Any], s: NDArray[Any], t: NDArray[Any]) -> NDArray[np.float64]:
-    """Return d^2 / (s t), divided one by one: the product of two scales may underflow."""
+def scaled(d2: NDArray[Any], s: NDArray[Any], t: NDArray[Any]) -> NDArray[np.float64]:
+    """Return d^2 / (s t), divided one by one: the product of two scales may underflow.
+
+    Examples
+    --------
+    >>> scaled(np.array([1e-300]), np.array([1e-150]), np.array([2e-150]))
+    array([0.5])
+    """
     d = np.sqrt(d2)
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray((d / s) * (d / t))
