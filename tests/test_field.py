@@ -111,6 +111,21 @@ def test_tables_wider_than_a_backend_takes_are_solved_in_parts(part, most, monke
 
 
 @pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_sums_over_rows_are_those_of_blocks(part, size, monkeypatch):
+    given = problem(part)
+    whole = FieldData.of(*given)
+    monkeypatch.setattr("graphkm.solvers.field._ROWS", size)
+    cut = FieldData.of(*given)
+    np.testing.assert_allclose(cut.diagonal, whole.diagonal)
+    np.testing.assert_allclose(cut.right, whole.right)
+    if whole.across is None:
+        assert cut.across is None
+    else:
+        np.testing.assert_allclose(cut.across.toarray(), whole.across.toarray(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("degree", [1, 2])
 def test_threads_give_the_same_bits(part, degree):
     graph, rows, weights, values = problem(part, n=3000, labels=500)

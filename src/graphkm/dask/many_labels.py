@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ..gkm.block_rows import Known, as_numbers, stacked
+from ..graphs.anchors import NEAR
 from ..machines.checks import check_range
 from ..machines.ridge_base import BaseKernelRidge
 from .runner import Runner
@@ -30,7 +31,7 @@ _TASKS = 64  # that sum over labels; each gives a matrix of all landmarks
 
 def bytes_of(n_labeled: int, n_classes: int) -> int:
     """Return what one worker holds of the labels: places on anchors, shares, targets, weights."""
-    return n_labeled * (3 * 12 + 8 + 3 * 8 * max(1, n_classes))
+    return n_labeled * (NEAR * 12 + 8 + 3 * 8 * max(1, n_classes))
 
 
 class Begun(NamedTuple):

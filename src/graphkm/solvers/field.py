@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ TOLERANCE = 1e-3
 
 _MOST = 1000  # steps
 _BLOCK = 64  # columns of the inverse that are solved side by side
+_ROWS = 2**17  # rows whose sums are made together: a million rows reach ten nodes each
 
 
 class Strength(NamedTuple):
@@ -302,12 +304,21 @@ class FieldData(NamedTuple):
         values : ndarray of shape (len(rows), n_columns)
             r.
         """
-        z = graph.rows[rows]
-        weighted = z.multiply(weights[:, None]).tocsr()
-        squares = (z.T @ weighted).tocsr()
+        parts = [slice(i, i + _ROWS) for i in range(0, max(1, len(rows)), _ROWS)]
+        each = (_sums_of(graph.rows[rows[part]], weights[part], values[part]) for part in parts)
+        squares, right = reduce(lambda one, more: (one[0] + more[0], one[1] + more[1]), each)
+        squares = squares.tocsr()
         diagonal = squares.diagonal()
         across = None
         if squares.count_nonzero() > np.count_nonzero(diagonal):
             squares.setdiag(0)
             across = squares.astype(np.float32)
-        return cls(diagonal, across, weighted.T @ values)
+        return cls(diagonal, across, right)
+
+
+def _sums_of(
+    z: Any, weights: NDArray[np.float64], values: NDArray[np.float64]
+) -> tuple[Any, NDArray[np.float64]]:
+    """Return Z'SZ and Z'S r of some rows."""
+    weighted = z.multiply(weights[:, None]).tocsr()
+    return z.T @ weighted, weighted.T @ values
