@@ -31,7 +31,7 @@ _TASKS = 64  # that sum over labels; each gives a matrix of all landmarks
 
 def bytes_of(n_labeled: int, n_classes: int) -> int:
     """Return what one worker holds of the labels: places on anchors, shares, targets, weights."""
-    return n_labeled * (NEAR * 12 + 8 + 3 * 8 * max(1, n_classes))
+    return n_labeled * (NEAR * 8 + 8 + 3 * 8 * max(1, n_classes))
 
 
 class Begun(NamedTuple):
@@ -166,7 +166,7 @@ def hold_out(
     rows = as_numbers(known.rows, dtype, "The labelled part")
     own = slice(start, start + rows.shape[0])
     held = begun.basis.held_out(solved.fit, rows, begun.targets[own], begun.weights[own])
-    return held, graph.nodes.weights(rows)
+    return held, graph.nodes.weights(rows).astype(np.float32)
 
 
 def fit_field(
