@@ -303,7 +303,7 @@ def anchors(_: bool) -> None:
         return graph, values
 
     with graphkm.config_context(device="cuda"):
-        taken, (graph, values) = clock(whole, 1)
+        taken, (graph, values) = clock(whole)
         some = rng.choice(n, 20_000, replace=False)
         said = (graph.nodes.weights(X[some]) @ values).argmin(axis=1)
     report(
