@@ -218,8 +218,11 @@ def test_other_pages_read_and_write_nothing(page, headers):
     headers = {k: v and v.format(port=page.port) for k, v in headers.items()}
     body = {"row": 0, "kind": "label", "label": "cat"}
     refused = (400, 403) if headers.get("Host", "") is None else (403,)
-    assert page.request("POST", "api/answer", body, **headers)[0] in refused
-    assert page.request("GET", "api/row/0", **headers)[0] in refused
+    for request in (("POST", "api/answer", body), ("GET", "api/row/0")):
+        try:
+            assert page.request(*request, **headers)[0] in refused
+        except ConnectionResetError:  # of what is no HTTP the server reads no body
+            assert 400 in refused
     assert page.get("api/state")["labelled"] == 0
 
 
