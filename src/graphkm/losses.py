@@ -142,12 +142,12 @@ class SmoothHinge(Loss):
     def value(self, y: Array, f: Array) -> Array:
         """Return c (m - c / 2) / tau, where c is m = 1 - y f clipped to [0, tau]."""
         m = 1 - y * f
-        c = np.clip(m, 0, self.tau)
+        c = _clipped(m, self.tau)
         return (c / self.tau) * (np.maximum(m, 0) - c / 2)
 
     def gradient(self, y: Array, f: Array) -> Array:
         """Return -y c / tau, where c is 1 - y f clipped to [0, tau]."""
-        return -y * (np.clip(1 - y * f, 0, self.tau) / self.tau)
+        return -y * (_clipped(1 - y * f, self.tau) / self.tau)
 
     def curvature(self, y: Array, f: Array) -> Array:
         """Return 1 / tau where 1 - y f lies between 0 and tau, else 0."""
@@ -305,17 +305,22 @@ class SmoothTube(Loss):
     def value(self, y: Array, f: Array) -> Array:
         """Return c (r - c / 2) / tau, where c is r = |y - f| - epsilon clipped to [0, tau]."""
         r = np.abs(y - f) - self.epsilon
-        c = np.clip(r, 0, self.tau)
+        c = _clipped(r, self.tau)
         return (c / self.tau) * (np.maximum(r, 0) - c / 2)
 
     def gradient(self, y: Array, f: Array) -> Array:
         """Return sign(f - y) c / tau, where c is |y - f| - epsilon clipped to [0, tau]."""
-        return np.sign(f - y) * (np.clip(np.abs(y - f) - self.epsilon, 0, self.tau) / self.tau)
+        return np.sign(f - y) * (_clipped(np.abs(y - f) - self.epsilon, self.tau) / self.tau)
 
     def curvature(self, y: Array, f: Array) -> Array:
         """Return 1 / tau where |y - f| - epsilon lies between 0 and tau, else 0."""
         r = np.abs(y - f) - self.epsilon
         return ((r >= 0) & (r <= self.tau)) / self.tau
+
+
+def _clipped(values: Array, most: float) -> Array:
+    """Return values between 0 and a number. NumPy's clip takes twice as long for a few."""
+    return np.minimum(np.maximum(values, 0.0), most)
 
 
 _LOSSES: tuple[type[Loss], ...] = (Hinge, SmoothHinge, Logistic, L1, EpsilonInsensitive)

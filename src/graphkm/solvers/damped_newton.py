@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._threads import blas_threads_for
 
@@ -175,8 +175,10 @@ def solve_matrix(H: NDArray[np.float64], g: Vector) -> Vector:
     >>> solve_matrix(np.array([[3.0]]), np.array([8.0]))
     array([2.])
     """
-    H[np.diag_indices_from(H)] += 1.0
-    return cho_solve((safe_cholesky(H), True), g, check_finite=False)
+    if not len(H):
+        return g
+    H.flat[:: len(H) + 1] += 1.0
+    return np.asarray(dpotrs(safe_cholesky(H), g, lower=1)[0])
 
 
 def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -192,9 +194,9 @@ def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
     if not np.isfinite(largest):
         raise OverflowError("C or C_graph is so large that J overflows; pass smaller ones.")
     while True:
-        try:
-            lifted = A + lift * np.eye(len(A)) if lift else A
-            with blas_threads_for(*A.shape):
-                return np.asarray(cholesky(lifted, lower=True, check_finite=False))
-        except LinAlgError:
-            lift = max(10 * lift, 1e-15 * largest)
+        lifted = A + lift * np.eye(len(A)) if lift else A
+        with blas_threads_for(*A.shape):
+            factor, failed = dpotrf(lifted, lower=1, clean=1)
+        if not failed:
+            return np.asarray(factor)
+        lift = max(10 * lift, 1e-15 * largest)

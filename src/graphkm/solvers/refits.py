@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .._threads import blas_threads_for
 from ..losses import Loss
 from .damped_newton import DampedNewton
 from .terms import LabelTerms
@@ -44,13 +45,14 @@ def refit_scores(
     """
     found = []
     scale = float(np.abs(targets).mean()) or 1.0
-    for train, test in folds:
-        scores = np.empty((len(test), targets.shape[1]))
-        for column, y in enumerate(targets[train].T):
-            terms = LabelTerms(phi[train], y, costs[train], loss)
-            fit = DampedNewton(terms, phi.shape[1], scale, _TOL)
-            while not fit.done and fit.n_iter < _STEPS:
-                fit.step()
-            scores[:, column] = phi[test] @ fit.v
-        found.append(scores)
+    with blas_threads_for(*phi.shape):
+        for train, test in folds:
+            scores = np.empty((len(test), targets.shape[1]))
+            for column, y in enumerate(targets[train].T):
+                terms = LabelTerms(phi[train], y, costs[train], loss)
+                fit = DampedNewton(terms, phi.shape[1], scale, _TOL)
+                while not fit.done and fit.n_iter < _STEPS:
+                    fit.step()
+                scores[:, column] = phi[test] @ fit.v
+            found.append(scores)
     return np.concatenate(found)
