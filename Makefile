@@ -19,14 +19,18 @@ RESULTS ?= out/quick
 # The Python of `make test-cuda`: one with CuPy, and this package installed.
 CUDA_PYTHON ?= $(BIN)/python
 
-.PHONY: demo test test-slow test-cuda test-isa mutants lint bench reproduce report docs sanitize \
-	release-check clean
+.PHONY: demo test test-long test-slow test-cuda test-isa mutants lint bench reproduce report docs \
+	sanitize release-check clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
 
 test: lint
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not long"
+
+# Tests that take seconds each: they start and kill processes, or fit many models.
+test-long: $(VENV)/test.stamp
+	$(PYTEST) -m "long and not slow"
 
 test-slow: $(VENV)/test.stamp
 	$(PYTEST) -m slow

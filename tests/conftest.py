@@ -49,6 +49,9 @@ def pytest_configure(config):
         "markers", "slow: minutes, or one of many combinations; run by make test-slow"
     )
     config.addinivalue_line(
+        "markers", "long: seconds, for processes or many fits; run by make test-long"
+    )
+    config.addinivalue_line(
         "markers", "xdist_group(name): tests that run one after another in one process"
     )
     if config.pluginmanager.hasplugin("hypothesispytest"):

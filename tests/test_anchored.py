@@ -252,6 +252,7 @@ def test_copies_of_models_from_blocks_know_all_rows(fitted, tmp_path):
         assert len(other.transduction_) == len(y)
 
 
+@pytest.mark.long
 def test_a_mapped_file_is_read_in_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr("graphkm.gkm.blocks._NUMBERS", 2**17)
     n, d = 100_000, 64

@@ -302,6 +302,7 @@ class TestFlow:
 
 
 class TestModels:
+    @pytest.mark.long
     @pytest.mark.parametrize(("labels", "least"), [(10, 0.08), (40, 0.02)])
     def test_clouds_in_many_dimensions(self, labels, least):
         """Neighbours are found by chance there, and a kernel machine needs many more labels."""
@@ -317,6 +318,7 @@ class TestModels:
             gains.append(model.score(X[500:], truth[500:]) - alone.score(X[500:], truth[500:]))
         assert np.mean(gains) > least
 
+    @pytest.mark.long
     @pytest.mark.parametrize("n", [MOST, MOST + 1])
     def test_both_sides_of_the_largest_number_of_nodes(self, n):
         """Beyond it eigenvectors are those of all pairs of landmarks."""
@@ -341,6 +343,7 @@ class TestModels:
         gain = model.score(X[-500:], truth[-500:]) - alone.score(X[-500:], truth[-500:])
         assert gain > 0.03
 
+    @pytest.mark.long
     def test_both_sides_of_the_reach_of_labels(self):
         """Beyond it, fields have a strength."""
         n = MOST + 100

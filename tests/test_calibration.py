@@ -168,6 +168,7 @@ def test_folds():
 # ---------------------------------------------------------------------- every classifier
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("y", [Y, Y_THREE], ids=["two", "three"])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_every_classifier_has_probabilities(name, y):
@@ -185,6 +186,7 @@ def test_every_classifier_has_probabilities(name, y):
         np.testing.assert_allclose(model.predict_log_proba(X), np.log(P), rtol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["newton", "field", "sgd", "sums", "search", "laplacian"])
 def test_class_weights_do_not_shift_the_base_rate(name):
     rng = np.random.default_rng(0)
@@ -202,6 +204,7 @@ def test_class_weights_do_not_shift_the_base_rate(name):
     assert model.predict(rows).mean() > P.mean() + 0.05  # decisions are moved on purpose
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_few_labels(name):
     few = np.full(300, -1)
@@ -296,6 +299,7 @@ def test_streams(solver, tmp_path):
 # ---------------------------------------------------------------------- copies, files, ONNX
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_copies_and_files_remember(name, tmp_path):
     model = fitted(name, Y_THREE)

@@ -239,6 +239,7 @@ def run_python(text, *arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 def test_a_write_that_the_system_cuts_short(tmp_path):
     """A limit on the size of files: the system itself stops the write half-way."""
@@ -262,6 +263,7 @@ def test_a_write_that_the_system_cuts_short(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 def test_a_read_only_folder(tmp_path):
     """Permissions do not hold the superuser, who becomes somebody else first."""

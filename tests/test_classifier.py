@@ -59,6 +59,7 @@ def labelled(two):
 # ---------------------------------------------------------------------- the minimum
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["explicit", "implicit"])
 @pytest.mark.parametrize("loss", ["hinge", "smooth_hinge", "logistic"])
 def test_without_graph_it_is_the_kernel_machine(loss, step, classifier, labelled):
@@ -75,6 +76,7 @@ def test_intercept_adds_one_to_the_kernel(classifier, labelled):
     np.testing.assert_allclose(clf.decision_function(X), f, atol=0.01)
 
 
+@pytest.mark.long
 def test_scale_of_the_loss_is_that_of_svc(classifier, two):
     """With the intercept inside the kernel, SVC solves the same problem but for its bias."""
     X = np.vstack([two.X, -two.X])  # symmetric, so that the bias of SVC is 0
@@ -85,6 +87,7 @@ def test_scale_of_the_loss_is_that_of_svc(classifier, two):
     np.testing.assert_allclose(clf.decision_function(X), svc.decision_function(X), atol=0.02)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_scale_of_the_graph_term(p, classifier, two):
     """J = 1/2 ||w||^2 + C sum loss + C_graph (l / |E|) sum mu |f_u - f_v|^p, to the letter."""
@@ -496,6 +499,7 @@ def test_random_state(classifier, two):
     assert not np.array_equal(model(None), model(None))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("graph", ["knn", "full", "bipartite", "epsilon"])
 def test_threads_do_not_change_a_bit(graph, storage, classifier):
@@ -613,6 +617,7 @@ def test_everything_labelled_needs_no_graph(classifier, two):
     np.testing.assert_array_equal(clf.dual_coef_, none.dual_coef_)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("graph", ["full", "bipartite", "knn"])
 def test_edge_sampling_has_the_same_minimum(graph, classifier, two):
     kwargs = {"graph": graph, "C_graph": 5.0, "max_iter": 100_000, "precision": "double"}

@@ -65,6 +65,7 @@ def run_example(example, folder):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "example"),
     [(name, example) for name in COMMANDS for example in examples(name) if name != "label"],
@@ -79,6 +80,7 @@ def test_examples_run(name, example, workshop):
         assert isinstance(json.loads(done.stdout), dict)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("example", examples("label"))
 def test_the_labelling_page_opens_and_ends_with_ctrl_c(example, workshop):
     pytest.importorskip("starlette")
@@ -157,6 +159,7 @@ def test_wrong_usage_ends_with_2():
         assert run(*arguments) == 2
 
 
+@pytest.mark.long
 def test_debug_shows_where_an_error_comes_from(tmp_path):
     with pytest.raises(FileNotFoundError):
         main(["--debug", "train", str(tmp_path / "no.csv"), str(tmp_path / "m.gkm")])
@@ -167,6 +170,7 @@ def test_debug_shows_where_an_error_comes_from(tmp_path):
     assert done.returncode == 3
 
 
+@pytest.mark.long
 def test_progress_is_for_terminals_only(workshop):
     arguments = ["-m", "graphkm.cli", "search", "few_labels.csv"]
     quiet = process(*arguments[2:], folder=workshop)
@@ -187,6 +191,7 @@ def test_progress_is_for_terminals_only(workshop):
     assert done.returncode == 0 and b"search" in shown and b"fold" in shown
 
 
+@pytest.mark.long
 def test_summaries_are_plain_lines_in_a_pipe_and_wrap_in_a_terminal(workshop):
     arguments = ["evaluate", "moons.gkm", "test_rows.csv"]
     piped = process(*arguments, folder=workshop, COLUMNS="30", FORCE_COLOR="1", TERM="xterm")
@@ -209,6 +214,7 @@ def test_summaries_are_plain_lines_in_a_pipe_and_wrap_in_a_terminal(workshop):
     assert len(shown) > len(lines) and max(map(len, shown)) <= 30
 
 
+@pytest.mark.long
 def test_a_closed_pipe_is_no_error_to_speak_of(workshop):
     command = f"{shlex.quote(sys.executable)} -m graphkm.cli predict moons.gkm new_rows.csv"
     done = subprocess.run(

@@ -54,6 +54,7 @@ def predicted(folder):
     return read_predictions(folder / "out.csv")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "flags", "inside", "more"),
     [
@@ -95,6 +96,7 @@ def test_predictions_are_those_of_python(folder, kind, flags, inside, more, caps
     assert accuracy == pytest.approx(np.mean(whole.predict(X[200:]) == names[200:]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "flags", "inside"),
     [
@@ -138,6 +140,7 @@ def test_a_sentence_tells_what_the_graph_bought(folder, capsys):
     )
 
 
+@pytest.mark.long
 def test_a_graph_that_does_not_help_is_said_not_to(tmp_path, capsys):
     X = np.random.default_rng(0).normal(size=(200, 12))
     y = [str(int(row[0] > 0)) if k < 100 else "" for k, row in enumerate(X)]
@@ -186,6 +189,7 @@ def test_a_logistic_regression_of_numbers_is_refused(folder, capsys):
     assert "--model logistic knows classes only" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_sparse_rows(tmp_path, capsys):
     X, y, _ = moons(200, 60)
     codes = [0 if value == "" else 1 + (value == "cat") for value in y]

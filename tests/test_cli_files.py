@@ -62,6 +62,7 @@ def test_all_formats_give_the_same_model(tmp_path, new):
         np.testing.assert_array_equal(found[name][1], scores)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pack", [gzip, bz2, lzma])
 @pytest.mark.parametrize("kind", ["csv", "libsvm", "parquet"])
 def test_compressed_files(tmp_path, pack, kind):
@@ -74,6 +75,7 @@ def test_compressed_files(tmp_path, pack, kind):
     assert (tmp_path / "a.gkm").read_bytes() == (tmp_path / "b.gkm").read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["csv", pytest.param("libsvm", marks=pytest.mark.slow)])
 def test_standard_input(tmp_path, kind):
     write = {"csv": write_csv, "libsvm": write_libsvm}[kind]

@@ -179,6 +179,7 @@ def test_search_tells_what_the_library_found(folder, capsys):
     )
 
 
+@pytest.mark.long
 def test_search_of_numbers_in_folds(tmp_path, curve, capsys):
     y = ["" if np.isnan(value) else repr(float(value)) for value in curve.y]
     write_csv(tmp_path / "few.csv", curve.X, y)
@@ -295,6 +296,7 @@ def test_export_to_onnx(folder):
     assert list(labels) == [row[0] for row in predicted(folder)[1]]
 
 
+@pytest.mark.long
 def test_the_same_bytes_again_and_from_a_process(folder):
     for name in ("a.gkm", "b.gkm"):
         assert run("train", folder / "few.csv", folder / name, "--seed", "3") == 0

@@ -110,6 +110,7 @@ def test_numbers(tmp_path, rows, capsys):
     assert found["prequential_mean_absolute_error"] == pytest.approx(np.mean(errors))
 
 
+@pytest.mark.long
 def test_standard_input(tmp_path, path, flags):
     # Nothing in a pipe can be read twice: the classes are those of the first chunk, or named.
     flags = [*map(str, flags), "--scale", "none"]
@@ -149,6 +150,7 @@ def interrupted(folder, path, flags, signal_number, wait_for):
         return arguments, job.wait(), job.stderr.read()
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("signals")
 def test_a_killed_stream_goes_on_and_ends_with_the_same_bytes(tmp_path, path, flags):
     stopped = interrupted(tmp_path, path, flags, signal.SIGKILL, "m.gkm.checkpoint.previous")
@@ -162,6 +164,7 @@ def test_a_killed_stream_goes_on_and_ends_with_the_same_bytes(tmp_path, path, fl
     assert (tmp_path / "m.gkm").read_bytes() == (tmp_path / "whole.gkm").read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("signals")
 def test_ctrl_c_says_how_to_go_on(tmp_path, path, flags):
     _, code, printed = interrupted(tmp_path, path, flags, signal.SIGINT, "m.gkm.checkpoint")

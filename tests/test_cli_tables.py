@@ -323,6 +323,7 @@ def test_what_may_be_an_identifier_or_a_mark_is_noted(folder, capsys):
     assert told["classes"] == ["bad", "good"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flags", [("--model", "forest"), ("--model", "kernel")])
 def test_other_models_and_commands(folder, capsys, flags):
     pytest.importorskip("skops")
@@ -371,6 +372,7 @@ def test_columns_are_judged_by_both_files(folder, capsys):
     assert run("predict", folder / "m.gkm", folder / "more.csv") == 0
 
 
+@pytest.mark.long
 def test_a_table_from_standard_input(folder):
     text = (folder / "shop.csv").read_text()
     done = process("train", "-", folder / "m.gkm", *FLAGS, stdin=text)

@@ -126,6 +126,7 @@ def iterate(n, K, n_threads):
     return [solution, residual, direction, image, *sums]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("K", COLUMNS)
 def test_any_number_of_threads_gives_the_same_bits(K):
     one = iterate(10_007, K, 1)

@@ -142,6 +142,7 @@ class TestHeldOut:
         X, y, _ = rings(60, 40)
         assert corrected(estimator).fit(X, y).held_out_by_ == "out-of-fold"
 
+    @pytest.mark.long
     def test_own_machine_leaves_one_out(self):
         X, y, _ = rings()
         assert GraphCorrectedClassifier().fit(X, y).held_out_by_ == "out-of-fold"
@@ -272,6 +273,7 @@ class TestChoice:
         np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
         np.testing.assert_allclose(model.predict_proba(X), model.estimator_.predict_proba(X))
 
+    @pytest.mark.long
     @pytest.mark.parametrize("labels", [50, pytest.param(200, marks=pytest.mark.slow)])
     def test_noise_is_safe(self, labels):
         lost = []
@@ -288,6 +290,7 @@ class TestChoice:
             )
         assert np.mean(lost) <= 0.005
 
+    @pytest.mark.long
     @pytest.mark.parametrize("labels", [50, pytest.param(200, marks=pytest.mark.slow)])
     def test_labels_without_any_rule_are_safe(self, labels):
         lost = []
@@ -361,6 +364,7 @@ class TestChoice:
 
 
 class TestScikitLearn:
+    @pytest.mark.long
     def test_grid_search_reaches_into_both(self):
         X, _, truth = rings(120)
         grid = {"estimator__C": [0.1, 1.0], "graph__n_neighbors": [3, 8]}
@@ -400,6 +404,7 @@ class TestScikitLearn:
                 sparse.predict_proba(rows), dense.predict_proba(X + 0.02), atol=1e-5
             )
 
+    @pytest.mark.long
     @pytest.mark.parametrize("n_jobs", [1, 2])
     @pytest.mark.parametrize("graph", ["knn", "anchors"])
     def test_same_seed_same_bits(self, graph, n_jobs):
@@ -423,6 +428,7 @@ class TestScikitLearn:
 
 
 class TestLabels:
+    @pytest.mark.long
     @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, "?"])
     def test_text_and_missing_labels(self, missing):
         X, y, truth = rings()
@@ -441,6 +447,7 @@ class TestLabels:
             corrected().fit(X, 2 * truth - 1)
         assert corrected(unlabeled=None).fit(X, 2 * truth - 1).classes_.tolist() == [-1, 1]
 
+    @pytest.mark.long
     def test_rows_of_weight_zero_do_not_count(self):
         X, y, truth = rings()
         weights = np.ones(300)

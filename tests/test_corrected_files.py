@@ -80,6 +80,7 @@ def assert_same(model, loaded, rows):
     assert (loaded.field_ is None) == (model.field_ is None)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:.*too few to judge")
 @pytest.mark.parametrize("rows", [X, SPARSE, X.astype(np.float32)], ids=["dense", "csr", "single"])
 @pytest.mark.parametrize("labels", ["many", "few"])
@@ -101,6 +102,7 @@ def test_everything_comes_back(tmp_path, name, labels, rows):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.long
 def test_models_with_and_without_a_field_are_among_them():
     fields = [clone(model).fit(X, y).field_ for model, y in MODELS.values()]
     assert any(field is None for field in fields) and any(field is not None for field in fields)

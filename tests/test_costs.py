@@ -24,6 +24,7 @@ def moons(labels=20, seed=0):
     return X, np.where(np.arange(400) < labels, truth, -1), truth
 
 
+@pytest.mark.long
 def test_where_the_graph_misleads_it_is_left_out():
     ours, usual, alone = [], [], []
     for seed in range(6):

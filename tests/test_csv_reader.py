@@ -218,6 +218,7 @@ def read_some(text, features, label=None, on_bad_row="error", **options):
         return joined(table.columns(Some(features, label), header=False, **options)[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("features", [[0], [4, 0], [3, 1, 2], [5, 4, 3, 2, 1, 0], [2, 5]])
 @pytest.mark.parametrize("label", [None, 6])
 def test_skipping_columns_is_reading_all_and_dropping_some(features, label):
@@ -341,6 +342,7 @@ def fuzz(n_files, seed):
     assert n_compared > 0.2 * n_files
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::graphkm.io.BadRowWarning")
 def test_mutated_files():
     fuzz(2000, seed=0)

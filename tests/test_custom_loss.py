@@ -109,6 +109,7 @@ def test_a_custom_loss_learns_from_a_stream(two, classifier):
     )
 
 
+@pytest.mark.long
 def test_the_smooth_tube_is_learnt_by_every_solver(curve):
     """Both solvers minimise the same J; the stochastic one comes close to its minimum."""
     common = {"loss": SmoothTube(0.05, 0.5), "C": 1.0, "C_graph": 0.01, "gamma": 0.5}

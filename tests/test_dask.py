@@ -82,6 +82,7 @@ def test_partitions_do_not_matter(rows):
     )
 
 
+@pytest.mark.long
 def test_workers_do_not_matter(client):
     X, y, _ = moons()
     wanted = local_model(X, y)
@@ -149,6 +150,7 @@ def test_the_own_machines(kind):
     assert model.to_local().score(X, compared) > 0.8
 
 
+@pytest.mark.long
 def test_quantities(client):
     X, y, _ = moons()
     y = np.where(y >= 0, np.sin(3 * X[:, 0]), np.nan)
@@ -204,6 +206,7 @@ def test_the_scheduler_that_is_asked_for_is_taken(client):
     np.testing.assert_array_equal(answers, local_model(X, y).predict(X))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", ["dask", "distributed"])
 def test_a_missing_package_is_named(missing):
     code = f"import sys; sys.modules[{missing!r}] = None; import graphkm.dask"
@@ -215,6 +218,7 @@ def test_a_missing_package_is_named(missing):
 # ------------------------------------------------------------------ kinds of collections
 
 
+@pytest.mark.long
 def test_frames_keep_names_and_index(client):
     X, y, _ = moons()
     names = np.array(["no", "yes"], dtype=object)
@@ -295,6 +299,7 @@ def test_parquet(tmp_path):
         model.fit(dd.from_pandas(frame, npartitions=2), table["label"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["classes", "quantities"])
 def test_scores(kind, client):
     X, y, truth = moons()
@@ -328,6 +333,7 @@ def wide_moons(block_info=None):
     return X if block_info is None else X[slice(*block_info[None]["array-location"][0])]
 
 
+@pytest.mark.long
 def test_a_large_model_enters_a_graph_by_its_name(client):
     """Anchors of 16 MB; Dask warns of graphs beyond 10, and warnings are errors here."""
     rows = da.map_blocks(wide_moons, chunks=((1100, 1100), (1000,)), dtype=float)

@@ -47,6 +47,7 @@ def local_fits(X, y, seed=0, **more):
     }
 
 
+@pytest.mark.long
 def test_candidates_are_those_of_local_fits():
     X, y, truth = moons(n_labeled=60)
     fits = local_fits(X, y)
@@ -110,6 +111,7 @@ def test_the_local_model_is_an_ordinary_one(tmp_path):
     assert search.cv_results_["param_n_anchors"].dtype == object  # a word among the numbers
 
 
+@pytest.mark.long
 def test_partitions_workers_and_numpy_give_the_same(client):
     X, y, _ = moons()
     search = GKMClassifierCV(

@@ -222,6 +222,7 @@ def test_two_processes_download_once(tmp_path):
     assert names(tmp_path) == ["tiny"]
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("signals")
 def test_killed_process_leaves_neither_the_name_nor_a_lock(tmp_path):
     home = Home(GOOD, ["stall"])

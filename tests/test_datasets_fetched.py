@@ -74,6 +74,7 @@ def test_sizes_cover_the_catalogue():
     assert {info.name for info in datasets.list_datasets()} == set(_SIZES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", _SIZES)
 def test_sizes_classes_and_ranges(fetch, name):
     rows, features, counts = _SIZES[name]
@@ -136,6 +137,7 @@ def test_scaling_agrees_with_published_scaled_files(fetch, name, file):
     np.testing.assert_array_equal(y, labels > 0)
 
 
+@pytest.mark.long
 def test_covtype_with_all_its_classes_and_raw(fetch):
     bunch = fetch("covtype", binary=False, scaled=False)
     np.testing.assert_array_equal(

@@ -21,6 +21,7 @@ def data_file(name):
     return path
 
 
+@pytest.mark.long
 def test_g50c_official_splits(classifier):
     """Two Gaussians in 50 dimensions, 50 labels, Bayes error 5 %."""
     with lzma.open(data_file("g50c_lds.mat.xz")) as file:

@@ -54,6 +54,7 @@ def test_every_example_is_tested():
     assert {path.stem for path in EXAMPLES.glob("*.py")} <= tests
 
 
+@pytest.mark.long
 def test_two_moons(run, tmp_path):
     one_draw = run("two_moons").split("mean of ten draws")[0].rsplit("\n", 1)[0]
     alone = numbers(one_draw, "SVC, labelled points only")[0]

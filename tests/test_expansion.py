@@ -397,6 +397,7 @@ def test_mixed_sparse_and_dense(matrix, dtype):
             assert (np.abs(f.scores(queries) - expected) <= bound).all(), name
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
 def test_wide_sparse_data_needs_little_memory():
     """A dense copy of these rows would need 8 GB; the process may have 600 MB more."""

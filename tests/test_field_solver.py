@@ -39,6 +39,7 @@ def model(digits):
     return GKMClassifier(solver="field", random_state=0).fit(X, y)
 
 
+@pytest.mark.long
 def test_it_is_the_corrected_machine(digits, model):
     """The same as the meta-estimator around the same kernel machine."""
     X, y, _ = digits
@@ -105,6 +106,7 @@ def test_two_classes_have_one_score(digits):
     assert small.dual_coef_.shape[0] == 1
 
 
+@pytest.mark.long
 def test_class_weights_reach_both(digits):
     X, y, _ = digits
     plain = GKMClassifier(solver="field", random_state=0).fit(X, y)
@@ -114,6 +116,7 @@ def test_class_weights_reach_both(digits):
     assert fewer[1] < fewer[0]
 
 
+@pytest.mark.long
 def test_files_keep_it_whole(digits, model, tmp_path):
     X, y, _ = digits
     save_model(model, tmp_path / "model")
@@ -129,6 +132,7 @@ def test_files_keep_it_whole(digits, model, tmp_path):
     assert again.unlabeled_gain_ == search.unlabeled_gain_
 
 
+@pytest.mark.long
 def test_exports_say_what_they_lose(digits, model, tmp_path):
     with pytest.warns(UserWarning, match=r"LIBSVM has no form for a field.* % of the training"):
         to_libsvm(model, tmp_path / "model", labels="codes")
@@ -159,6 +163,7 @@ def test_neither_quantities_nor_streams(digits):
         GKMClassifier(solver="field").partial_fit(X[:150], y[:150])
 
 
+@pytest.mark.long
 def test_a_stream_forgets_the_field_of_a_fit():
     X, truth = make_moons(3000, noise=0.1, random_state=0)
     y = np.where(np.arange(3000) < 100, truth, -1)

@@ -523,6 +523,7 @@ def test_commands_write_into_pipes_and_through_links(folder):
     assert (folder / "latest").is_symlink() and (folder / "m.gkm.previous").is_file()
 
 
+@pytest.mark.long
 @posix
 def test_dev_null_stays_a_device(folder):
     """As a user who could not replace it, should the code ever try to."""
@@ -600,6 +601,7 @@ def test_models_need_a_file(folder, capsys):
         assert "this needs a file" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @posix
 def test_rows_that_can_be_read_only_once(folder):
     """A named pipe is as good as standard input."""

@@ -93,6 +93,7 @@ OUTLINE = "getComputedStyle(document.activeElement).outlineStyle"
 ARGUMENTS = ("rows.csv", "--out", "labels.csv", "--classes", "cat,dog")
 
 
+@pytest.mark.long
 def test_ten_rows_by_keys_undo_kill_and_train(rows, tab):
     folder, names = rows
     given = {}
@@ -193,6 +194,7 @@ def test_mouse_map_and_history(rows, tab):
         page.close()
 
 
+@pytest.mark.long
 def test_hostile_cells_are_text(tmp_path, tab):
     lines = [f'"{k}","{HOSTILE[k % 5].replace(chr(34), chr(34) * 2)}"' for k in range(20)]
     (tmp_path / "rows.csv").write_text("x,<b>name</b>\n" + "\n".join(lines) + "\n")
@@ -234,6 +236,7 @@ def test_two_tabs_follow_each_other(rows, tab):
         other.close()
 
 
+@pytest.mark.long
 def test_another_page_cannot_read_or_answer(rows, tab, chromium, tmp_path):
     folder, _ = rows
     other = tmp_path / "other"

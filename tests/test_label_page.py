@@ -35,6 +35,7 @@ def page(table):
         yield opened
 
 
+@pytest.mark.long
 def test_answers_survive_a_kill_and_a_model_is_trained_from_the_file(table):
     folder, names = table
     arguments = ("rows.csv", "--out", "labels.csv", "--classes", "cat,dog")
@@ -79,6 +80,7 @@ def plants(n=80, seed=0):
     return lines, kinds
 
 
+@pytest.mark.long
 def test_a_table_of_words_and_gaps_from_the_page_to_predictions(tmp_path):
     lines, kinds = plants()
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
@@ -107,6 +109,7 @@ def test_a_table_of_words_and_gaps_from_the_page_to_predictions(tmp_path):
         assert np.mean([line[1] for line in found] == kinds) > 0.9
 
 
+@pytest.mark.long
 def test_a_table_without_names_whose_first_column_is_the_label(tmp_path):
     X, y, names = moons(60, 20)
     lines = [f"{label or '?'},{a!r},{b!r}" for label, (a, b) in zip(y, X.tolist(), strict=True)]
@@ -121,6 +124,7 @@ def test_a_table_without_names_whose_first_column_is_the_label(tmp_path):
     assert np.mean([line[0] for line in read_predictions(out)[1]] == names) > 0.8
 
 
+@pytest.mark.long
 def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
     X, y, names = moons(200, 20)
     write_csv(tmp_path / "known.csv", X, y)
@@ -154,6 +158,7 @@ def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
         assert not (tmp_path / "l.csv").exists()
 
 
+@pytest.mark.long
 def test_two_tabs_see_the_same_state(table):
     folder, names = table
     with label_page(folder, "rows.csv", "--out", "tabs.csv", "--classes", "cat,dog") as page:
@@ -278,6 +283,7 @@ def test_nothing_outside_the_static_folder_is_served(page):
         assert status == 404 and b"Starlette" not in found
 
 
+@pytest.mark.long
 def test_images_come_from_the_folder_only(tmp_path):
     Image = pytest.importorskip("PIL.Image")
     (tmp_path / "data").mkdir()
@@ -334,6 +340,7 @@ def test_wrong_usage(table, capsys, monkeypatch, arguments, code, words):
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_labels_of_the_file_count_and_a_mark_is_none(tmp_path):
     X, _, names = moons(60, 0)
     write_csv(tmp_path / "rows.csv", X, [*names[:20], *["-1"] * 40])
@@ -344,6 +351,7 @@ def test_labels_of_the_file_count_and_a_mark_is_none(tmp_path):
         assert all(row >= 20 for row in state["queue"])
 
 
+@pytest.mark.long
 def test_the_extra_is_named_where_it_is_missing(tmp_path):
     write_csv(tmp_path / "rows.csv", np.eye(3)[:, :2])
     (tmp_path / "starlette.py").write_text("raise ImportError('no', name='starlette')")

@@ -69,6 +69,7 @@ def is_clear(model, rows):
 # ---------------------------------------------------------------- written for svm-predict
 
 
+@pytest.mark.long
 @needs_libsvm
 @pytest.mark.parametrize("rows", [X, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])

@@ -409,6 +409,7 @@ def fuzz(n_files, seed):
     assert 0.05 * n_files < n_read < 0.95 * n_files  # mutations neither harmless nor all fatal
 
 
+@pytest.mark.long
 def test_mutated_files():
     fuzz(1000, seed=0)
 

@@ -93,6 +93,7 @@ MODELS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [X, SPARSE, np.asfortranarray(X, np.float32)])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_estimator_comes_back(tmp_path, name, rows):

@@ -113,6 +113,7 @@ def test_any_scoring_works(scoring, classifier, three):
         np.testing.assert_allclose(found, by_hand)
 
 
+@pytest.mark.long
 def test_grid_search(three):
     y = np.array([None if c < 0 else "abc"[c] for c in three.y], dtype=object)
     search = GridSearchCV(

@@ -508,6 +508,7 @@ SHARES = """
 """
 
 
+@pytest.mark.long
 @needs_two_cores
 @forms
 def test_threads_are_used_for_large_products_only(form):
@@ -587,6 +588,7 @@ def test_there_is_one_to_compare_with():
         assert instruction_set() == "neon"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("isa", others())
 def test_instruction_sets_agree(isa, by_default):
     other = computed(isa)
@@ -664,6 +666,7 @@ LONG = """
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 @pytest.mark.parametrize("threads", [1, 2])
 @forms

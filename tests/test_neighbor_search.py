@@ -108,6 +108,7 @@ def test_duplicates_are_neighbours_and_a_row_is_not_its_own(method, d):
 # ---------------------------------------------------------------- approximate
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("make", [lambda: clusters(d=8), clusters, lambda: clusters(d=300), wide])
 def test_approximate_finds_nearly_all(make, dtype, capfd):
@@ -181,6 +182,7 @@ def test_approximate_in_any_unit_and_place(scale):
     assert recall(X, near, 10) >= 0.95
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [clusters, wide])
 def test_approximate_does_not_depend_on_threads(make):
     pytest.importorskip("faiss")

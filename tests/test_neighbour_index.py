@@ -50,6 +50,7 @@ def clusters(n=4000, d=20, seed=0):
 # ---------------------------------------------------------------- exact
 
 
+@pytest.mark.long
 @forms
 @precisions
 @pytest.mark.parametrize(("n", "d", "k"), [(2, 1, 1), (40, 9, 39), (300, 9, 7), (900, 40, 10)])
@@ -182,6 +183,7 @@ def test_sparse_rows_without_entries():
 # ---------------------------------------------------------------- approximate
 
 
+@pytest.mark.long
 @precisions
 def test_one_index_serves_both_searches(dtype, monkeypatch):
     pytest.importorskip("faiss")

@@ -564,6 +564,7 @@ def test_weights_scale_the_losses_with_a_graph(batch, two):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("p", [1, 1.5, 2, 3])
 def test_both_solvers_minimise_the_same(p, batch, classifier, two):
     options = {"C_graph": 0.5, "p": p, "normalized": False, "degree": 1}
@@ -656,6 +657,7 @@ def test_repeated_rows_are_one_row_of_the_kernel(batch, two):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"degree": 1, "p": 1.5}])
 def test_a_graph_in_parts(options, batch, three):
     X = np.vstack([three.X, three.X[:20] + 30])
@@ -673,6 +675,7 @@ def test_a_vertex_without_edges(batch, two):
     assert np.isfinite(clf.decision_function(two.X)).all()
 
 
+@pytest.mark.long
 def test_sparse_is_dense(batch, three):
     X = np.where(np.abs(three.X) < 0.5, 0.0, three.X)
     for kernel in ("rbf", "laplacian", "poly", "linear", "cosine"):
@@ -710,6 +713,7 @@ def test_callback_sees_steps_and_stops(batch, three):
     assert np.isfinite(clf.decision_function(three.X)).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"p": 1, "degree": 1}, {"degree": 3}])
 def test_verbose_shows_progress_on_stderr(options, batch, two, capsys):
     batch(verbose=0, **options).fit(two.X, two.y)
@@ -738,6 +742,7 @@ def test_copies_and_clones(batch, three):
     assert len(clf.support_) == 50
 
 
+@pytest.mark.long
 def test_the_seed_decides_the_landmarks(batch, three):
     def support(seed):
         return batch(n_landmarks=40, random_state=seed).fit(three.X, three.y).support_
@@ -769,6 +774,7 @@ def test_the_graph_helps_on_two_moons_untuned():
     assert np.mean(accuracy[None]) > 0.95
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("p", [1, 1.5, 2, 3])
 def test_default_costs_learn_something_at_any_p(p, two, curve):
     assert GKMClassifier(smoothness=p).fit(two.X, two.y).score(two.X, two.truth) > 0.7
@@ -829,6 +835,7 @@ def rows_of(n, n_labeled):
     return X, y
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("n", "n_labeled", "options", "newton"),
     [

@@ -102,6 +102,7 @@ def test_probabilities_by_class():
     assert p[True] == pytest.approx(wrapped.estimator.predict_proba(X[:1])[0, 1])
 
 
+@pytest.mark.long
 def test_progressive_evaluation_agrees_with_prequential(classifier):
     """river tests before it trains, one row at a time; so does `prequential` on such chunks."""
     stream = list(zip(ROWS[:200], TRUTH[:200].tolist(), strict=True))

@@ -56,6 +56,7 @@ def until(last):
 # ---------------------------------------------------------------- going on
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("every", [1, 170, 10**6])
 @pytest.mark.parametrize("last", [1, 7, N_CHUNKS - 1])
 def test_a_run_goes_on_from_its_checkpoint(tmp_path, uninterrupted, last, every, model):
@@ -151,6 +152,7 @@ def late_difference():
     return ((X + (i == 6), y) for i, (X, y) in enumerate(chunks()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", [np.asarray, csr_array])
 @pytest.mark.parametrize(
     "other", [other_rows, other_order, other_labels, hidden_labels, late_difference]
@@ -254,6 +256,7 @@ def can_mount(folder):
         return False
 
 
+@pytest.mark.long
 def test_a_disk_that_is_full_for_a_while(tmp_path, uninterrupted, kind):
     """A real one: the checkpoint before survives, and with space again the run goes on."""
     if not can_mount(tmp_path):
@@ -293,6 +296,7 @@ def assert_unharmed(path, uninterrupted):
     assert {p.name for p in path.parent.iterdir()} <= {"a", "a.previous"}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.xdist_group("signals")
 def test_killed_processes_leave_no_trace(tmp_path, uninterrupted, kind):

@@ -258,6 +258,7 @@ def test_parts_survive_the_fit(two):
     assert all(after[name] is before[name] for name in before)
 
 
+@pytest.mark.long
 def test_grid_search(two):
     search = GridSearchCV(
         GKMClassifier(graph=KNN(), solver=Newton(), random_state=0),
@@ -299,6 +300,7 @@ def test_parts_of_a_searching_estimator(two):
 # ---------------------------------------------------------------- shorthands
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "short", "part"),
     [

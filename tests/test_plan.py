@@ -75,6 +75,7 @@ CASES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("kind", [GKMClassifier, GKMRegressor])
 def test_after_a_fit_nothing_is_open(kind, name, two, curve):
@@ -91,6 +92,7 @@ def test_after_a_fit_nothing_is_open(kind, name, two, curve):
         assert model.C_ == plan.C
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("kind", [GKMClassifier, GKMRegressor])
 def test_the_plan_is_the_truth(kind, name, two, curve):

@@ -79,6 +79,7 @@ def test_the_commands_work(tmp_path, monkeypatch):
     assert np.mean(predicted == names) > 0.8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: page.stem)
 def test_the_code_of_the_pages(page, tmp_path, monkeypatch):
     if page.stem == "table_tutorial" and not (DATA / "a1a.libsvm.bz2").exists():

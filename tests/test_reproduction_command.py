@@ -21,6 +21,7 @@ def run(*arguments):
     return 0
 
 
+@pytest.mark.long
 def test_run_then_report(tmp_path, capsys):
     out = str(tmp_path / "results")
     assert run("run", "graph", "--quick", "--out", out) == 0
@@ -72,6 +73,7 @@ def test_options_that_cannot_be_are_wrong_usage(options, message, capsys):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_command_is_a_program():
     root = Path(__file__).resolve().parents[1]
     command = [sys.executable, "-m", "reproduction", "--help"]
@@ -90,6 +92,7 @@ def test_settings_of_another_run_are_refused(tmp_path, capsys):
     assert "other settings" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_without_files_and_network_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GRAPHKM_DATA", str(tmp_path / "empty"))
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")

@@ -24,6 +24,7 @@ def data_folder(monkeypatch):
     monkeypatch.setenv("GRAPHKM_DATA", str(folder))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("data_folder")
 def test_gkm_learns_the_small_sets(tmp_path):
     protocol = Protocol.named("quick")

@@ -81,6 +81,7 @@ def test_too_slow_is_over_the_limit(tmp_path):
     assert row["status"] == OVER
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's here")
 def test_too_large_did_not_fit(tmp_path):
     small = Protocol.named("quick", memory_limit=3e7)
@@ -116,6 +117,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     assert not (tmp_path / "running.lock").exists()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 @pytest.mark.xdist_group("signals")
 def test_a_killed_run_goes_on(tmp_path):

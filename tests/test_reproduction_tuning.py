@@ -24,6 +24,7 @@ def rows():
     return X[:200], hide_labels(truth[:200], 0.7, random_state=0), X[200:], truth[200:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("as_printed", [False, True])
 @pytest.mark.parametrize(
     "name", ["gkm-hinge-p1", "gkm-logistic-p2", "gkm-hinge-p3", "gkm-no-graph"]

@@ -221,6 +221,7 @@ def test_finds_the_sine(sine):
     np.testing.assert_array_equal(search.transduction_[::6], truth[::6])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [
@@ -341,6 +342,7 @@ def scored_by_hand(model, X, y, folds, weight=None, **given):
     return np.mean(scores)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("p", "weighted"),
     [(2, False), (2, True), pytest.param(1.5, False, marks=pytest.mark.slow), (1.5, True)],
@@ -397,6 +399,7 @@ def test_costs_of_another_p_are_in_units_of_the_kernel(moons):
         assert found == pytest.approx([10, 100, 10, 100, 1, 1000, 0.1])
 
 
+@pytest.mark.long
 def test_folds_pass_over_rows_of_weight_zero(moons):
     X, y, _ = moons
     first, rest = np.flatnonzero(y == 0)[0], np.flatnonzero(y >= 0)
@@ -421,6 +424,7 @@ def test_folds_pass_over_rows_of_weight_zero(moons):
     assert single.best_score_ > 0.5
 
 
+@pytest.mark.long
 def test_p_one_is_searched_on_folds(moons, sine):
     X, y, truth = moons
     options = {"Cs": [10.0], "C_graphs": [1.0], "graphs": [(5, 2), (5, 3)]}
@@ -433,6 +437,7 @@ def test_p_one_is_searched_on_folds(moons, sine):
     assert search.score(X, truth) > 0.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "searches"),
     [
@@ -515,6 +520,7 @@ def test_one_target(sine):
 # ---------------------------------------------------------------- kinds of input
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cv", [None, 3])
 def test_text_labels(cv, moons):
     X, y, _ = moons
@@ -530,6 +536,7 @@ def test_text_labels(cv, moons):
     assert marked.best_params_ == numbers.best_params_
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cv", [None, 3])
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix])
 def test_sparse_rows(storage, cv, moons):
@@ -634,6 +641,7 @@ def test_bad_parameters(kind, options, message, sine):
         make(**options).fit(X, y)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"cv": 5}, {"p": 1}])
 def test_folds_of_a_single_target_are_refused(options, sine):
     X, y, _ = sine
@@ -733,6 +741,7 @@ def test_scores_pass_over_unlabelled_rows(moons):
     assert search.n_iter_ == search.best_estimator_.n_iter_ > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cv", [None, 3])
 def test_verbose(cv, moons, capsys):
     X, y, _ = moons
@@ -766,6 +775,7 @@ def contradictions(estimator):
     return expected
 
 
+@pytest.mark.long
 @parametrize_with_checks(
     [
         classifier_cv(**_FAST, random_state=0),
@@ -836,6 +846,7 @@ def uneven():
     return X, np.where(rng.permutation(400) < 60, truth, -1), truth
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [
@@ -869,12 +880,14 @@ def test_a_scorer_of_ones_own():
     assert set.union(*asked) == {0, 1}
 
 
+@pytest.mark.long
 def test_regressors_have_scorers_too(sine):
     X, y, _ = sine
     search = GKMRegressorCV(scoring="neg_mean_absolute_error", random_state=0, **SMALL).fit(X, y)
     assert -0.3 < search.best_score_ < 0
 
 
+@pytest.mark.long
 def test_classes_count_as_they_are_by_default():
     X, y, _ = uneven()
     assert GKMClassifierCV().searched().class_weight is None
@@ -885,6 +898,7 @@ def test_classes_count_as_they_are_by_default():
     assert np.mean(usual.predict(X)) < np.mean(equal.predict(X))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [{"cv": 3}, {"cv": 3, "Cs": [1.0, 10.0, 100.0]}, {"cv": 2, "gammas": [0.1, 1.0], "Cs": [1.0]}],

@@ -449,6 +449,7 @@ LONG = """
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 @pytest.mark.xdist_group("signals")
 def test_ctrl_c_stops_the_steps():

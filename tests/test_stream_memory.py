@@ -83,6 +83,7 @@ def measured(*arguments):
     return sizes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("half_life", [0, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["sgd", "sums"])
 def test_python_and_numpy_keep_nothing_of_a_chunk(kind, half_life):
@@ -90,6 +91,7 @@ def test_python_and_numpy_keep_nothing_of_a_chunk(kind, half_life):
     assert min(np.diff(measured(kind, half_life, "traced"))) < 8 * CHUNKS
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"),
     reason="needs the malloc of glibc 2.33 or later",

@@ -237,6 +237,7 @@ def run(program, **options):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "packed", ["", ".gz", *(pytest.param(name, marks=pytest.mark.slow) for name in (".bz2", ".xz"))]
 )
@@ -255,6 +256,7 @@ def test_standard_input(packed):
     assert b"standard input can be read only once" in done.stderr
 
 
+@pytest.mark.long
 def test_parquet_needs_a_file():
     program = "from graphkm.online import read_stream\nlist(read_stream('-', format='parquet'))"
     assert b"Save it to a file first" in run(program, input=as_parquet()).stderr
@@ -280,6 +282,7 @@ print(n_rows * len(line), tracemalloc.get_traced_memory()[1])
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("format", "line"),
     [

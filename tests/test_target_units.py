@@ -40,6 +40,7 @@ MODELS = {
 LONG = ("folds", "p1")  # they take seconds
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(m, marks=pytest.mark.slow if m in LONG else ()) for m in MODELS]
 )
@@ -113,6 +114,7 @@ def test_weights_count_in_the_units():
     np.testing.assert_allclose(again.predict(X), found, atol=1e-4)
 
 
+@pytest.mark.long
 def test_hidden_targets_are_predicted_as_well_as_shown():
     """Where a constant epsilon and C had R^2 0.08 and 0.02."""
     X, truth = make_friedman1(900, n_features=5, random_state=0)
@@ -160,6 +162,7 @@ def stream(y, size, **changes):
     return model
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("factor", "shift", "size"),
     [(*unit, size) for unit, size in zip(UNITS, [60, 7, 1, 60, 7, 1, 60], strict=True)],

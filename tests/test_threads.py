@@ -95,6 +95,7 @@ def is_small(shape):
     return shape[0] * shape[1] ** 2 <= LIMIT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_small_problems_are_factorised_on_one_thread(name, watch):
     fit(name)
@@ -103,6 +104,7 @@ def test_small_problems_are_factorised_on_one_thread(name, watch):
     assert watch.threads() == 2  # what it was before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_large_matrices_are_factorised_on_all_threads_and_small_ones_on_one(
     name, watch, monkeypatch

@@ -94,6 +94,7 @@ def smaller(monkeypatch):
         monkeypatch.setattr(module, name, getattr(module, name) // 5)
 
 
+@pytest.mark.long
 @every_kind
 def test_rows_beyond_landmarks(kind, smaller):
     assert_no_jump(scores(kind, (500, 501), (50, 50)), landmarks_or_field)
@@ -109,6 +110,7 @@ def test_rows_beyond_landmarks_with_a_loss(kind, smaller):
     assert_no_jump(scores(kind, (500, 501), (50, 50), **smooth(kind)), landmarks_or_field)
 
 
+@pytest.mark.long
 @every_kind
 def test_many_labels(kind, smaller):
     assert_no_jump(scores(kind, (450, 450), (200, 201)), method)
@@ -119,6 +121,7 @@ def test_many_labels_beyond_landmarks(kind, smaller):
     assert_no_jump(scores(kind, (600, 600), (100, 101), **smooth(kind)), method)
 
 
+@pytest.mark.long
 @every_kind
 def test_more_labels_beyond_landmarks(kind, smaller, monkeypatch):
     monkeypatch.setattr(newton, "_SOME", 333)
