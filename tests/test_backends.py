@@ -150,6 +150,34 @@ def test_rows_near_each_other_are_told_apart(backend, d, tight):
     np.testing.assert_allclose(d2[some], distances[:, 1:], rtol=1e-9)
 
 
+@pytest.mark.parametrize("k", [1, 10, 64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["outlier", "line", "copies", "groups far apart"])
+def test_what_single_precision_cannot_tell_is_found(backend, kind, dtype, k):
+    """Rows whose distances are less than the rounding of their norms in single precision."""
+    if not backend.searches(10**6, 8):
+        pytest.skip("graphs search on the processor by themselves")
+    n, rng = 9001, np.random.default_rng(0)
+    X = rows(n, 1 if kind == "line" else 140, 0, np.float64)
+    if kind == "outlier":
+        X[17] = 1e6 if dtype == np.float32 else 1e12
+    elif kind == "copies":
+        X = np.repeat(X[: n // 100 + 1], 100, axis=0)[:n]
+    elif kind == "groups far apart":
+        X += rng.choice([-3000.0, 3000.0], size=(n, 1))
+    X = X.astype(dtype)
+    near, d2 = backend.search(X).nearest(None, k)
+    some = np.append(rng.choice(n, 200, replace=False), 17)
+    exact = X.astype(np.float64)
+    squares = np.array([np.square(exact - q).sum(axis=1) for q in exact[some]])
+    chosen = np.take_along_axis(squares, near[some], axis=1)
+    squares[np.arange(len(some)), some] = np.inf
+    np.testing.assert_allclose(d2[some], np.sort(squares, axis=1)[:, :k], rtol=1e-9)
+    np.testing.assert_allclose(d2[some], chosen, rtol=1e-9)
+    assert (near[some] != some[:, None]).all()
+    assert all(len(set(row)) == k for row in near[some].tolist())
+
+
 @pytest.mark.parametrize("order", ["drawn", "sorted"])
 def test_ties_go_to_the_first_rows(backend, order):
     if not backend.searches(10**6, 4):

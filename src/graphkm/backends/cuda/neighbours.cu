@@ -1,4 +1,5 @@
-// The order of rows that were proposed as neighbours: by their distances in double precision.
+// Distances in double precision: of all rows, or of those that were proposed as neighbours, and the
+// order of these.
 //
 // Macro given at compilation: NUMBER (float or double), the type of the rows.
 
@@ -45,4 +46,64 @@ extern "C" __global__ void sorted_neighbours(const int* found, const double* squ
     least[place] = square[j];
     best[place] = number[j];
   }
+}
+
+#define QUERIES 128
+#define ROWS 16     // rows of a tile
+#define COLUMNS 16  // their columns that are loaded together
+
+// The k nearest rows of every query among the rows of this block's part, in any order; -1 where
+// there are fewer. Q holds queries by columns, (d, m). Query q is row own[q] itself, which is not
+// its neighbour, or no row if that is -1. k is at most 64. One thread per query.
+extern "C" __global__ void __launch_bounds__(QUERIES)
+    nearest_of_all(const NUMBER* Q, long m, const NUMBER* S, long n, int d, const int* own, int k,
+                   int* found) {
+  __shared__ double2 tile[COLUMNS][ROWS / 2];
+  double* numbers = reinterpret_cast<double*>(tile);
+  double least[64];
+  int number[64];
+  long q = (long)blockIdx.x * QUERIES + threadIdx.x;
+  bool real = q < m;
+  int itself = real ? own[q] : -1, kept = 0;
+  long share = (n + gridDim.y - 1) / gridDim.y;
+  long first = share * blockIdx.y, last = first + share < n ? first + share : n;
+  for (long s0 = first; s0 < last; s0 += ROWS) {
+    double sum[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) sum[r] = 0.0;
+    for (int c0 = 0; c0 < d; c0 += COLUMNS) {
+      __syncthreads();
+      for (int i = threadIdx.x; i < ROWS * COLUMNS; i += QUERIES) {
+        int r = i / COLUMNS, c = i % COLUMNS;
+        bool there = s0 + r < last && c0 + c < d;
+        numbers[c * ROWS + r] = there ? (double)S[(s0 + r) * d + c0 + c] : 0.0;
+      }
+      __syncthreads();
+      int width = d - c0 < COLUMNS ? d - c0 : COLUMNS;
+      for (int c = 0; c < width; c++) {
+        double x = real ? (double)Q[(c0 + c) * m + q] : 0.0;
+#pragma unroll
+        for (int r = 0; r < ROWS; r += 2) {
+          double2 pair = tile[c][r / 2];
+          double one = x - pair.x, other = x - pair.y;
+          sum[r] += one * one;
+          sum[r + 1] += other * other;
+        }
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+      if (s0 + r >= last || s0 + r == itself || (kept == k && !(sum[r] < least[k - 1]))) continue;
+      int place = kept < k ? kept++ : k - 1;
+      for (; place > 0 && sum[r] < least[place - 1]; place--) {
+        least[place] = least[place - 1];
+        number[place] = number[place - 1];
+      }
+      least[place] = sum[r];
+      number[place] = (int)(s0 + r);
+    }
+  }
+  if (real)
+    for (int j = 0; j < k; j++)
+      found[(q * gridDim.y + blockIdx.y) * k + j] = j < kept ? number[j] : -1;
 }

@@ -17,8 +17,10 @@ _QUEUE = 1024  # candidates that wait to be put into lists
 _BUSY = 0.9  # share of the card that must be at work
 _BLOCK = 2**18  # queries searched at a time
 _WIDE = 128  # columns from which products, not lists, take most of the time
-_PILOT = 4096  # queries that show whether rough distances do
-_WORTH = 0.75  # share of queries that rough distances must settle
+_PILOT = 4096  # queries that show which distances do
+_WORTH = 0.75  # share of queries that distances must settle
+_SAMPLE = 4096  # rows that show where the middle is
+_FAR = 64.0  # squared distance of an outlier from the middle, in units of the median
 _ROUGH_LISTS = 4  # lists of a query, at least: each reaches far into its part of the rows
 _MOST_LISTS = 32  # lists of a query, at most
 
@@ -26,7 +28,7 @@ _MOST_LISTS = 32  # lists of a query, at most
 @dataclass(frozen=True)
 class _Queries:
     given: Any  # as they came
-    rows: Any  # around the mean of the rows, in single precision
+    rows: Any  # around the middle of the rows, in single precision
     squares: Any  # their squared norms
     own: Any  # the row that a query is itself, -1 for none
 
@@ -37,13 +39,13 @@ class _Queries:
 class CudaSearch:
     """Rows on the card, whose nearest rows are found by brute force.
 
-    Candidates are found by distances in single precision, from rows around their mean. Distances
-    in double precision, between the rows as they are, decide.
+    Candidates are found by distances in single precision, from rows around their middle. Distances
+    in double precision, between the rows as they are, decide. No row outside of a query's list is
+    nearer than the list reaches, less the largest rounding error. Where that does not prove the
+    neighbours, all distances are computed in double precision.
 
     Rough distances, of one product on tensor cores instead of three, come first if rows are wide.
-    No row outside of a query's list is nearer than the list reaches, less the largest rounding
-    error. Where that does not prove the neighbours, the query is searched again. Where it seldom
-    does, rough distances are left out.
+    The first queries show which kinds of distances seldom prove anything. These are left out.
 
     Parameters
     ----------
@@ -56,8 +58,8 @@ class CudaSearch:
     def __init__(self, rows: NDArray[Any]) -> None:
         self._cupy = require_card()
         given = on_card(rows, rows.dtype, rows.shape[1])
-        self._mean = given.mean(axis=0, dtype=np.float64).astype(rows.dtype)
-        self._unit = _unit(float(abs(given - self._mean).max()))
+        self._middle = self._middle_of(given)
+        self._unit = _unit(float(abs(given - self._middle).max()))
         self._all = self._queries(given, self._cupy.arange(len(given), dtype=np.int32))
         self._largest = float(self._all.squares.max())
 
@@ -94,39 +96,79 @@ class CudaSearch:
             asked = self._queries(queries, cupy.full(len(queries), -1, np.int32))
         m = len(asked.given)
         near, d2 = cupy.empty((m, k), np.int64), cupy.empty((m, k), np.float64)
-        rough, lists = asked.rows.shape[1] >= _WIDE, max(_ROUGH_LISTS, self._lists(m))
+        ways = [self._by_fine_distances, self._by_all_distances]
+        if asked.rows.shape[1] >= _WIDE:
+            ways.insert(0, self._by_rough_distances)
         for start, stop in ((0, _PILOT), (_PILOT, m)):
-            some = slice(start, min(stop, m))
-            unsure = cupy.arange(m)[some]
-            if rough and len(unsure):
-                near[some], d2[some], sure = self._by_rough_distances(asked.take(some), k, lists)
-                rough = float(sure.mean()) > _WORTH
+            unsure = cupy.arange(start, min(stop, m))
+            for way in list(ways):
+                if not len(unsure):
+                    break
+                near[unsure], d2[unsure], sure = way(asked.take(unsure), k)
+                if float(sure.mean()) < _WORTH:
+                    ways.remove(way)
                 unsure = unsure[~sure]
-            if len(unsure):
-                again = asked.take(unsure)
-                found, _ = self._candidates(again, k, self._lists(len(unsure)))
-                near[unsure], d2[unsure] = self._in_order(again.given, found, k)
         return near, d2
 
+    def _middle_of(self, given: Any) -> Any:
+        """Return the mean of rows, of which outliers are left out.
+
+        A single one would move it so far away that the others had no digits left.
+        """
+        cupy = self._cupy
+        sample = given[:: -(-len(given) // _SAMPLE)].astype(np.float64)
+        away = sample - cupy.median(sample, axis=0)
+        squares = cupy.square(away / _unit(float(abs(away).max()))).sum(axis=1)
+        return sample[squares <= _FAR * cupy.median(squares)].mean(axis=0).astype(given.dtype)
+
     def _queries(self, given: Any, own: Any) -> _Queries:
-        """Return queries with their rows around the mean.
+        """Return queries with their rows around the middle.
 
         The unit of these keeps the norms in range, whatever the unit of the rows is.
         """
         cupy = self._cupy
         table = cupy.zeros((len(given), padded(given.shape[1])), np.float32)
-        table[:, : given.shape[1]] = (given - self._mean) / self._unit
+        table[:, : given.shape[1]] = (given - self._middle) / self._unit
         return _Queries(given, table, cupy.einsum("ij,ij->i", table, table), own)
 
-    def _by_rough_distances(self, asked: _Queries, k: int, lists: int) -> tuple[Any, Any, Any]:
-        """Return the nearest rows, their squared distances, and of which queries this is sure."""
-        found, reach = self._candidates(asked, k, lists, ROUGH=1)
+    # Three ways to the nearest rows, their squared distances, and of which queries these are sure.
+
+    def _by_rough_distances(self, asked: _Queries, k: int) -> tuple[Any, Any, Any]:
+        lists = max(_ROUGH_LISTS, self._lists(len(asked.given)))
+        # Each factor of a product is rounded by 2**-11 of itself.
+        return self._proved(asked, k, 2.0**-9, *self._candidates(asked, k, lists, ROUGH=1))
+
+    def _by_fine_distances(self, asked: _Queries, k: int) -> tuple[Any, Any, Any]:
+        lists = self._lists(len(asked.given))
+        return self._proved(asked, k, 0.0, *self._candidates(asked, k, lists))
+
+    def _by_all_distances(self, asked: _Queries, k: int) -> tuple[Any, Any, Any]:
+        cupy, n, m = self._cupy, len(self._all.given), len(asked.given)
+        lists, columns = self._lists(m), cupy.ascontiguousarray(asked.given.T)
+        found = cupy.empty((m, lists * k), np.int32)
+        number = "float" if columns.dtype == np.float32 else "double"
+        function = kernel("neighbours.cu", "nearest_of_all", NUMBER=number)
+        sizes = np.int64(m), self._all.given, np.int64(n), np.int32(columns.shape[0])
+        function((-(-m // TILE), lists), (TILE,), (columns, *sizes, asked.own, np.int32(k), found))
+        return *self._in_order(asked.given, found, k), cupy.ones(m, bool)
+
+    def _proved(
+        self, asked: _Queries, k: int, rounding: float, found: Any, reach: Any
+    ) -> tuple[Any, Any, Any]:
+        """Return the nearest of the candidates, and of which queries the lists prove them.
+
+        A row nearer than the k-th candidate has a norm of at most ||q|| plus that distance. For
+        norms a and b, rounded products err by a share `rounding` of a b, and rounded sums by a
+        share of a^2 + b^2 that grows with the number of columns.
+        """
+        cupy = self._cupy
         near, d2 = self._in_order(asked.given, found, k)
-        # Each factor of a product is rounded by 2**-11 of itself. Sums are rounded, too.
-        squares = asked.squares.astype(np.float64)
-        error = 2.0**-9 * self._cupy.sqrt(squares * self._largest)
-        error += 2.0**-22 * asked.rows.shape[1] * (squares + self._largest)
-        return near, d2, d2[:, -1] / self._unit**2 < reach.min(axis=1) - error
+        farthest = d2[:, -1] / self._unit / self._unit
+        own = asked.squares.astype(np.float64)
+        other = cupy.minimum((cupy.sqrt(own) + cupy.sqrt(farthest)) ** 2, self._largest)
+        error = rounding * cupy.sqrt(own * other)
+        error += 2.0**-22 * (asked.rows.shape[1] + 16) * (own + other)
+        return near, d2, farthest < reach.min(axis=1) - error
 
     def _lists(self, m: int) -> int:
         """Return among how many blocks the rows are dealt, if there are m queries."""
