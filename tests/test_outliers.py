@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from graphkm import SGD, Full, GKMClassifier, Newton, Power
+from graphkm import SGD, Full, GKMClassifier, GKMRegressor, Newton, Power
 from graphkm.expansion import KernelExpansion
-from graphkm.kernels import SquaredExponential
+from graphkm.kernels import SquaredExponential, resolve_gamma, without_outliers
 
 
 def with_outlier(size):
@@ -35,6 +35,53 @@ def test_a_fit_warns_and_stays_finite(precision, size, solver):
     with pytest.warns(UserWarning, match="inexact"):
         model.fit(X, y)
     assert np.abs(model.decision_function(X[:60])).max() < 30
+
+
+@pytest.mark.filterwarnings("ignore")  # of far rows, and of a part of the graph without labels
+@pytest.mark.parametrize("solver", ["sgd", "newton"])
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e12])
+@pytest.mark.parametrize("gamma", ["spread", 1.0])
+def test_an_unlabeled_outlier_changes_nothing_far_away(gamma, size, solver):
+    """Its only edges lead to rows of which it is no neighbour."""
+    X, y = with_outlier(size)
+    model = GKMClassifier(1.0, 0.1, gamma=gamma, solver=solver, random_state=0)
+    model.set_params(smoothness=Power(normalized=False))
+    without = model.fit(X[:60], y[:60]).predict(X[:60])
+    assert (model.fit(X, y).predict(X[:60]) == without).mean() > 0.95
+
+
+@pytest.mark.filterwarnings("ignore")  # of far rows, and of a part of the graph without labels
+def test_regression_with_an_outlier():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.uniform(-2, 2, (200, 2)), [[1e7, -1e7]]])
+    truth = np.sin(2 * X[:, 0])
+    y = np.where(np.arange(201) < 80, truth, np.nan)
+    found = GKMRegressor(random_state=0).fit(X, y).predict(X[:200])
+    assert np.corrcoef(found, truth[:200])[0, 1] > 0.95
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("n", [19, 20, 61, 5000])
+def test_outliers_are_few_and_far(form, n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    plain = resolve_gamma("spread", form(X))
+    assert without_outliers(form(X)).shape == X.shape
+    few = n // 20
+    X[:few] = 1e5 * rng.normal(size=(few, 3))
+    assert without_outliers(form(X)).shape[0] == n - few
+    assert resolve_gamma("spread", form(X)) == pytest.approx(plain, rel=0.5)
+    X[: few + 1] = 1e5  # one more is a group of rows
+    assert without_outliers(form(X)).shape == X.shape
+
+
+def test_clusters_and_copies_are_no_outliers():
+    tight = np.repeat([[0.0], [100.0]], [60, 40], axis=0)
+    tight += 0.001 * np.random.default_rng(0).normal(size=(100, 1))
+    assert len(without_outliers(tight)) == 100
+    copies = np.append(np.zeros(99), 5.0)[:, None]
+    assert len(without_outliers(copies)) == 100
+    assert resolve_gamma("spread", copies) == pytest.approx(1 / copies.var())
 
 
 @pytest.mark.parametrize("solver", ["sgd", "newton"])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from .backends import active, as_centres, make_store, query_rows
-from .kernels import Kernel
+from .kernels import Kernel, without_outliers
 
 _ROWS = 8192  # rows of a large X converted at once
 
@@ -256,6 +256,8 @@ class KernelExpansion:
 def mean_row(kernel: Kernel, X: Any) -> NDArray[Any] | None:
     """Return the mean row where centring keeps digits: dense rows of a stationary kernel.
 
+    Outliers do not count. One may move the mean so far away that the others lose their digits.
+
     Examples
     --------
     >>> from graphkm.kernels import SquaredExponential
@@ -264,4 +266,4 @@ def mean_row(kernel: Kernel, X: Any) -> NDArray[Any] | None:
     """
     if issparse(X) or X.shape[0] == 0 or not kernel.stationary:
         return None
-    return np.asarray(X.mean(axis=0, dtype=np.float64)).astype(X.dtype)
+    return np.asarray(without_outliers(X).mean(axis=0, dtype=np.float64)).astype(X.dtype)

@@ -37,6 +37,9 @@ Rows: TypeAlias = Any  # two-dimensional: an ndarray, a csr_matrix or a csr_arra
 
 _TILE = 64  # rows a user's function sees at once when only the diagonal is wanted
 _BLOCK = 1 << 20  # entries converted to float64 at once
+_SAMPLE = 4096  # rows that show where the middle is
+_ONE_OF = 20  # rows of which one may be an outlier
+_FAR = 64.0  # squared distance of an outlier from the middle, in units of the farthest other row's
 
 
 @dataclass(frozen=True)
@@ -339,9 +342,9 @@ def resolve_gamma(gamma: Literal["spread", "scale", "auto"] | float, X: Rows) ->
     """Turn a gamma into a number.
 
     "spread" is one over the sum of the columns' variances. That is 2 over the mean squared
-    distance of two rows. It is 1 if all rows are equal. "scale" and "auto" are those of
-    `sklearn.svm.SVC`: 1 / (d Var(X)), with the variance of all entries around their common
-    mean, and 1 / d. On standardised columns all three are the same.
+    distance of two rows. It is 1 if all rows are equal. Outliers do not count. "scale" and "auto"
+    are those of `sklearn.svm.SVC`: 1 / (d Var(X)), with the variance of all entries around their
+    common mean, and 1 / d. On standardised columns all three are the same.
 
     Examples
     --------
@@ -361,6 +364,35 @@ def resolve_gamma(gamma: Literal["spread", "scale", "auto"] | float, X: Rows) ->
         return 1.0 / (X.shape[1] * variance) if variance else 1.0
     _check_positive("gamma", gamma)
     return float(gamma)
+
+
+def without_outliers(X: Rows) -> Rows:
+    """Return X without the few rows that are far from all others; X itself if there are none.
+
+    These are at most one of twenty rows, and more than eight times as far from the middle as any
+    other. The middle is the median of every column, or 0 if X is sparse.
+
+    Examples
+    --------
+    >>> X = np.append(np.arange(40.0), 1e9)[:, None]
+    >>> float(without_outliers(X).max())
+    39.0
+    """
+    n = X.shape[0]
+    if n < _ONE_OF:
+        return X
+    if issparse(X):
+        squares = _squared_norms(X)
+    else:
+        middle = np.median(X[:: -(-n // _SAMPLE)], axis=0).astype(np.float64)
+        step = max(1, _BLOCK // max(1, X.shape[1]))
+        with np.errstate(over="ignore"):
+            parts = (X[i : i + step] - middle for i in range(0, n, step))
+            squares = np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts])
+    place = n - 1 - n // _ONE_OF
+    limit = _FAR * np.partition(squares, place)[place]
+    far = squares > limit if limit > 0 else np.zeros(n, bool)
+    return X[~far] if far.any() else X
 
 
 def _check_positive(name: str, value: float) -> None:
@@ -386,6 +418,7 @@ def _variance(X: Rows) -> float:
 
 def _spread(X: Rows) -> float:
     """Return the sum of the columns' variances, without a float64 copy of X."""
+    X = without_outliers(X)
     n = X.shape[0]
     mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
     if issparse(X):
