@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 import graphkm
 from dask_rows import cut, moons
@@ -146,14 +147,19 @@ def test_sparse_rows():
 
 @IN_PLACE
 def test_more_labels_than_choose_alpha():
-    """Beyond 10,000 labels a sample chooses; kernel values are in single precision."""
+    """Beyond 10,000 labels a sample chooses; kernel values are in single precision.
+
+    There, sums by two threads of BLAS differ visibly from those by one.
+    """
     X, y, _ = moons(13_000, 11_000)
-    wanted = local(KernelRidgeClassifierCV([3.0], n_landmarks=200, random_state=0, n_jobs=1), X, y)
-    model = GKMClassifier(gamma=3.0, n_landmarks=200, **ABOUT).fit(*cut(X, y, 3000))
+    machine = KernelRidgeClassifierCV([3.0], n_landmarks=200, random_state=0, n_jobs=1)
+    with threadpool_limits(1):
+        wanted = local(machine, X, y)
+        model = GKMClassifier(gamma=3.0, n_landmarks=200, **ABOUT).fit(*cut(X, y, 3000))
     mine, other = model.estimator_, wanted.estimator_
     np.testing.assert_array_equal(mine.support_vectors_, other.support_vectors_)
     assert mine.alpha_ == other.alpha_
-    np.testing.assert_allclose(mine.held_out_, other.held_out_, atol=1e-3)
+    np.testing.assert_allclose(mine.held_out_, other.held_out_, atol=1e-4)
     assert np.mean(model.to_local().predict(X) == wanted.predict(X)) > 0.9995
 
 

@@ -210,7 +210,7 @@ def wait_for_half(home, *processes):
         assert all(process.poll() is None for process in processes)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_download_once(tmp_path):
     home = Home(GOOD, ["stall"])
     with serve(home) as url, child(url, tmp_path) as one, child(url, tmp_path) as two:

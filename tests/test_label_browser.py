@@ -119,7 +119,7 @@ def test_ten_rows_by_keys_undo_kill_and_train(rows, tab):
     assert run("train", folder / "labels.csv", folder / "m.gkm") == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_everything_by_keyboard_alone(rows, tab):
     folder, _ = rows
     with label_page(folder, "rows.csv", "--out", "labels.csv") as server:
@@ -157,7 +157,7 @@ def test_everything_by_keyboard_alone(rows, tab):
         page.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_mouse_map_and_history(rows, tab):
     folder, names = rows
     with label_page(folder, *ARGUMENTS) as server:
@@ -222,7 +222,7 @@ def test_hostile_cells_are_text(tmp_path, tab):
         page.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_tabs_follow_each_other(rows, tab):
     folder, _ = rows
     with label_page(folder, *ARGUMENTS) as server:
@@ -270,7 +270,7 @@ def test_another_page_cannot_read_or_answer(rows, tab, chromium, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [412, 1300])
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_fits_and_can_be_read(page_for_looks, tab, width, scheme):
     page = tab(page_for_looks.address, width=width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

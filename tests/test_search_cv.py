@@ -362,7 +362,7 @@ def test_folds_are_fits_on_folds(weighted, p, moons):
     assert len(number.cv_results_["params"]) == len(candidates)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_folds_take_kernels_and_affinities_whole(moons):
     X, y, _ = moons
     squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
@@ -865,7 +865,7 @@ def test_what_is_asked_for_is_what_is_scored(options):
         assert alone or search.best_score_ == scores.max()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_scorer_of_ones_own():
     X, y, _ = uneven()
     asked = []

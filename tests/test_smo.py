@@ -263,7 +263,7 @@ def test_terms_must_be_finite(part):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.slow
+@pytest.mark.long
 def test_shrinking_and_cache_do_not_change_the_answer(dtype, sparse):
     X, y = two_classes(1500, 5, 3)
     rows = csr_array(X) if sparse else X

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from ._spread import without_outliers
 from .backends import active, as_centres, make_store, query_rows
-from .kernels import Kernel, without_outliers
+from .kernels import Kernel
 
 _ROWS = 8192  # rows of a large X converted at once
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._spread import without_outliers
 from .modules import STAGES, TILE, TILE_BYTES, kernel, multiprocessors, require_card
 from .rows import on_card, padded
 
@@ -19,8 +20,7 @@ _BLOCK = 2**18  # queries searched at a time
 _WIDE = 128  # columns from which products, not lists, take most of the time
 _PILOT = 4096  # queries that show which distances do
 _WORTH = 0.75  # share of queries that distances must settle
-_SAMPLE = 4096  # rows that show where the middle is
-_FAR = 64.0  # squared distance of an outlier from the middle, in units of the median
+_SAMPLE = 256  # rows that show where the middle is
 _ROUGH_LISTS = 4  # lists of a query, at least: each reaches far into its part of the rows
 _MOST_LISTS = 32  # lists of a query, at most
 
@@ -58,7 +58,10 @@ class CudaSearch:
     def __init__(self, rows: NDArray[Any]) -> None:
         self._cupy = require_card()
         given = on_card(rows, rows.dtype, rows.shape[1])
-        self._middle = self._middle_of(given)
+        # An outlier would move the middle so far away that the others had no digits left.
+        few = without_outliers(rows[:: -(-len(rows) // _SAMPLE)])
+        middle = few.mean(axis=0, dtype=np.float64)
+        self._middle = self._cupy.asarray(middle.astype(rows.dtype))
         self._unit = _unit(float(abs(given - self._middle).max()))
         self._all = self._queries(given, self._cupy.arange(len(given), dtype=np.int32))
         self._largest = float(self._all.squares.max())
@@ -109,17 +112,6 @@ class CudaSearch:
                     ways.remove(way)
                 unsure = unsure[~sure]
         return near, d2
-
-    def _middle_of(self, given: Any) -> Any:
-        """Return the mean of rows, of which outliers are left out.
-
-        A single one would move it so far away that the others had no digits left.
-        """
-        cupy = self._cupy
-        sample = given[:: -(-len(given) // _SAMPLE)].astype(np.float64)
-        away = sample - cupy.median(sample, axis=0)
-        squares = cupy.square(away / _unit(float(abs(away).max()))).sum(axis=1)
-        return sample[squares <= _FAR * cupy.median(squares)].mean(axis=0).astype(given.dtype)
 
     def _queries(self, given: Any, own: Any) -> _Queries:
         """Return queries with their rows around the middle.
