@@ -9,8 +9,7 @@ from scipy.spatial.distance import pdist
 
 import graphkm._memory as memory
 from flat import build_graph
-from graphkm import GKMClassifier
-from graphkm import kernels as kernels_module
+from graphkm import GKMClassifier, _spread
 from graphkm.graphs import Edges, ListedGraph
 from graphkm.graphs import laplacian as laplacian_module
 from graphkm.graphs.laplacian import edge_laplacian, laplacian_matrix, power_form, vertex_scales
@@ -119,7 +118,7 @@ def test_spread_is_the_sum_of_variances(storage, dtype, monkeypatch):
     # Twice one over the mean squared distance of two rows, each with itself counted.
     mean = 2 * (pdist(X.astype(float)) ** 2).sum() / 50**2
     assert expected == pytest.approx(2 / mean)
-    monkeypatch.setattr(kernels_module, "_BLOCK", 20)  # entries looked at together
+    monkeypatch.setattr(_spread, "_BLOCK", 20)  # entries looked at together
     assert resolve_gamma("spread", storage(X)) == pytest.approx(expected, rel=rtol)
 
 

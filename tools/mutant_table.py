@@ -50,9 +50,15 @@ MUTANTS = [
         ("return (_squared_norms(X) > 0).astype", "return (_squared_norms(X) >= 0).astype"),
     ),
     *_of(
-        "src/graphkm/kernels.py",
+        "src/graphkm/_spread.py",
         "test_laplacian.py",
         ("squares - n * float(mean @ mean)", "squares - float(mean @ mean)"),
+    ),
+    *_of(
+        "src/graphkm/_spread.py",
+        "test_outliers.py",
+        ("place = n - 1 - n // _ONE_OF", "place = n - 1"),
+        ("squares > limit if limit > 0 else", "squares > limit if limit >= 0 else"),
     ),
     *_of(
         "src/graphkm/objective.py",
