@@ -19,8 +19,8 @@ RESULTS ?= out/quick
 # The Python of `make test-cuda`: one with CuPy, and this package installed.
 CUDA_PYTHON ?= $(BIN)/python
 
-.PHONY: demo test test-long test-slow test-cuda test-isa mutants lint bench reproduce report docs \
-	sanitize release-check clean
+.PHONY: demo test test-long test-slow test-cuda test-isa mutants lint bench accuracy tables \
+	reproduce report docs sanitize release-check clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
@@ -61,6 +61,15 @@ lint: $(VENV)/test.stamp
 
 bench: $(VENV)/demo.stamp
 	$(BIN)/python benchmarks/run_all.py
+
+# Accuracy on a fixed list of cells, against benchmarks/results/accuracy.csv. ARGS=--short is the
+# form of .ci/run, ARGS=--update writes the file.
+accuracy: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/accuracy.py $(ARGS)
+
+# The tables of the pages, from benchmarks/results.
+tables: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/page_tables.py
 
 # The paper's experiments in their quick form. Run it again to continue where it stopped;
 # `python -m reproduction run --help` has the other forms.

@@ -8,6 +8,7 @@ run in turns, so that both meet the same machine.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import platform
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
 sys.path.append(str(ROOT))  # for the package `reproduction`, which is not installed
 
 
@@ -155,6 +157,26 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     ]
     lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
     return "\n".join(lines)
+
+
+def stored(name: str) -> list[dict[str, str]]:
+    """Return the lines of a file of results, from which the pages' tables are made."""
+    file = RESULTS / f"{name}.csv"
+    if not file.exists():
+        return []
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def store(name: str, rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> None:
+    """Put lines into a file of results, in the place of those with the same keys."""
+    lines = {tuple(str(row[key]) for key in keys): row for row in [*stored(name), *rows]}
+    heads = list(dict.fromkeys(head for row in lines.values() for head in row))
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / f"{name}.csv").open("w", newline="") as stream:
+        out = csv.DictWriter(stream, heads, restval="", lineterminator="\n")
+        out.writeheader()
+        out.writerows(lines.values())
 
 
 def script(run: Callable[[argparse.Namespace], list[Figure]], **options: dict[str, Any]) -> None:

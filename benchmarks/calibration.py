@@ -1,6 +1,7 @@
 """How good probabilities are: Brier score and calibration error on rows that no fit has seen.
 
     python benchmarks/calibration.py [--quick] [--sets a1a,usps] [--draws 2] [--plot FILE.png]
+    python benchmarks/calibration.py --store && make tables     # into the pages
 
 Up to 2,000 rows of every development set (4,000 for "10%") are trained on, most of them without a
 label; up to 2,000 others are tested. `CalibratedClassifierCV(SVC)` (sigmoid, five folds or as many
@@ -25,7 +26,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from _common import Figure, script, table
+from _common import Figure, script, store, table
 from fields.sets import SETS
 from graphkm import GKMClassifier, GKMClassifierCV
 
@@ -109,7 +110,7 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
     draws = 1 if arguments.quick else arguments.draws
     found: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
     curves: dict[tuple[str, str], np.ndarray] = defaultdict(lambda: np.zeros((3, BINS)))
-    rows = []
+    rows, lines = [], []
     for name, labels in itertools.product(names, ("50",) if arguments.quick else LABELS):
         cell = defaultdict(list)
         for draw in range(draws):
@@ -127,21 +128,33 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
             error = [np.mean([one["error"] for one in cell[model]]) for model in MODELS]
             cells = [f"{b:.3f}, {e:.3f}" for b, e in zip(brier, error, strict=True)]
             rows.append([name, labels, *cells])
+            lines += [
+                {
+                    "set": name,
+                    "labels": labels,
+                    "model": m,
+                    "brier": f"{b:.3f}",
+                    "error": f"{e:.3f}",
+                }
+                for m, b, e in zip(MODELS, brier, error, strict=True)
+            ]
             print("|", " | ".join(rows[-1]), "|", flush=True)
+    if arguments.store:
+        store("calibration", lines, ("set", "labels", "model"))
     print("\nBrier score, calibration error (means of draws)\n")
     print(table(["set", "labels", *MODELS], rows))
     print("\nMeans over sets and draws; the last column is the most certain probability\n")
-    lines, figures = [], []
+    means, figures = [], []
     for (labels, model), each in sorted(found.items()):
         mean = {key: float(np.mean([one[key] for one in each])) for key in each[0]}
         least = min(one["extreme"] for one in each)
         numbers = [f"{mean[key]:.4f}" for key in ("Brier", "error", "base rate")]
         accuracy = f"{100 * mean['accuracy']:.1f}"
-        lines.append([labels, model, *numbers, accuracy, f"{1 - least:.6f}"])
+        means.append([labels, model, *numbers, accuracy, f"{1 - least:.6f}"])
         figures.append(Figure(f"Brier score, {model}, {labels} labels", mean["Brier"]))
         figures.append(Figure(f"calibration error, {model}, {labels} labels", mean["error"]))
     heads = ["labels", "model", "Brier", "calibration error", "base rate", "accuracy %", "surest"]
-    print(table(heads, lines))
+    print(table(heads, means))
     if arguments.plot:
         plot(curves, arguments.plot)
     return figures
@@ -177,4 +190,5 @@ if __name__ == "__main__":
         sets={"help": "names, separated by commas"},
         draws={"type": int, "default": 2},
         plot={"help": "a PNG file for the reliability curves"},
+        store={"action": "store_true", "help": "put the results into the pages' file"},
     )

@@ -4,6 +4,8 @@ Measured: LIBSVM text of 49,749 rows, packed with bz2 as it is published, with a
 90 % of them hidden (``?``), default settings; wall and CPU seconds of the whole process, minimum of
 three runs (one with --quick). Accuracy is that of `graphkm evaluate` on every fifth row, which a
 model trained on the others has not seen.
+
+And `graphkm predict` on a table of 1,000 rows, which is start-up above all; minimum of five runs.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import make_moons
 
 from _common import Figure, data_file, script
 
 TARGET = 10.0  # seconds
+START_UP = 1.2  # seconds
 FIFTH = 5
 
 
@@ -62,6 +66,23 @@ def accuracy(folder: Path, lines: list[bytes], share: float) -> float:
     return graphkm("evaluate", folder / "model.gkm", test)[0]["accuracy"]
 
 
+def predictions(folder: Path) -> list[Figure]:
+    """Return the time of predictions for a table of 1,000 rows."""
+    X, truth = make_moons(1600, noise=0.1, random_state=0)
+    labels = np.where(np.arange(600) < 40, truth[:600].astype(str), "")
+    few = [f"{x},{z},{label}" for (x, z), label in zip(X[:600].tolist(), labels, strict=True)]
+    (folder / "few.csv").write_text("\n".join(["x,z,label", *few]))
+    (folder / "new.csv").write_text("\n".join(["x,z", *(f"{x},{z}" for x, z in X[600:].tolist())]))
+    model, new, out = (folder / name for name in ("moons.gkm", "new.csv", "out.csv"))
+    graphkm("train", folder / "few.csv", model)
+    runs = [graphkm("predict", model, new, "--out", out)[1:] for _ in range(5)]
+    wall, cpu = (min(taken) for taken in zip(*runs, strict=True))
+    return [
+        Figure("graphkm predict, 1,000 rows of a table: wall", wall, "s", START_UP, at_least=False),
+        Figure("graphkm predict, 1,000 rows of a table: CPU", cpu, "s"),
+    ]
+
+
 def run(arguments: argparse.Namespace) -> list[Figure]:
     with bz2.open(data_file("w8a.libsvm.bz2")) as file:
         lines = file.read().splitlines(keepends=True)
@@ -69,6 +90,7 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
     figures = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        figures += predictions(folder)
         for share, what in ((0.0, "all labels"), (0.9, "90 % hidden")):
             path = write(folder / "rows.libsvm.bz2", hidden(lines, share))
             repeats = range(1 if arguments.quick else 3)

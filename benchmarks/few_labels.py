@@ -3,6 +3,7 @@
     pip install -r benchmarks/requirements.txt     # the peers, beside this library
     python benchmarks/few_labels.py [--methods svc,spreading] [--sets moons,g50c] [--splits 3]
     python benchmarks/few_labels.py --report       # tables and a plot of what is there
+    python benchmarks/few_labels.py --report --store && make tables     # and into the pages
 
 The sets are read from the folder GRAPHKM_DATA; one that is not there is skipped.
 
@@ -101,13 +102,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "few_labels")
     parser.add_argument("--retry", action="store_true", help="run rows with errors again")
     parser.add_argument("--report", action="store_true", help="only report what is there")
+    parser.add_argument("--store", action="store_true", help="put the results into the pages' file")
     arguments = parser.parse_args()
     methods, sets = names(arguments.methods, METHODS), names(arguments.sets, SETS)
     arguments.out.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the running fit ends too
     if not arguments.report:
         measure(arguments, methods, sets)
-    print(report.write(arguments.out, methods, sets))
+    print(report.write(arguments.out, methods, sets, keep=arguments.store))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     pip install -r benchmarks/requirements.txt     # the peers, beside this library
     python benchmarks/fields.py [--part main,peers,bases,growth] [--sets mnist,ijcnn1] [--seeds 3]
     python benchmarks/fields.py --report           # tables of what is there
+    python benchmarks/fields.py --report --store && make tables     # and into the pages
 
 The sets are read from the folder GRAPHKM_DATA; one that is not there is skipped. Of every set 90 %
 of the rows are for training. Labels are a tenth of these, or 50 or 200 of them, drawn at random;
@@ -51,10 +52,11 @@ if __name__ == "__main__":
     parser.add_argument("--first", type=int, default=0, help="the seed of the first draw")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--store", action="store_true", help="put the report into the pages' files")
     arguments = parser.parse_args()
     results = arguments.out / "results.jsonl"
     if arguments.report:
-        report(results)
+        report(results, arguments.store)
         raise SystemExit
     os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count()))
     parts = arguments.part.split(",")

@@ -1,12 +1,16 @@
 """The labelling page: how long an answer and a new model take, and what answers in its order gain.
 
-    python benchmarks/labelling.py [--part times,mnist] [--images 10000] [--seeds 1]
+    python benchmarks/labelling.py [--part times,many,mnist] [--images 10000] [--seeds 1]
 
 Everything goes through the page's own interface: the command `graphkm label` runs as a process, and
 answers are posted to it as the page posts them. "answer" is the wall time from the post to the
 next row, which is when a person sees it. "model" is the processor time of a fit with all that
 follows from it, and "until shown" the wall time from an answer to the state that knows it. Wall
 times are medians, and the 95th percentiles behind them.
+
+"many" is about thousands of answers. The journal has some already when the page starts, and ten
+more are given. "memory" is the most that the process had in use, and "added" what it had in use
+beyond a page that has ten answers.
 
 MNIST is a folder of images. Answers are the true labels, in the order of the page or at random.
 The model is fitted after every answer. Accuracy is that on the images without a label: of the live
@@ -32,6 +36,7 @@ import numpy as np
 
 from _common import Figure, script, table
 from few_labels.cells import SETS
+from graphkm.app.journal import with_checksum
 from graphkm.exchange import load_model
 
 COUNTS = (50, 100, 200)
@@ -40,8 +45,8 @@ COUNTS = (50, 100, 200)
 class Page:
     """A running labelling page."""
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    def __init__(self, address: str, process: int = 0) -> None:
+        self.address, self._process = address, process
 
     def ask(self, path: str, body: Any = None) -> Any:
         """Return the answer to a request."""
@@ -50,6 +55,15 @@ class Page:
         request = urllib.request.Request(self.address + path, data, headers)
         with urllib.request.urlopen(request, timeout=600) as answer:
             return json.load(answer)
+
+    def memory(self) -> tuple[float, float]:
+        """Return megabytes in use, and the most so far; zeros where the system does not say."""
+        place = Path(f"/proc/{self._process}/status")
+        if not place.exists():
+            return 0.0, 0.0
+        words = dict(line.split(":", 1) for line in place.read_text().splitlines())
+        now, most = (float(words[name].split()[0]) * 1024 / 1e6 for name in ("VmRSS", "VmHWM"))
+        return now, most
 
     def current(self) -> dict[str, Any]:
         """Return the state once the model has seen every answer."""
@@ -65,7 +79,7 @@ def labelling(*arguments: Any) -> Iterator[Page]:
     assert process.stdout is not None and process.stderr is not None
     process.stdout.readline()
     try:
-        yield Page(process.stdout.readline().strip())
+        yield Page(process.stdout.readline().strip(), process.pid)
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(60)
@@ -74,29 +88,77 @@ def labelling(*arguments: Any) -> Iterator[Page]:
 # -------------------------------------------------------------------- times
 
 
-def measured(n: int, answers: int) -> dict[str, list[float]]:
-    """Return the times of answers to n rows of 20 columns in five clusters."""
+def clusters(folder: Path, n: int) -> tuple[tuple[Any, ...], np.ndarray]:
+    """Return the command for n rows of 20 columns in five clusters, and their classes."""
     rng = np.random.default_rng(0)
     truth = rng.integers(5, size=n)
     X = rng.normal(size=(n, 20)) + 1.5 * rng.normal(size=(5, 20))[truth]
+    rows = folder / "rows.csv"
+    head = ",".join(f"x{k}" for k in range(20))
+    np.savetxt(rows, X, delimiter=",", header=head, comments="", fmt="%.6g")
+    return (rows, "--out", folder / "labels.csv", "--classes", "0,1,2,3,4"), truth
+
+
+def timed(page: Page, truth: np.ndarray, answers: int) -> dict[str, list[float]]:
+    """Return the times of answers in the page's order."""
     times: dict[str, list[float]] = {"answer": [], "until shown": [], "model": []}
-    with tempfile.TemporaryDirectory() as folder:
-        rows = Path(folder, "rows.csv")
-        head = ",".join(f"x{k}" for k in range(20))
-        np.savetxt(rows, X, delimiter=",", header=head, comments="", fmt="%.6g")
-        with labelling(rows, "--out", Path(folder, "labels.csv"), "--classes", "0,1,2,3,4") as page:
-            state = page.current()
-            for _ in range(answers):
-                row = state["queue"][0]
-                body = {"row": row, "kind": "label", "label": str(truth[row])}
-                start = time.perf_counter()
-                state = page.ask("api/answer", body)
-                page.ask(f"api/row/{state['queue'][0]}")
-                times["answer"].append(time.perf_counter() - start)
-                state = page.current()
-                times["until shown"].append(time.perf_counter() - start)
-                times["model"].append(state["modelSeconds"])
+    state = page.current()
+    for _ in range(answers):
+        row = state["queue"][0]
+        body = {"row": row, "kind": "label", "label": str(truth[row])}
+        start = time.perf_counter()
+        state = page.ask("api/answer", body)
+        page.ask(f"api/row/{state['queue'][0]}")
+        times["answer"].append(time.perf_counter() - start)
+        state = page.current()
+        times["until shown"].append(time.perf_counter() - start)
+        times["model"].append(state["modelSeconds"])
     return times
+
+
+def measured(n: int, answers: int) -> dict[str, list[float]]:
+    """Return the times of answers to n rows of 20 columns in five clusters."""
+    with tempfile.TemporaryDirectory() as folder:
+        command, truth = clusters(Path(folder), n)
+        with labelling(*command) as page:
+            return timed(page, truth, answers)
+
+
+def after(n: int, known: int, answers: int) -> tuple[dict[str, list[float]], float, float]:
+    """Return the times of answers that follow many, and the memory of the page."""
+    with tempfile.TemporaryDirectory() as folder:
+        command, truth = clusters(Path(folder), n)
+        with labelling(*command) as page:
+            page.current()
+        journal = Path(folder, "labels.csv.journal")
+        drawn = np.random.default_rng(1).permutation(n)[:known].tolist()
+        with journal.open("a") as file:
+            for k, row in enumerate(drawn):
+                how = ("check", "suggested", "suggested", "suggested")[k % 4]
+                entry = {"row": row, "kind": "label", "label": str(truth[row]), "how": how}
+                file.write(with_checksum(json.dumps(entry).encode()).decode() + "\n")
+        with labelling(*command) as page:
+            return timed(page, truth, answers), *page.memory()
+
+
+def run_many(quick: bool) -> list[Figure]:
+    n, figures, lines = (2_000 if quick else 20_000), [], []
+    base = 0.0
+    for known in (10, 1_000) if quick else (10, 100, 1_000, 2_000, 5_000):
+        times, now, most = after(n, known, 10)
+        base = base or now
+        model = float(np.median(times["model"])), max(times["model"])
+        lines.append(
+            [f"{known:,}", *(f"{v:.2f}" for v in model), f"{now - base:.0f}", f"{most:.0f}"]
+        )
+        limit = (0.5, 300.0) if known == 5_000 else (None, None)
+        figures += [
+            Figure(f"model after {known:,} answers", model[0], "s", limit[0], False),
+            Figure(f"memory added by {known:,} answers", now - base, "MB", limit[1], False),
+        ]
+    head = ["answers", "model, processor s", "the slowest", "added MB", "most MB"]
+    print(f"\n{n:,} rows, ten answers after many\n" + table(head, lines))
+    return figures
 
 
 def run_times(quick: bool) -> list[Figure]:
@@ -184,6 +246,8 @@ def run_mnist(n: int, seeds: int) -> list[Figure]:
 def run(arguments: argparse.Namespace) -> list[Figure]:
     parts = arguments.part.split(",")
     figures = run_times(arguments.quick) if "times" in parts else []
+    if "many" in parts:
+        figures += run_many(arguments.quick)
     if "mnist" in parts and not arguments.quick:
         figures += run_mnist(arguments.images, arguments.seeds)
     return figures
@@ -192,7 +256,7 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
 if __name__ == "__main__":
     script(
         run,
-        part={"default": "times,mnist", "help": "times, mnist or both"},
+        part={"default": "times,many,mnist", "help": "some of times, many and mnist"},
         images={"type": int, "default": 10_000},
         seeds={"type": int, "default": 1},
     )

@@ -55,8 +55,9 @@ print(f"same label {agreement:.1%}")
 # %%
 # ONNX
 # ----
-# The graph contains the scaling. It computes in single precision. Writing it needs the extra
-# ``graphkm[onnx]``, running it a runtime such as onnxruntime; without them this part is left out.
+# The graph contains the scaling. Its input and output are in single precision. Writing it needs the
+# extra ``graphkm[onnx]``, running it a runtime such as onnxruntime; without them this part is left
+# out.
 
 differences = {"own file": np.abs(same - scores)}
 differences["LIBSVM"] = np.abs(from_text - scores)

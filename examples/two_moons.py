@@ -1,8 +1,8 @@
 """
-First steps: two moons, six labels
-==================================
+First steps: two moons, eight labels
+====================================
 
-A thousand points, three labels in each class. A support vector machine learns from the labelled
+A thousand points, four labels in each class. A support vector machine learns from the labelled
 points alone. Three methods learn from the unlabelled ones as well: scikit-learn's self-training and
 label spreading, and this library. Run as a script, it draws ``out/two_moons.png``.
 """
@@ -29,10 +29,7 @@ from graphkm.datasets import hide_labels, make_two_moons
 
 X, truth = make_two_moons(2000, noise=0.1, random_state=0)
 X, X_test, truth, truth_test = X[::2], X[1::2], truth[::2], truth[1::2]
-y = np.full(len(X), -1)
-rng = np.random.default_rng(0)
-for label in (0, 1):
-    y[rng.choice(np.flatnonzero(truth == label), 3, replace=False)] = label
+y = hide_labels(truth, n_per_class=4, random_state=0)
 labeled = y >= 0
 print(f"graphkm {graphkm.__version__}: two moons, {len(y)} points, {labeled.sum()} labels")
 
@@ -40,8 +37,9 @@ print(f"graphkm {graphkm.__version__}: two moons, {len(y)} points, {labeled.sum(
 # With and without the unlabelled points
 # --------------------------------------
 # ``GKMClassifierCV()`` has no parameters to set. The others have better ones than their defaults
-# here: label spreading an alpha of 0.9, because with scikit-learn's 0.2 six labels do not reach the
-# ends of the moons, and self-training its nearest neighbour, because three would outvote a label.
+# here: label spreading an alpha of 0.9, because with scikit-learn's 0.2 eight labels do not reach
+# the ends of the moons, and self-training its nearest neighbour, because three would outvote a
+# label.
 
 models = {
     "SVC, labelled points only": SVC(C=10),
@@ -64,9 +62,9 @@ for name, model in models.items():
     print(f"  {name:30} accuracy {accuracy[name]:6.1%}   fit and score {seconds:5.2f} s")
 
 # %%
-# One draw of six labels says little about methods. Ten of them:
+# One draw of eight labels says little about methods. Ten of them:
 
-draws = [hide_labels(truth, n_per_class=3, random_state=seed) for seed in range(10)]
+draws = [hide_labels(truth, n_per_class=4, random_state=seed) for seed in range(10)]
 for name, model in models.items():
     scores = [fit_and_score(clone(model), drawn) for drawn in draws]
     print(f"  {name:30} mean of ten draws {np.mean(scores):6.1%}, worst {np.min(scores):6.1%}")
@@ -74,10 +72,10 @@ for name, model in models.items():
 # %%
 # The two decisions
 # -----------------
-# The support vector machine draws the simplest boundary between six points. With so few labels
-# ours lets them flow along the graph of all points: what a label says passes from neighbour to
-# neighbour around its moon, and hardly crosses the gap. Label spreading does much the same, but
-# what a label says fades on the way.
+# The support vector machine draws the simplest boundary between eight points. Ours learns a
+# function that hardly changes along the graph of all points: it says the same all around a moon,
+# and changes in the gap. Label spreading passes what a label says from neighbour to neighbour, and
+# it fades on the way.
 
 
 def draw(ax, name):

@@ -1,8 +1,11 @@
 // One line of comma-separated fields: numbers, a label that is a number, a word or nothing, and
-// fields that nobody wants. Quotes may surround a field; a field never extends over several lines.
+// fields that nobody wants. Quotes may surround a field; a field never extends over several lines:
+// io/records.py writes newlines inside quotes as another byte.
 #pragma once
 #include <limits>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 #include "text_lines.hpp"
 
@@ -32,8 +35,7 @@ struct CsvLine {
   const std::int32_t* places;  // of every column
   std::int64_t n_columns;
   char delimiter;
-  const char* marker;  // what stands for a missing label, besides "?" and nothing
-  std::size_t marker_size;
+  const std::vector<std::string_view>& markers;  // stand for a missing label, as "?" and nothing do
   bool text_labels;  // whether labels may be words
 
   bool is_blank(char c) const { return is_space(c) && c != delimiter; }
@@ -72,8 +74,9 @@ struct CsvLine {
     if (!field.ok) return Complaint::bad_quotes;
     const std::size_t size = std::size_t(field.end - field.begin);
     double value = std::numeric_limits<double>::quiet_NaN();
-    const bool marked = marker_size > 0 && size == marker_size &&
-                        std::memcmp(field.begin, marker, size) == 0;
+    bool marked = false;
+    for (const std::string_view marker : markers)
+      marked = marked || marker == std::string_view(field.begin, size);
     const char* q = field.begin;
     LabelKind kind = text_label;
     if (marked || size == 0 || (size == 1 && *q == '?'))

@@ -2,6 +2,7 @@
 // block, and say where they stopped and why. Python allocates, words the errors and goes on.
 #include <nanobind/stl/tuple.h>
 
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -49,6 +50,19 @@ Answer parse_libsvm(nb::bytes text, std::size_t offset, std::size_t row, Out<dou
   return parsed(text, offset, row, LibsvmLine{rows, first, last, dropped.data(), dropped.shape(0)});
 }
 
+// Words of a text in which each ends with a newline.
+std::vector<std::string_view> words(const nb::bytes& text) {
+  const std::string_view whole(text.c_str(), text.size());
+  std::vector<std::string_view> found;
+  for (std::size_t begin = 0; begin < whole.size();) {
+    const std::size_t end = whole.find('\n', begin);
+    require(end != std::string_view::npos, "a marker does not end with a newline");
+    found.push_back(whole.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return found;
+}
+
 // Every feature has one column, the label at most one; other columns are skipped.
 void require_places(In<std::int32_t, 1> places, std::size_t n_features) {
   require(n_features >= 1, "there are no features");
@@ -67,7 +81,7 @@ void require_places(In<std::int32_t, 1> places, std::size_t n_features) {
 
 Answer parse_csv(nb::bytes text, std::size_t offset, std::size_t row, Out<double, 2> values,
                  Out<double, 1> labels, Out<std::uint8_t, 1> kinds, Out<std::int64_t, 2> spans,
-                 In<std::int32_t, 1> places, nb::bytes delimiter, nb::bytes marker,
+                 In<std::int32_t, 1> places, nb::bytes delimiter, nb::bytes markers,
                  bool text_labels) {
   const std::size_t capacity = values.shape(0), n_features = values.shape(1);
   require_place(text, offset, row, capacity);
@@ -82,8 +96,9 @@ Answer parse_csv(nb::bytes text, std::size_t offset, std::size_t row, Out<double
           "the delimiter is none of comma, semicolon, tab, space and bar");
   const CsvRows rows{values.data(), labels.data(), kinds.data(),
                      spans.data(),  capacity,      n_features};
-  const CsvLine line{rows,      text.c_str(),   places.data(), std::int64_t(places.shape(0)),
-                     separator, marker.c_str(), marker.size(), text_labels};
+  const std::vector<std::string_view> marks = words(markers);
+  const CsvLine line{rows,      text.c_str(), places.data(), std::int64_t(places.shape(0)),
+                     separator, marks,        text_labels};
   return parsed(text, offset, row, line);
 }
 
@@ -97,7 +112,7 @@ void bind_text(nb::module_& m) {
   m.def("parse_csv", &parse_csv, nb::arg("text"), nb::arg("offset"), nb::arg("row"),
         nb::arg("values").noconvert(), nb::arg("labels").noconvert(),
         nb::arg("kinds").noconvert(), nb::arg("spans").noconvert(), nb::arg("places").noconvert(),
-        nb::arg("delimiter"), nb::arg("marker"), nb::arg("text_labels"));
+        nb::arg("delimiter"), nb::arg("markers"), nb::arg("text_labels"));
 }
 
 }  // namespace graphkm

@@ -20,12 +20,13 @@ from sklearn.datasets import dump_svmlight_file, make_blobs
 from sklearn.metrics.pairwise import rbf_kernel
 
 from graphkm.active import Cover
+from graphkm.app.classes import AnswerError
 from graphkm.app.journal import Answer, Journal, JournalError
 from graphkm.app.learning import wilson
 from graphkm.app.live_model import LiveModel
 from graphkm.app.material import in_units
 from graphkm.app.reading import read_material
-from graphkm.app.session import AnswerError, Session
+from graphkm.app.session import MeanwhileError, Session
 from graphkm.io import DataFileError
 
 
@@ -108,8 +109,28 @@ def test_parquet_is_shown_as_it_is_and_written_as_train_reads_it(tmp_path):
     found = read_material(tmp_path / "rows.parquet", id="key")
     assert found.shown(0) == [("key", str(big[0])), ("on", "True"), ("day", "2024-01-31"),
                               ("s", "a\nb")]  # fmt: skip
-    assert found.line(0, "x") == [str(big[0]), "1", "2024-01-31", "a b", "x"]
-    assert found.X[2, 1] == 1.0 and found.kinds == ["number", "number", "word"]
+    assert found.line(0, "x") == [str(big[0]), "True", "2024-01-31", "a b", "x"]
+    assert found.X[2, 1] == 1.0 and found.kinds == ["true or false", "YYYY-MM-DD", "word"]
+    (tmp_path / "rows.csv").write_text(
+        "key,on,day,s\n1,True,2024-01-31,a b\n2,False,,c\n3,,1970-01-02,\n"
+    )
+    assert read_material(tmp_path / "rows.csv", id="key").kinds == found.kinds
+
+
+def test_quotes_of_several_lines_and_other_encodings(tmp_path):
+    text = 'größe,note,label\n1,"ein\nlanger ""Text""",süß\n2,kurz,None\n3,Süden,sauer\n'
+    (tmp_path / "rows.csv").write_bytes(text.encode("cp1252"))
+    with pytest.warns(UserWarning, match="was read as Windows-1252"):
+        found = read_material(tmp_path / "rows.csv")
+    assert found.given.tolist() == ["süß", None, "sauer"]
+    assert found.shown(0) == [("größe", "1"), ("note", 'ein\nlanger "Text"')]
+    with pytest.warns(UserWarning, match="was read as Windows-1252"):
+        texts = read_material(tmp_path / "rows.csv", text="note")
+    assert texts.shown(0) == found.shown(0) and texts.given.tolist() == found.given.tolist()
+    assert texts.page(2)["text"] == "Süden"
+    (tmp_path / "rows.csv").write_bytes(("sep=,\n" + text).encode("utf-16"))
+    for options in ({}, {"text": "note"}, {"encoding": "utf-16"}):
+        assert read_material(tmp_path / "rows.csv", **options).shown(0) == found.shown(0)
 
 
 def test_texts_become_numbers(tmp_path):
@@ -156,6 +177,25 @@ def test_links_out_of_the_folder_have_no_image(tmp_path):
         (tmp_path / "in" / name).write_text("no picture")
     with pytest.raises(DataFileError, match=r"a\.png is no picture that can be read"):
         read_material(tmp_path / "in")
+
+
+def test_broken_images_are_named_and_the_others_are_labelled(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    for k in range(4):
+        Image.new("L", (60, 60), 60 * k).save(tmp_path / f"{k}.png")
+    good = (tmp_path / "1.png").read_bytes()
+    (tmp_path / "1.png").write_bytes(good[: len(good) // 2])  # cut off
+    (tmp_path / "5.jpg").write_text("no picture")
+    (tmp_path / "rows.csv").write_text("path,label\n0.png,a\n1.png,b\n2.png,c\n5.jpg,d\n3.png,e\n")
+    for found in (
+        read_material(tmp_path),
+        read_material(tmp_path / "rows.csv", images="path"),
+    ):
+        assert "cannot be read as pictures: 1.png, 5.jpg." in found.notes[-1]
+        np.testing.assert_allclose(found.X[:, 0], [0, 120 / 255, 180 / 255], rtol=1e-6)
+        assert [found.line(row, "x")[0] for row in range(3)] == ["0.png", "2.png", "3.png"]
+        assert [found.images(row).name for row in range(3)] == ["0.png", "2.png", "3.png"]
+    assert found.given.tolist() == ["a", "c", "e"]
 
 
 @pytest.mark.parametrize(
@@ -273,6 +313,75 @@ def test_a_torn_line_is_dropped_and_a_damaged_one_refused(tmp_path, rows):
         Journal(out, material)
 
 
+def test_every_flipped_bit_of_the_journal_is_noticed(tmp_path, rows):
+    material, _ = rows
+    out, place = tmp_path / "labels.csv", tmp_path / "labels.csv.journal"
+    journal = Journal(out, material)
+    journal.add(Answer(1, "label", "cat"))
+    journal.add(Answer(2, "label", "dog"))
+    journal.close()
+    whole = place.read_bytes()
+    second = whole.index(b"\n") + 1
+    for bit in [*range(0, 8 * second, 41), *range(8 * second, 8 * len(whole))]:
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        place.write_bytes(damaged)
+        try:
+            again = Journal(out, material)
+        except JournalError:
+            continue
+        # The last line's end alone: the line has its checksum, and is taken for what it is.
+        assert bit // 8 == len(whole) - 1 and again.labels() == {1: "cat", 2: "dog"}
+        again.close()
+        assert place.read_bytes() == whole
+    lines = whole.splitlines(keepends=True)
+    place.write_bytes(lines[0] + lines[1] + lines[2].split(b', "crc32"')[0] + b"}\n")
+    with pytest.raises(JournalError, match=r"line 3 is damaged \(it has no checksum\)"):
+        Journal(out, material)
+
+
+def test_a_journal_without_checksums_is_read_and_continued(tmp_path, rows):
+    material, _ = rows
+    out, place = tmp_path / "labels.csv", tmp_path / "labels.csv.journal"
+    old = [
+        {"graphkm": 1, "rows": material.fingerprint()},
+        {"row": 1, "kind": "label", "label": "a", "said": None, "how": "check"},
+    ]
+    place.write_text("".join(json.dumps(line) + "\n" for line in old))
+    journal = Journal(out, material)
+    journal.add(Answer(2, "label", "b"))
+    journal.close()
+    journal = Journal(out, material)
+    assert journal.labels() == {1: "a", 2: "b"}
+    journal.close()
+
+
+@pytest.mark.xdist_group("limits")
+def test_a_file_of_labels_that_cannot_grow_refuses_no_answer(tmp_path):
+    resource = pytest.importorskip("resource")
+    cells = "\n".join(f"{k}," + "x" * 900 + str(k) for k in range(40))  # long lines of labels
+    material = read_material(write(tmp_path / "rows.csv", f"x,name\n{cells}\n"), drop=["name"])
+    out = tmp_path / "labels.csv"
+    session = Session(material, Journal(out, material))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8000, limits[1]))  # bytes of a file
+    try:
+        for row in range(20):
+            state = session.answer(row, "label", f"c{row % 2}")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (
+        state["labelled"] == 20 and "Your answers are kept in labels.csv.journal" in state["behind"]
+    )
+    assert len(read_labels(out)) < 21
+    assert session.answer(20, "label", "c0")["behind"] == ""
+    assert len(read_labels(out)) == 22
+    session.end()
+    again = Journal(out, material)
+    assert len(again.labels()) == 21
+    again.close()
+
+
 def test_what_was_changed_by_hand_in_the_file_of_labels_is_kept(tmp_path, rows):
     material, _ = rows
     out, kept = tmp_path / "labels.csv", tmp_path / "labels.csv.previous"
@@ -338,6 +447,86 @@ def test_the_live_model_is_ridge_regression_and_its_held_out_answers_are_true(ro
         alone = scores(known[[k]], known[others], targets[others], mean)
         np.testing.assert_allclose(fit.held_out[[k]], alone, atol=1e-4)
     assert np.mean(fit.scores.argmax(axis=1) == truth) > 0.95
+
+
+def literal_landmarks(kernel, landmarks, rows, targets, mean, noise, where):
+    """Return kernel ridge regression over landmarks by its normal equations."""
+    K = kernel(rows, landmarks)
+    own = kernel(landmarks, landmarks) + 1e-6 * np.eye(len(landmarks))
+    weights = np.linalg.solve(K.T @ K + noise * own, K.T @ (targets - mean))
+    return mean + kernel(where, landmarks) @ weights
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_of_many_labels_landmarks_are_left_and_held_out_answers_stay_true(rows, monkeypatch, seed):
+    monkeypatch.setattr("graphkm.app.live_model._LANDMARKS", 25)
+    material, truth = rows
+    X = material.X / material.X.std(axis=0)
+    cover = Cover(X)
+    model = LiveModel(X, cover)
+    assert model._near.shape == (120, 25)
+    known = np.random.default_rng(seed).permutation(120)[:50]
+    targets = np.eye(4)[truth[known]]
+    targets[3] = np.roll(targets[3], 1)  # a wrong label
+    fit = model.fit(known, targets)
+    share, reach, width, noise = fit.setting
+
+    def kernel(a, b):
+        near = rbf_kernel(X[a], X[b], gamma=(1.0, 4.0)[width] * model._gamma)
+        return (1 - share) * near + share * cover.covariance(b, a, (0.1, 0.01)[reach])
+
+    mean, landmarks = targets.mean(axis=0), model._landmarks
+    found = literal_landmarks(kernel, landmarks, known, targets, mean, noise, np.arange(120))
+    np.testing.assert_allclose(fit.scores, found, atol=2e-3)
+    assert np.isin(known, landmarks).any() and not np.isin(known, landmarks).all()
+    for k, row in enumerate(known):
+        others, left = np.arange(50) != k, landmarks[landmarks != row]
+        alone = literal_landmarks(
+            kernel, left, known[others], targets[others], mean, noise, known[[k]]
+        )
+        np.testing.assert_allclose(fit.held_out[[k]], alone, atol=2e-3)
+
+
+@pytest.mark.long
+def test_labels_that_come_go_and_change_leave_the_model_that_is_fitted_at_once(rows, monkeypatch):
+    monkeypatch.setattr("graphkm.app.live_model._LANDMARKS", 25)
+    material, truth = rows
+    X = material.X / material.X.std(axis=0)
+    cover, rng = Cover(X), np.random.default_rng(0)
+    model, known = LiveModel(X, cover), list(range(20))
+    targets = np.eye(4)[truth]
+    for step in range(60):  # over the border between few labels and many, and back
+        if step < 35 or step > 50:
+            known.append(next(r for r in rng.permutation(120).tolist() if r not in known))
+        else:
+            known.remove(known[int(rng.integers(len(known)))])
+        targets[rng.integers(120)] = np.eye(4)[rng.integers(4)]
+        chosen = np.array(known)
+        fit = model.fit(chosen, targets[chosen])
+        if step % 10 == 0 or 4 < step < 8:
+            again = LiveModel(X, cover)
+            again._landmarks, again._enough_for = model._landmarks, model._enough_for
+            once = again.fit(chosen, targets[chosen])
+            assert fit.setting == once.setting
+            for name in ("scores", "held_out", "without"):
+                np.testing.assert_allclose(getattr(fit, name), getattr(once, name), atol=1e-3)
+
+
+@pytest.mark.long
+def test_no_label_adds_to_the_memory_of_the_model(monkeypatch):
+    monkeypatch.setattr("graphkm.app.live_model._LANDMARKS", 40)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    model, sizes = LiveModel(X, Cover(X)), []
+    for n in (50, 400, 800):
+        known = np.arange(n)
+        model.fit(known, np.eye(2)[(X[known, 0] > 0).astype(int)])
+        pieces = [*vars(model).values()]
+        pieces += [value for one in model._machines.values() for value in vars(one).values()]
+        sizes.append(sum(v.nbytes for v in pieces if isinstance(v, np.ndarray)))
+    # A label has 40 features of four bytes and a leverage, in three machines of two matrices each.
+    # A column of kernel values alone would have 8,000 bytes.
+    assert sizes[2] - sizes[0] <= 3 * (800 * (40 * 4 + 8) + 2 * 40 * 40 * 8)
 
 
 def test_wilson_is_that_of_statsmodels():
@@ -480,6 +669,8 @@ def test_the_rows_that_are_looked_at_stay_while_the_model_changes(session):
         ("x" * 201, "letters"),
         ("a\nb", "one line"),
         ("NaN", "marks rows without a label"),
+        ("\ud800", "no text"),
+        ("a\x00b", "no text"),
     ],
 )
 def test_answers_that_are_refused(session, label, words):
@@ -488,7 +679,52 @@ def test_answers_that_are_refused(session, label, words):
         session.answer(0, "label", label)
     with pytest.raises(AnswerError, match="no row 120"):
         session.answer(120, "skip")
-    assert session.state()["labelled"] == 0
+    state = session.state()
+    assert state["labelled"] == 0 and state["classes"] == []
+    json.dumps(state, ensure_ascii=False).encode()  # as the server sends it
+
+
+def test_a_class_is_the_same_in_any_case_unless_both_were_named(tmp_path, rows, session):
+    session, _ = session
+    session.answer(0, "label", "cat")
+    assert session.answer(1, "label", " Cat ")["classes"] == ["cat"]
+    session.answer(2, "label", "Caf\u00e9")
+    assert session.answer(3, "label", "cafe\u0301")["counts"] == [2, 2]
+    assert session.journal.labels()[1] == "cat"
+    material, _ = rows
+    both = Session(material, Journal(tmp_path / "b.csv", material), classes=["a", "A"])
+    both.answer(0, "label", "a")
+    state = both.answer(1, "label", "A")
+    assert state["counts"] == [1, 1] and "'a' and 'A' differ only" in state["notes"][-1]
+    both.end()
+    text = "x,label\n1,dog\n2,Cat \n3,Dog\n4,\n"
+    found = read_material(write(tmp_path / "given.csv", text))
+    assert found.given.tolist() == ["dog", "Cat", "Dog", None]  # files are taken at their word
+    given = Session(found, Journal(tmp_path / "c.csv", found))
+    assert "'dog' and 'Dog' differ only" in given.state()["notes"][-1]
+    assert given.answer(3, "label", "CAT")["counts"] == [1, 2, 1]
+    given.end()
+
+
+def test_two_tabs_that_answer_the_same_row_are_told(session):
+    session, _ = session
+    seen = session.row(5)["answer"]
+    assert seen is None
+    session.answer(5, "label", "dog", seen)  # the first tab
+    with pytest.raises(MeanwhileError, match=r"row 6 meanwhile: it has the answer 'dog'"):
+        session.answer(5, "label", "cat", seen)
+    with pytest.raises(MeanwhileError):
+        session.answer(5, "unknown", None, seen)
+    assert session.row(5)["label"] == "dog" and session.state()["classes"] == ["dog"]
+    session.answer(5, "label", "dog", seen)  # the same answer is no conflict
+    session.answer(5, "label", "cat", session.row(5)["answer"])  # nor one to what is there now
+    assert session.row(5)["label"] == "cat"
+    last = session.state()["recent"][0]
+    session.answer(6, "unknown", None, None)
+    with pytest.raises(MeanwhileError, match='row 7 has the answer "do not know"'):
+        session.undo(last)
+    session.undo(session.state()["recent"][0])
+    assert session.undo(session.state()["recent"][0])["recent"][0]["label"] == "dog"
 
 
 @pytest.mark.parametrize("unit", [2e4, 2e-6])
@@ -497,8 +733,8 @@ def test_quantities_and_fixed_classes(tmp_path, rows, unit):
     journal = Journal(tmp_path / "labels.csv", material)
     session = Session(material, journal, regression=True)
     session.start()
-    for bad in ("much", "nan", "inf", "1_000", "1,5"):
-        with pytest.raises(AnswerError, match=r"not a number|not finite"):
+    for bad in ("much", "nan", "inf", "1_000", "1,5", "1e300"):
+        with pytest.raises(AnswerError, match=r"not a number|not finite|square overflows"):
             session.answer(0, "label", bad)
     for row in range(0, 120, 3):
         session.answer(row, "label", repr(float(unit * material.X[row, 0])))

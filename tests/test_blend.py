@@ -331,17 +331,18 @@ class TestModels:
 
     @pytest.mark.long
     def test_many_clouds_in_many_dimensions(self):
-        """Landmarks tell clouds apart as all rows do."""
-        rng = np.random.default_rng(0)
-        n = MOST + 500
-        truth = rng.permutation(np.arange(n) % 2)
-        X = rng.normal(size=(n, 60))
-        X[:, 0] += np.where(truth, 1.7, -1.7)
-        y = np.where(np.arange(n) < 30, truth, -1)
-        model = GraphCorrectedClassifier(random_state=0).fit(X[:-500], y[:-500])
-        alone = SVC().fit(X[:30], truth[:30])
-        gain = model.score(X[-500:], truth[-500:]) - alone.score(X[-500:], truth[-500:])
-        assert gain > 0.03
+        """Landmarks tell clouds apart as all rows do. One draw of 30 labels says little."""
+        gains, n = [], MOST + 501
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            truth = rng.permutation(np.arange(n) % 2)
+            X = rng.normal(size=(n, 60))
+            X[:, 0] += np.where(truth, 1.7, -1.7)
+            y = np.where(np.arange(n) < 30, truth, -1)
+            model = GraphCorrectedClassifier(random_state=0).fit(X[:-500], y[:-500])
+            alone = SVC().fit(X[:30], truth[:30])
+            gains.append(model.score(X[-500:], truth[-500:]) - alone.score(X[-500:], truth[-500:]))
+        assert np.mean(gains) > 0.03
 
     @pytest.mark.long
     def test_both_sides_of_the_reach_of_labels(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,6 +55,26 @@ def fitted(name, y):
     model = clone(CLASSIFIERS[name])
     known = np.flatnonzero(y >= 0) if name == "ridge" else slice(None)
     return model.fit(X[known], y[known])
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_one_rule_for_ties(name, monkeypatch):
+    """Where f is 0 the second class wins, in labels and in probabilities."""
+    model = fitted(name, Y)
+    own = getattr(model, "best_estimator_", model)
+    corrected = (
+        own if isinstance(own, GraphCorrectedClassifier) else getattr(own, "corrected_", None)
+    )
+    if corrected is not None:  # F is a share of the second class
+        monkeypatch.setattr(corrected, "_outputs", lambda rows: np.full((len(rows), 1), 0.5))
+        if corrected._scaling is not None:
+            even = replace(corrected._scaling, offsets=np.zeros(2))
+            monkeypatch.setattr(corrected, "_scaling", even)
+    else:
+        monkeypatch.setattr(own, "_scores", lambda rows: np.zeros((len(rows), 1)))
+    assert model.decision_function(X[:3]).tolist() == [0, 0, 0]
+    assert model.predict(X[:3]).tolist() == [1, 1, 1]
+    assert (model.predict_proba(X[:3]).argmax(axis=1) == 1).all()
 
 
 # ---------------------------------------------------------------------- the map itself
@@ -341,16 +362,6 @@ def test_onnx_graphs_carry_curves(k):
     assert same.mean() > 0.998
     np.testing.assert_allclose(found[same], model.predict_proba(rows)[same], atol=1e-3)
     np.testing.assert_array_equal(label, found.argmax(axis=1))
-
-
-def test_onnx_of_a_field_comes_near():
-    runtime = pytest.importorskip("onnxruntime")
-    model = fitted("field", Y)
-    assert model.field_ is not None
-    with pytest.warns(UserWarning, match="no form for a field"):
-        session = runtime.InferenceSession(to_onnx(model).SerializeToString())
-    found = session.run(None, {"X": X.astype(np.float32)})[2]
-    assert np.abs(found - model.predict_proba(X)).mean() < 0.1
 
 
 def test_the_flag_of_slower_machines():

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from flat import gkm_classifier
-from graphkm import GKMClassifier, GKMRegressor, _files
+from graphkm import GKMClassifier, GKMRegressor, Sums, _files
 from graphkm.exchange import ModelFileError, load_model, save_model
 from graphkm.exchange.container import read_container, write_container
 from graphkm.kernels import Polynomial, SquaredExponential
 from graphkm.losses import EpsilonInsensitive, SmoothHinge
+from graphkm.solvers.sums import add_rows, no_rows, solve
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 3))
@@ -299,3 +300,63 @@ def test_arrays_of_objects_are_refused(tmp_path):
     with pytest.raises(TypeError, match="cannot be written"):
         write_container(tmp_path / "a", {}, {"x": np.array([None])})
     assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- forged sums
+
+
+def sums_stream(path):
+    """Write a stream of sums, and return its header and arrays."""
+    rows, labels = np.tile(X, (2, 1)), np.tile(Y, 2)
+    stream = GKMClassifier(solver=Sums(n_landmarks=20), random_state=0)
+    save_model(stream.partial_fit(rows, labels), path)
+    return read_container(path)
+
+
+def of_sums(name, change):
+    def forge(header, arrays):
+        arrays[f"model/stream/arrays/{name}"] = change(arrays[f"model/stream/arrays/{name}"])
+
+    return forge
+
+
+def of_numbers(part, name, value):
+    def forge(header, arrays):
+        stream = dict(header["model"]["state"]["stream"]["dict"])
+        for pair in stream[part]["dict"]:
+            if pair[0] == name:
+                pair[1] = value
+
+    return forge
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        *(
+            of_sums(f"{sums}_columns", lambda a: np.full_like(a, 1.7e308))
+            for sums in ("all", "half")
+        ),
+        *(of_sums(f"{sums}_columns", lambda a: -a) for sums in ("all", "half")),
+        of_sums("all_columns", lambda a: np.random.default_rng(0).normal(size=a.shape)),
+        of_sums("all_cross", lambda a: a * 1e3),
+        of_sums("all_cross", lambda a: np.full_like(a, 1.7e308)),
+        of_sums("half_squares", lambda a: -a),
+        of_sums("landmarks", lambda a: np.full_like(a, 3e38)),
+        of_numbers("numbers", "C", 1e-320),
+        of_numbers("solver", "offset", 1.7e308),
+    ],
+)
+def test_forged_sums_are_refused(tmp_path, forge):
+    header, arrays = sums_stream(tmp_path / "a")
+    forge(header, arrays)
+    write_container(tmp_path / "a", header, arrays)
+    with pytest.raises(ModelFileError, match="holds no model"):
+        load_model(tmp_path / "a")
+
+
+def test_sums_beyond_double_precision_are_an_error():
+    A = np.full((30, 2), 1e154)
+    sums = add_rows(no_rows(2, 1), A, np.ones((30, 1)), np.ones(30))
+    with pytest.raises(ValueError, match="too large for double precision"):
+        solve(sums, np.eye(2), 1.0)

@@ -134,6 +134,56 @@ def test_help_does_not_wait_for_scikit_learn(arguments):
     assert done.returncode == 0, done.stderr
 
 
+SLOW = (
+    # A module inside tells scipy.stats and pandas from their stand-ins.
+    "scipy.stats._stats_py pandas.core sklearn.model_selection sklearn.metrics sklearn.compose "
+    "sklearn.impute sklearn.neighbors sklearn.linear_model sklearn.ensemble pyarrow matplotlib "
+    "onnx onnxruntime dask distributed skops faiss polars typer.rich_utils"
+)
+
+
+@pytest.mark.parametrize("scale", ["standard", "none"])
+def test_predict_imports_what_it_needs_alone(tmp_path, scale):
+    X, y, _ = moons(100, 20)
+    train = write_csv(tmp_path / "few.csv", X, y)
+    new = write_csv(tmp_path / "new.csv", X)
+    model = tmp_path / "m.gkm"
+    assert run("train", train, model, "--scale", scale) == 0
+    script = (
+        "import sys\nfrom graphkm.cli import main\n"
+        f"try: main(['predict', {str(model)!r}, {str(new)!r}])\n"
+        "except SystemExit as end: assert not end.code\n"
+        f"slow = {{*{SLOW.split()!r}}} & set(sys.modules)\n"
+        "sys.exit(f'imported {slow}' if slow else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 101
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "way",
+    [
+        "import scipy.stats; assert scipy.stats.norm.cdf(0) == 0.5",
+        "from scipy import stats; assert stats.norm.cdf(0) == 0.5",
+        "from scipy.stats import norm; assert norm.cdf(0) == 0.5",
+        "import scipy.stats.distributions as d; assert d.norm.cdf(0) == 0.5",
+        "import numpy; assert numpy.f2py.get_include()",
+        "from sklearn.preprocessing import PowerTransformer as P; P().fit([[1.0], [2.0], [4.0]])",
+        "import pandas as pd; from graphkm import GKMClassifier; "
+        "X = pd.DataFrame({'x': [0.0, 0.1, 0.9, 1.0]}); "
+        "model = GKMClassifier(unlabeled='').fit(X, ['a', '', '', 'b']); "
+        "assert model.feature_names_in_.tolist() == ['x']",
+    ],
+)
+def test_what_is_postponed_is_there_when_it_is_asked_for(way):
+    begin = "from graphkm.cli.starting import import_scikit_learn; import_scikit_learn(); "
+    subprocess.run([sys.executable, "-c", begin + way], check=True)
+
+
 def test_shell_completion(tmp_path):
     done = process(
         _GRAPHKM_COMPLETE="complete_bash", COMP_WORDS="graphkm ev", COMP_CWORD="1", folder=tmp_path

@@ -242,10 +242,12 @@ def test_bad_rows_are_refused_or_left_out(tmp_path, capsys):
     assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm", *flags) == 1
     message = capsys.readouterr().err
     assert "a.csv, line 6: a value is missing" in message and "--missing drop" in message
-    assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm", "--skip-bad-rows", "--json") == 0
-    printed = capsys.readouterr()
-    assert json.loads(printed.out)["rows"] == 120
-    assert "note: 1 row was left out" in printed.err
+    for flags in (("--missing", "drop"), ("--skip-bad-rows",)):
+        # A gap is no bad row: it is filled in unless --missing says otherwise.
+        assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm", *flags, "--json") == 0
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["rows"] == 120 + (flags == ("--skip-bad-rows",))
+        assert ("note: 1 row was left out" in printed.err) is ("drop" in flags)
 
 
 def test_columns_can_be_left_out(tmp_path, capsys):
@@ -338,3 +340,30 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, capsys):
     assert run("predict", tmp_path / "m.gkm", tmp_path / "a.csv", "--out", out) == 3
     assert out.read_text() == "before" and not list(tmp_path.glob(".*"))
     assert capsys.readouterr().err == "graphkm: no space left on device.\n"
+
+
+# ---------------------------------------------------------------- what predict leaves behind
+
+
+def test_a_failing_predict_prints_nothing(tmp_path, capsys):
+    train = write_csv(tmp_path / "few.csv", X, Y)
+    assert run("train", train, tmp_path / "m.gkm", *TRAIN) == 0
+    (tmp_path / "bad.csv").write_text("x,z\n1,2\n1,word\n")
+    capsys.readouterr()
+    assert run("predict", tmp_path / "m.gkm", tmp_path / "bad.csv") == 1
+    told = capsys.readouterr()
+    assert told.out == "" and "word" in told.err
+    (tmp_path / "none.csv").write_text("x,z\n")
+    assert run("predict", tmp_path / "m.gkm", tmp_path / "none.csv") == 0
+    assert capsys.readouterr().out == "prediction,decision\n"
+
+
+@pytest.mark.parametrize("command", ["predict", "suggest"])
+def test_the_output_before_is_kept(tmp_path, new, command):
+    train = write_csv(tmp_path / "few.csv", X, Y)
+    assert run("train", train, tmp_path / "m.gkm", *TRAIN) == 0
+    out = tmp_path / "out.csv"
+    out.write_text("by hand")
+    assert run(command, tmp_path / "m.gkm", new, "--out", out) == 0
+    assert out.read_text() != "by hand"
+    assert (tmp_path / "out.csv.previous").read_text() == "by hand"

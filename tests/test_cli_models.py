@@ -8,6 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy.sparse import random_array
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -26,6 +27,7 @@ from graphkm import (
     Newton,
 )
 from graphkm.exchange import save_model
+from graphkm.io import read_libsvm
 from graphkm.machines import LaplacianSVC, TransductiveSVC
 
 
@@ -94,6 +96,25 @@ def test_predictions_are_those_of_python(folder, flags, model):
     assert header == ["prediction", "decision"]
     assert [row[0] for row in rows] == model.predict(X[200:]).tolist()
     np.testing.assert_array_equal([float(row[1]) for row in rows], model.decision_function(X[200:]))
+
+
+@pytest.mark.parametrize("n", [300, pytest.param(15_100, marks=pytest.mark.long)])
+def test_sparse_rows_give_the_model_of_python(tmp_path, n):
+    """A file of many sparse rows and labels gets the graph that Python's default has."""
+    rng = np.random.default_rng(0)
+    X = random_array((n, 30), density=0.1, format="csr", rng=rng)
+    truth = 1 + (X @ rng.normal(size=30) > 0)
+    shown = np.arange(n) < (120 if n < 1000 else 510)
+    write_libsvm(tmp_path / "few.libsvm", X, np.where(shown, truth, 0))
+    write_libsvm(tmp_path / "new.libsvm", X[-200:], truth[-200:])
+    flags = ("--unlabeled", "0", "--task", "classify")
+    assert run("train", tmp_path / "few.libsvm", tmp_path / "m.gkm", *flags) == 0
+    _, rows = predicted(tmp_path, data="new.libsvm")
+    X, y = read_libsvm(tmp_path / "few.libsvm")
+    model = GKMClassifier(unlabeled=0, random_state=0).fit(X, y.astype(int))
+    assert [int(row[0]) for row in rows] == model.predict(X[-200:]).tolist()
+    wanted = model.decision_function(X[-200:])
+    np.testing.assert_allclose([float(row[1]) for row in rows], wanted, rtol=1e-9)
 
 
 def test_several_classes_have_a_column_each(tmp_path, three):

@@ -187,6 +187,32 @@ def test_columns_that_say_nothing_are_left_out(folder, capsys):
     assert run("predict", folder / "m.gkm", folder / "shop.csv", "--out", folder / "p.csv") == 0
 
 
+@pytest.mark.parametrize("saved_by", ["command line", "python"])
+def test_categories_that_the_model_does_not_know_are_noted(folder, capsys, saved_by):
+    frame = shop()[0].drop(columns="sold")
+    frame["shape"] = np.where(np.arange(len(frame)) % 2, "round", "flat")
+    frame.to_csv(folder / "rows.csv", index=False)
+    assert run("train", folder / "rows.csv", folder / "m.gkm", *FLAGS) == 0
+    if saved_by == "python":
+        save_model(load_model(folder / "m.gkm"), folder / "m.gkm")
+    args = ("predict", folder / "m.gkm", folder / "new.csv", "--out", folder / "p.csv")
+    frame.to_csv(folder / "new.csv", index=False)  # with gaps, which are no new categories
+    capsys.readouterr()
+    assert run(*args) == 0 and capsys.readouterr().err == ""
+    new = frame.head(100).assign(colour="violet")
+    new.loc[:2, "shape"] = ["square", "oval", "square"]
+    new.to_csv(folder / "new.csv", index=False)
+    assert run(*args) == 0
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "new.csv has categories that the model" in said
+    assert "colour in all 100 rows ('violet')" in said
+    assert "shape in 3 of 100 rows ('square', 'oval')" in said
+    assert run(*args, "--json") == 0
+    told = capsys.readouterr()
+    assert told.err == said
+    assert json.loads(told.out)["unknown_categories"] == {"colour": 100, "shape": 3}
+
+
 def test_which_columns_are_categories(folder, capsys):
     args = ("train", folder / "shop.csv", folder / "m.gkm", *FLAGS)
     assert run(*args, "--categorical", "none") == 1
@@ -318,9 +344,13 @@ def test_what_may_be_an_identifier_or_a_mark_is_noted(folder, capsys):
     frame.to_csv(folder / "a.csv", index=False, na_rep="NA")
     assert run("train", folder / "a.csv", folder / "m.gkm") == 0
     said = capsys.readouterr().err
-    assert "if it identifies rows, pass --id id." in said and "pass --unlabeled NA" in said
-    told = summary(capsys, "train", folder / "a.csv", folder / "m.gkm", "--unlabeled", "NA")
-    assert told["classes"] == ["bad", "good"]
+    assert "if it identifies rows, pass --id id." in said
+    told = summary(capsys, "train", folder / "a.csv", folder / "m.gkm")
+    assert told["classes"] == ["bad", "good"]  # NA is a gap, as in any other column
+    frame["label"] = frame["label"].replace("NA", "-1")
+    frame.to_csv(folder / "a.csv", index=False)
+    assert run("train", folder / "a.csv", folder / "m.gkm") == 0
+    assert "pass --unlabeled -1" in capsys.readouterr().err
 
 
 @pytest.mark.long

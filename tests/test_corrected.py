@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     BaggingClassifier,
     HistGradientBoostingClassifier,
@@ -26,7 +27,7 @@ from sklearn.model_selection import (
 )
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -184,6 +185,7 @@ def literal_choice(X, y, folds, held, Cs, epsilons, weights=None):
     K = y.max() + 1
     T = np.eye(K)[y[labeled]]
     s = np.ones(len(labeled)) if weights is None else weights[labeled]
+    s = s / s.mean()  # C is in units of the weights
     L = KNN().nodes(X).laplacian.toarray().astype(float)
     candidates, lost, wrong = [(1.0, 0.0, None)], [], []
     candidates += [
@@ -266,8 +268,10 @@ class TestChoice:
         np.testing.assert_array_equal(model.transduction_[:60], truth[:60])
 
     def test_no_field_leaves_the_estimator_as_it_is(self):
-        """Where all rows are the same, neighbours tell nothing."""
-        X, y = np.ones((50, 2)), np.arange(50) % 2
+        """Where classes are the sides of a plane, neighbours tell nothing more."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(60, 6))
+        y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
         model = corrected().fit(X, y)
         assert model.field_ is None and model.unlabeled_gain_ == 0
         np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
@@ -613,6 +617,22 @@ class TestBadInput:
         named = corrected().fit(pd.DataFrame(rings()[0], columns=["a", "b"]), y)
         with pytest.raises(ValueError, match=r"\(b\)"):
             named.predict(pd.DataFrame(X, columns=["a", "b"]))
+
+    @pytest.mark.parametrize("library", ["pandas", "polars"])
+    def test_texts_belong_before_the_model(self, library):
+        frames = pytest.importorskip(library)
+        X, y, truth = rings()
+        frame = frames.DataFrame(
+            {"word": np.array(["no", "yes"])[truth], "a": X[:, 0], "b": X[:, 1]}
+        )
+        to_numbers = make_column_transformer(
+            (OneHotEncoder(sparse_output=False), ["word"]), (StandardScaler(), ["a", "b"])
+        )
+        inside = corrected(make_pipeline(to_numbers, LogisticRegression()))
+        with pytest.raises(ValueError, match=r"\(word\).*make_pipeline\(preparation, GraphCor"):
+            inside.fit(frame, y)
+        before = make_pipeline(to_numbers, corrected(LogisticRegression())).fit(frame, y)
+        assert before.score(frame, truth) == 1.0  # the word is the answer
 
     @pytest.mark.parametrize("graph", ["knn", "anchors"])
     @pytest.mark.parametrize("scale", [1e3, 1e9, 1e100, 1e150])

@@ -139,7 +139,7 @@ def test_an_approximate_search_finds_the_same_again(tmp_path, monkeypatch):
     loaded = load_model(tmp_path / "a")
     assert model.field_ is not None
     assert loaded.field_.nodes.index.state()["approximate"] is True
-    assert loaded.field_.nodes.index.state()["calibration"][2] > 0
+    assert loaded.field_.nodes.index.state()["calibrations"][0][2] > 0
     new = rng.normal(size=(500, 8))
     assert loaded.predict(new).tobytes() == model.predict(new).tobytes()
 
@@ -169,11 +169,26 @@ def test_an_unfitted_model_is_refused(tmp_path):
 @pytest.mark.parametrize("write", [lambda m, p: to_libsvm(m, p), lambda m, p: to_onnx(m, p)])
 def test_other_programs_have_no_form_for_a_field(tmp_path, write):
     pytest.importorskip("onnx")
-    model = GraphCorrectedClassifier(random_state=0).fit(X, TWO)
-    for whole in (model, make_pipeline(StandardScaler(), model).fit(X, TWO)):
+    model = GraphCorrectedClassifier(**STRONG).fit(X, few(TWO))
+    assert model.field_ is not None
+    for whole in (model, make_pipeline(StandardScaler().fit(X), model)):
         with pytest.raises(ValueError, match=r"adds a field.*Write its estimator_"):
             write(whole, tmp_path / "a")
     write(model.estimator_, tmp_path / "a")
+
+
+@pytest.mark.parametrize("write", [lambda m, p: to_libsvm(m, p), lambda m, p: to_onnx(m, p)])
+def test_other_models_inside_are_written_themselves(tmp_path, write):
+    pytest.importorskip("onnx")
+    inside = make_pipeline(StandardScaler(), GKMClassifier(solver="newton"))
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 6))  # neighbours tell nothing that a plane does not
+    y = rows[:, 0] + 0.5 * rng.normal(size=60) > 0
+    model = GraphCorrectedClassifier(inside, random_state=0).fit(rows, y)
+    assert model.field_ is None
+    with pytest.raises(ValueError, match=r"estimator_ predicts the same; write that"):
+        write(model, tmp_path / "a")
+    np.testing.assert_array_equal(model.estimator_.predict(rows), model.predict(rows))
 
 
 # ---------------------------------------------------------------- damage

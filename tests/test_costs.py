@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_classification, make_moons
 from sklearn.svm import SVC
 
 from graphkm import GKMClassifier, Newton, RowNewton
+from graphkm.gkm import classifier
 from graphkm.kernels import resolve_gamma
 
 
@@ -88,3 +91,49 @@ def test_the_same_seed_gives_the_same_model():
     X, y, _ = moons()
     one, two = (GKMClassifier(random_state=3).fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def noisy_plane(seed, n=1000, labels=120):
+    """Return Gaussian rows on two sides of a plane, with noise."""
+    rng = np.random.default_rng(seed)
+    X, w = rng.normal(size=(n, 12)), rng.normal(size=12)
+    truth = (X @ w / np.linalg.norm(w) + rng.normal(size=n) > 0).astype(int)
+    return X, np.where(np.arange(n) < labels, truth, -1), truth
+
+
+def noisy_shares(seed, n=1000, labels=200):
+    """Return rows with noise and a second class of 30 %."""
+    X, truth = make_classification(n, 24, flip_y=0.3, weights=[0.7], random_state=seed)
+    known = np.random.default_rng(seed).permutation(n)[:labels]
+    return X, np.where(np.isin(np.arange(n), known), truth, -1), truth
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("draw", "seeds"), [(noisy_plane, [4, 9, 23]), (noisy_shares, [6, 9, 10, 15, 17])]
+)
+def test_noise_does_not_end_in_one_class(draw, seeds):
+    """C suits the hinge loss. A C that suits squared losses let f predict one class here."""
+    behind = []
+    for seed in seeds:
+        X, y, truth = draw(seed)
+        hidden = y < 0
+        model = GKMClassifier(random_state=0).fit(X, y)  # warnings are errors
+        said = model.predict(X[hidden])
+        assert np.bincount(said, minlength=2).min() > 0.1 * len(said)
+        alone = SVC().fit(X[~hidden], y[~hidden]).score(X[hidden], truth[hidden])
+        behind.append(alone - np.mean(said == truth[hidden]))
+    assert max(behind) < 0.05 and np.mean(behind) < 0.02
+
+
+def test_no_graph_is_blamed_where_there_is_none(monkeypatch):
+    """A tiny C makes f contradict labels. The plan has no graph, so no graph overrules them."""
+    X, y, _ = noisy_shares(6)
+
+    def tiny(estimator, problem, plan, affinity):
+        return replace(plan, C=1e-3, relative=False).without_graph("none is best"), None
+
+    monkeypatch.setattr(classifier, "choose_costs", tiny)
+    model = GKMClassifier(random_state=0).fit(X, y)  # warnings are errors
+    labeled = y >= 0
+    assert np.mean(model.predict(X[labeled]) != y[labeled]) > 0.25

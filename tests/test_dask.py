@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import r2_score
 from sklearn.model_selection import StratifiedKFold
 
 import graphkm
@@ -33,6 +39,7 @@ from graphkm.dask import (  # noqa: E402
     GraphCorrectedClassifier,
     GraphCorrectedRegressor,
 )
+from graphkm.dask import runner as runner_module  # noqa: E402
 from graphkm.dask.runner import Runner  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("dask")
@@ -481,6 +488,24 @@ def test_errors_come_from_workers_as_they_are(client):
         GraphCorrectedClassifier(LogisticRegression(), **STRONG).fit(*cut(X, y))
 
 
+@pytest.mark.parametrize("target", [0.1, 3.0])
+@pytest.mark.parametrize("met", [True, False])
+def test_score_of_constant_targets_is_that_of_scikit_learn(target, met):
+    """Means of 0.1 are rounded; the sums must find out that targets are equal all the same."""
+    X, y, _ = moons()
+    fitted = GraphCorrectedRegressor(DummyRegressor(strategy="constant", constant=target), cv=2)
+    fitted.fit(*cut(X, np.where(y < 0, np.nan, target)))
+    known = np.where(np.arange(len(X)) % 3 == 0, target + (not met), np.nan)
+    weights = da.from_array(np.random.default_rng(0).random(len(X)), chunks=130)
+    rows, labels = cut(X, known, 130)
+    wanted = r2_score([2.0, 2.0], [2.0, 2.0] if met else [1.0, 1.0])
+    assert fitted.score(rows, labels) == wanted
+    assert fitted.score(rows, labels, weights) == wanted
+    one = np.where(np.arange(len(X)) == 5, target, np.nan)
+    with pytest.warns(UndefinedMetricWarning, match="two or more"):
+        assert np.isnan(fitted.score(*cut(X, one)))
+
+
 def test_too_many_labels_for_one_worker():
     X, y, _ = moons()
     model = GraphCorrectedClassifier(n_anchors=80, label_memory="500 B")
@@ -497,9 +522,66 @@ def test_warnings_of_the_fit_are_heard(client):
         GraphCorrectedClassifier(n_anchors=80).fit(*cut(X, y))
 
 
+def test_a_timeout_on_the_way_is_an_error_and_no_endless_wait(monkeypatch):
+    """The results of tasks may be lost on their way to the client, for good."""
+
+    class Lost:
+        looks, cancelled = 0, False
+
+        def compute(self, tasks):
+            return [SimpleNamespace(status="finished") for _ in tasks]
+
+        def gather(self, futures):
+            raise TimeoutError("the scheduler does not answer")
+
+        def nthreads(self):
+            self.looks += 1
+            assert self.looks < 100, "an endless wait"
+            return {"worker": 1}
+
+        def cancel(self, futures, force):
+            self.cancelled = True
+
+    client = Lost()
+    monkeypatch.setattr(runner_module, "cluster_client", lambda: client)
+    monkeypatch.setattr(runner_module, "wait", lambda futures, timeout: None)
+    with pytest.raises(TimeoutError, match="does not answer"):
+        Runner().bring([dask.delayed(int)(1)])
+    assert client.cancelled
+
+
 def test_other_columns_are_refused():
     X, y, _ = moons()
     model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=80, **STRONG)
     model.fit(*cut(X, y))
     with pytest.raises(ValueError, match="3 columns"):
         model.predict(da.zeros((10, 3)))
+
+
+RECIPE = """
+import dask.array
+import numpy
+from sklearn.linear_model import LogisticRegression
+
+from graphkm.dask import GraphCorrectedClassifier
+
+X = numpy.random.default_rng(0).normal(size=(200, 2))
+y = numpy.where(numpy.arange(200) < 60, X[:, 0] > 0, -1)
+rows, labels = dask.array.from_array(X, chunks=(100, 2)), dask.array.from_array(y, chunks=100)
+model = GraphCorrectedClassifier(LogisticRegression(), n_anchors=30, random_state=0)
+"""
+
+
+@pytest.mark.long
+def test_the_recipe_of_a_local_cluster_ends_in_silence(tmp_path):
+    page = Path(__file__).parents[1] / "docs" / "guide" / "cluster.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    (block,) = [each for each in blocks if "LocalCluster(" in each]
+    small = block.replace("n_workers=4", 'n_workers=2, dashboard_address=":0"')
+    end = "    print(model.classes_, client.status, cluster.status.name)\n"
+    (tmp_path / "recipe.py").write_text(RECIPE + small + end)
+    done = subprocess.run(
+        [sys.executable, "recipe.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "[0 1] closed closed" in done.stdout  # what is open then logs an error now and then
+    assert "ERROR" not in done.stderr and done.returncode == 0

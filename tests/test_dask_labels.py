@@ -94,6 +94,20 @@ def test_classes_are_those_of_gathered_rows(rows):
 
 
 @IN_PLACE
+def test_copies_in_other_partitions_are_held_out_together():
+    """Every label is copied, and contradicted by some copies; the copies lie far away."""
+    X, y = three_moons(800, 800)
+    rng = np.random.default_rng(0)
+    again = rng.permutation(800)
+    X, y = np.vstack([X, X[again]]), np.append(y, np.where(rng.random(800) < 0.2, 0, y[again]))
+    machine = KernelRidgeClassifierCV(n_landmarks=120, random_state=0, n_jobs=1)
+    wanted = local(machine, X, y)
+    model = GKMClassifier(n_landmarks=120, **ABOUT).fit(*cut(X, y, 250, labels=400))
+    assert_same(model, wanted, X)
+    assert len(np.unique(model.estimator_.held_out_, axis=0)) <= 800
+
+
+@IN_PLACE
 def test_quantities_weights_and_workers(client):
     X, y, _ = moons(2000, 700)
     y = np.where(y >= 0, 1e4 + np.sin(4 * X[:, 0]), np.nan)

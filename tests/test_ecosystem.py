@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
@@ -260,3 +260,29 @@ def test_frames(frame, classifier, two):
     assert clf.feature_names_in_.tolist() == list("abcd")
     expected = classifier().fit(two.X, two.y).decision_function(two.X)
     np.testing.assert_array_equal(clf.decision_function(data), expected)
+
+
+def estimators():
+    """Return all public estimators: those of the package, the machines, and those of Dask."""
+    import graphkm
+    import graphkm.dask
+    import graphkm.machines
+
+    found = {}
+    for home in (graphkm, graphkm.machines, graphkm.dask):
+        for name in home.__all__:
+            kind = getattr(home, name)
+            if isinstance(kind, type) and issubclass(kind, BaseEstimator):
+                found[f"{home.__name__}.{name}"] = kind
+    return found
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_errors_name_the_class_that_was_called(name):
+    kind, public = estimators()[name], name.rsplit(".", 1)[1]
+    with pytest.raises(TypeError, match=rf"^{public}\.__init__\(\) got an unexpected"):
+        kind(nonsense=1)
+    for method in ("fit", "predict", "score"):
+        with pytest.raises(TypeError, match=rf"^{public}\.{method}\(\) missing"):
+            getattr(kind(), method)()
+    assert clone(kind()).get_params().keys() == kind().get_params().keys()

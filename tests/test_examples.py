@@ -56,10 +56,15 @@ def test_every_example_is_tested():
 
 @pytest.mark.long
 def test_two_moons(run, tmp_path):
-    one_draw = run("two_moons").split("mean of ten draws")[0].rsplit("\n", 1)[0]
+    out = run("two_moons")
+    assert "1000 points, 8 labels" in out
+    for page in ("README.md", "docs/index.md"):  # one number of labels beside the picture
+        assert "92 %" in (text := (EXAMPLES.parent / page).read_text(encoding="utf-8"))
+        assert "eight labels" in text and "six labels" not in text
+    one_draw = out.split("mean of ten draws")[0].rsplit("\n", 1)[0]
     alone = numbers(one_draw, "SVC, labelled points only")[0]
     together = numbers(one_draw, "graphkm, with the unlabelled")[0]
-    assert (alone, together) == pytest.approx((81, 100), abs=1.5)  # the README's caption
+    assert (alone, together) == pytest.approx((92, 100), abs=1.5)  # the README's caption
     assert (tmp_path / "out" / "two_moons.png").stat().st_size > 50_000
 
 

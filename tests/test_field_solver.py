@@ -17,7 +17,7 @@ from graphkm import (
     GraphCorrectedClassifier,
     KernelRidgeClassifierCV,
 )
-from graphkm.exchange import load_model, save_model, to_libsvm
+from graphkm.exchange import load_model, save_model
 from graphkm.gkm import FieldSolver
 from graphkm.gkm.clusters import MOST
 
@@ -130,12 +130,6 @@ def test_files_keep_it_whole(digits, model, tmp_path):
     again = load_model(tmp_path / "search")
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     assert again.unlabeled_gain_ == search.unlabeled_gain_
-
-
-@pytest.mark.long
-def test_exports_say_what_they_lose(digits, model, tmp_path):
-    with pytest.warns(UserWarning, match=r"LIBSVM has no form for a field.* % of the training"):
-        to_libsvm(model, tmp_path / "model", labels="codes")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# Names of named tuples, of notebooks, and the one check that scikit-learn keeps for estimators.
-FOREIGN = {"_replace", "_asdict", "_make", "_fields", "_repr_html_", "_check_sample_weight"}
+# Names of named tuples, of notebooks, os._exit, and the check that scikit-learn has for estimators.
+FOREIGN = {"_replace", "_asdict", "_make", "_fields", "_repr_html_", "_exit"}
+FOREIGN |= {"_check_sample_weight"}
 
 if not (ROOT / "reproduction").is_dir():  # tests of a wheel
     pytest.skip("the sources are not here", allow_module_level=True)

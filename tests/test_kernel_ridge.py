@@ -226,8 +226,8 @@ def test_weights_are_repeated_rows(cls, values):
 
 def test_class_weight_is_a_sample_weight(classes):
     X, y = classes
-    weighted = KernelRidgeClassifierCV(**ONE, class_weight={"a": 3.0, "b": 1.0, "c": 0.0})
-    weights = np.select([y == "a", y == "b"], [3.0, 1.0])
+    weighted = KernelRidgeClassifierCV(**ONE, class_weight={"a": 3.0, "b": 1.0, "c": 0.5})
+    weights = np.select([y == "a", y == "b"], [3.0, 1.0], 0.5)
     plain = KernelRidgeClassifierCV(**ONE).fit(X, y, weights)
     np.testing.assert_allclose(weighted.fit(X, y).held_out_, plain.held_out_)
 
@@ -329,3 +329,15 @@ def test_bad_targets_are_refused(values):
         KernelRidgeClassifierCV(class_weight={0: 0, 1: 0}).fit(X, y > 5)
     with pytest.raises(ValueError, match="NaN"):
         KernelRidgeCV().fit(X, np.where(y > 5, np.nan, y))
+
+
+def test_weights_count_against_each_other_only(values):
+    """Ten times the weights want ten times the alpha; almost no noise wants the least of the list.
+
+    The sum of w (y - f)^2 and alpha |f|^2 is ten times as much then, at the same f.
+    """
+    X, _ = values
+    y, weights = np.sin(X[:, 0]), np.random.default_rng(1).uniform(0.5, 2.0, len(X))
+    one, ten = (KernelRidgeCV().fit(X, y, factor * weights) for factor in (1.0, 10.0))
+    np.testing.assert_allclose(ten.alpha_, 10 * one.alpha_)
+    np.testing.assert_allclose(ten.predict(X), one.predict(X), atol=1e-8)

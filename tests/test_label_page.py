@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import http.client
 import json
+import signal
+import socket
 import sys
 
 import numpy as np
@@ -162,8 +165,6 @@ def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
 def test_two_tabs_see_the_same_state(table):
     folder, names = table
     with label_page(folder, "rows.csv", "--out", "tabs.csv", "--classes", "cat,dog") as page:
-        import http.client
-
         connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=30)
         connection.request("GET", f"/{page.token}/api/events")
         stream = connection.getresponse()
@@ -187,8 +188,6 @@ def test_two_tabs_see_the_same_state(table):
 
 
 def test_it_listens_on_this_machine_only(page):
-    import socket
-
     # On Linux 127.0.0.2 is this machine too, and reaches servers that listen everywhere.
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux has a second address that is always there")
@@ -265,6 +264,147 @@ def test_answers_that_make_no_sense(page, body):
     status, _, found = page.request("POST", "api/answer", body)
     assert status == 400 and json.loads(found)["error"]
     assert page.get("api/state")["labelled"] == 0
+
+
+DEEP = b"[" * 30_000
+ODD_BODIES = [
+    b"",
+    b"null",
+    b"3",
+    b'"x"',
+    b"[]",
+    b"{",
+    b"\xff\xfe",
+    b"\x00",
+    DEEP,
+    b'{"row": 0, "kind": "label", "label": ' + DEEP,
+    b'{"row": NaN, "kind": "label", "label": "cat"}',
+    b'{"row": 1e400, "kind": "label", "label": "cat"}',
+    b'{"row": %s, "kind": "label", "label": "cat"}' % (b"9" * 5000),
+    b'{"row": %s, "kind": "label", "label": "cat"}' % (b"9" * 50),
+    b'{"row": -1, "kind": "skip"}',
+    b'{"row": 0.5, "kind": "skip"}',
+    b'{"row": {"a": 1}, "kind": ["label"]}',
+    b'{"row": 0, "kind": {}, "label": "cat"}',
+    b'{"row": 0, "kind": "label", "label": ["cat"]}',
+    b'{"row": 0, "kind": "label", "label": "\\ud800"}',
+    b'{"row": 0, "kind": "label", "label": "\\u0000"}',
+    b'{"row": 0, "kind": "label", "label": "cat", "seen": {"kind": "label", "label": NaN}}',
+    b'{"row": 0, "kind": "label", "label": "cat", "seen": 3}',
+    b'{"kind": "label", "label": "cat"}',
+    b'{"row": 0}',
+]
+ODD_PATHS = [
+    "no/such/page",
+    "api/row/",
+    "api/row/-1",
+    "api/row/x",
+    "api/row/1.5",
+    "api/row/200",
+    "api/row/" + "9" * 5000,
+    "api/row/%00",
+    "api/row/%D9%A3",  # a digit of another script
+    "image/0",
+    "image/" + "9" * 5000,
+    "image/..%2f..%2fetc%2fpasswd",
+    "static/%00",
+    "static/" + "a" * 5000,
+    "static/",
+    "static/%ff",
+    "//",
+    "api/answer",
+    "api/undo",
+]
+
+
+def one_sentence(found, allowed):
+    status, _, body = found
+    assert status in allowed, found
+    said = json.loads(body)["error"]
+    assert said.endswith(".") and "\n" not in said and "Error" not in said
+    return said
+
+
+@pytest.mark.long
+def test_odd_requests_get_a_sentence_and_print_nothing(tmp_path):
+    X, _, _ = moons(200, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv", "--classes", "cat,dog") as page:
+        page.learnt()
+        for body in ODD_BODIES:
+            one_sentence(page.request("POST", "api/answer", raw=body), (400, 409))
+            one_sentence(page.request("POST", "api/undo", raw=body), (400, 409))
+        for path in ODD_PATHS:
+            one_sentence(page.request("GET", path), (404, 405))
+        for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "GÖT".encode().hex()):
+            for path in ("", "api/state", "api/answer", "api/row/0", "static/page.js"):
+                one_sentence(page.request(method, path), (405,))
+        one_sentence(page.request("POST", "api/answer", raw=b"x" * 70_000), (413,))
+        one_sentence(page.request("POST", "api/answer", {}, Content_Type="text/plain"), (415,))
+        for lost in (b"{", b'{"row": 0, "kind": "label", "label": "cat"'):  # cut off in the middle
+            with socket.create_connection(("127.0.0.1", page.port)) as connection:
+                head = f"POST /{page.token}/api/answer HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n"
+                more = "Content-Type: application/json\r\nContent-Length: 500\r\n\r\n"
+                connection.sendall((head + more).encode() + lost)
+        assert page.get("api/state")["labelled"] == 0
+        page.post("api/answer", {"row": 0, "kind": "label", "label": "cat"})  # it is in order
+        page.process.send_signal(signal.SIGINT)
+        assert page.process.wait(60) == 0
+        said = page.process.stderr.read().splitlines()
+    assert len(said) == 1 and "1 labels are in labels.csv" in said[0], said
+
+
+@pytest.mark.long
+def test_half_a_letter_as_a_label_breaks_no_later_request(tmp_path):
+    X, _, _ = moons(60, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv") as page:
+        raw = b'{"row": 0, "kind": "label", "label": "\\ud800"}'
+        assert "no text" in one_sentence(page.request("POST", "api/answer", raw=raw), (400,))
+        state = page.post("api/answer", {"row": 1, "kind": "label", "label": "Katze \U0001f408"})
+        assert state["classes"] == ["Katze \U0001f408"] and page.get("api/state")["labelled"] == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("training", [False, True])
+def test_control_c_with_open_tabs_ends_with_a_sentence(tmp_path, training):
+    X, _, names = moons(200, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv", "--classes", "cat,dog") as page:
+        tabs = []
+        for _ in range(2):
+            tab = http.client.HTTPConnection("127.0.0.1", page.port, timeout=30)
+            tab.request("GET", f"/{page.token}/api/events")
+            assert tab.getresponse().readline().startswith(b"data: ")
+            tabs.append(tab)
+        for row in range(10):
+            page.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
+        if training:  # and a model is asked for
+            asked = http.client.HTTPConnection("127.0.0.1", page.port, timeout=30)
+            asked.request(
+                "POST", f"/{page.token}/api/model", "{}", {"Content-Type": "application/json"}
+            )
+            tabs.append(asked)
+        page.process.send_signal(signal.SIGINT)
+        assert page.process.wait(60) == 0
+        said = page.process.stderr.read().splitlines()
+        for tab in tabs:
+            tab.close()
+    assert "graphkm: 10 labels are in labels.csv. Start again to continue." in said
+    assert len(said) <= 1 + training, said
+
+
+@pytest.mark.long
+def test_a_second_tab_is_told_and_may_answer_again(tmp_path):
+    X, _, _ = moons(60, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv", "--classes", "cat,dog") as page:
+        answer = {"row": 3, "kind": "label", "seen": page.get("api/row/3")["answer"]}
+        page.post("api/answer", {**answer, "label": "dog"})
+        said = one_sentence(page.request("POST", "api/answer", {**answer, "label": "cat"}), (409,))
+        assert "'dog'" in said and "'cat' was not kept" in said
+        answer["seen"] = page.get("api/row/3")["answer"]
+        assert page.post("api/answer", {**answer, "label": "cat"})["counts"] == [1, 0]
 
 
 def test_headers_keep_scripts_and_frames_out(page):

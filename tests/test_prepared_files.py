@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 
 import numpy as np
@@ -19,7 +20,8 @@ from sklearn.preprocessing import (
 )
 
 from graphkm import GKMClassifier
-from graphkm.exchange import load_model, save_model, to_onnx
+from graphkm.exchange import ModelFileError, load_model, save_model, to_onnx
+from graphkm.exchange.container import read_container, write_container
 
 pd = pytest.importorskip("pandas")
 rng = np.random.default_rng(0)
@@ -63,6 +65,9 @@ PREPARATIONS = {
     "marked gaps": make_column_transformer(
         (SimpleImputer(add_indicator=True), ["weight", "other"]), (MinMaxScaler(), ["size"])
     ),
+    "gaps as categories": make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["shape", "colour"]), (numbers(), ["size"])
+    ),
     "dense": make_column_transformer((words(), ["colour"]), (numbers(), [0]), sparse_threshold=0),
 }
 
@@ -94,7 +99,7 @@ def test_an_imputer_and_an_encoder_alone(tmp_path):
     loaded = load_model(tmp_path / "m.gkm")
     np.testing.assert_array_equal(model.decision_function(rows), loaded.decision_function(rows))
     codes = rng.integers(0, 4, (N, 2))
-    model = make_pipeline(OneHotEncoder(), GKMClassifier(random_state=0)).fit(codes, Y)
+    model = make_pipeline(OneHotEncoder(), GKMClassifier(C_graph=0)).fit(codes, Y)
     save_model(model, tmp_path / "m.gkm")
     loaded = load_model(tmp_path / "m.gkm")
     np.testing.assert_array_equal(model.decision_function(codes), loaded.decision_function(codes))
@@ -139,3 +144,33 @@ def test_other_formats_have_no_form_for_a_table(tmp_path):
     model = make_pipeline(PREPARATIONS["names"], GKMClassifier(random_state=0)).fit(FRAME, Y)
     with pytest.raises(ValueError, match="no form for the step 'columntransformer'"):
         to_onnx(model)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, "both"])
+def test_an_encoder_that_saw_gaps_comes_back(tmp_path, gap):
+    gaps = [None, np.nan] if gap == "both" else [gap]
+    column = np.array(["a", "b", *gaps] * 20, dtype=object)[:, None]
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(encoder, GKMClassifier(C_graph=0)).fit(column, Y[: len(column)])
+    save_model(model, tmp_path / "m.gkm")
+    loaded = load_model(tmp_path / "m.gkm")
+    assert str(loaded[0].categories_) == str(model[0].categories_)
+    new = np.array(["b", None, np.nan, "c"], dtype=object)[:, None]
+    for rows in (column, new):
+        before, after = (each[0].transform(rows).toarray() for each in (model, loaded))
+        np.testing.assert_array_equal(before, after)
+        np.testing.assert_array_equal(model.predict(rows), loaded.predict(rows))
+
+
+def test_forged_categories_are_refused(tmp_path):
+    model = make_pipeline(OneHotEncoder(), GKMClassifier(C_graph=0))
+    model.fit(np.array(["a", "b"] * 20, dtype=object)[:, None], Y[:40])
+    save_model(model, tmp_path / "m.gkm")
+    header, arrays = read_container(tmp_path / "m.gkm")
+    text = json.dumps(header)
+    for wrong in ('[{"tuple": []}, "b"]', '"a"', "[]", '[["a"], "b"]'):
+        forged = text.replace('["a", "b"]', wrong, 1)
+        assert forged != text
+        write_container(tmp_path / "f.gkm", json.loads(forged), arrays)
+        with pytest.raises(ModelFileError, match="OneHotEncoder"):
+            load_model(tmp_path / "f.gkm")

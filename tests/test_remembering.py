@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
+import weakref
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +16,13 @@ from sklearn.model_selection import cross_val_predict
 
 from graphkm import (
     GKMClassifier,
+    GKMClassifierCV,
     GKMRegressor,
+    GKMRegressorCV,
     GraphCorrectedClassifier,
     GraphCorrectedRegressor,
+    KernelRidgeClassifierCV,
+    KernelRidgeCV,
 )
 from graphkm.exchange import load_model, save_model
 from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC, remembering
@@ -53,6 +62,64 @@ def test_what_is_known_of_training_rows_stays(name, tmp_path):
     np.testing.assert_array_equal(load_model(tmp_path / "m").transduction_, model.transduction_)
 
 
+def left_behind(make):
+    """Return what Python's collector finds after a function whose own references are gone."""
+    gc.collect()
+    gc.disable()
+    try:
+        gone = make()
+        kept = [each() for each in gone if each() is not None]
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        held = [each for one in gc.garbage for each in gc.get_referents(one)]
+        return kept, [each for each in held if isinstance(each, np.ndarray | csr_array)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+EVERY = MODELS | {
+    "anchors": (GKMClassifier(graph="anchors", random_state=0), CLASSES),
+    "steps": (GKMClassifier(solver="sgd", random_state=0), CLASSES),
+    "search": (GKMClassifierCV(C_graphs=[1.0], graphs=[(5, 1)]), CLASSES),
+    "regressor search": (GKMRegressorCV(C_graphs=[1.0], graphs=[(5, 1)]), TARGETS),
+    "ridge": (KernelRidgeCV(), X[:, 0]),
+    "ridge classifier": (KernelRidgeClassifierCV(), X[:, 0] > 0),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", [np.array, csr_array])
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize("name", EVERY)
+def test_nothing_of_a_model_and_its_rows_outlives_it(name, read, form):
+    """Rows may fill the memory, of a card too: they must not wait for the cyclic collector."""
+    model, y = EVERY[name]
+
+    def fit_and_forget():
+        rows = form(X)
+        fitted = clone(model).fit(rows, y)
+        fitted.predict(rows)
+        if read:
+            getattr(fitted, "transduction_", None)
+        return [weakref.ref(rows), weakref.ref(fitted)]
+
+    fit_and_forget()  # imports leave circles behind
+    assert left_behind(fit_and_forget) == ([], [])
+
+
+@pytest.mark.parametrize("solver", ["sgd", "sums"])
+def test_nothing_of_a_stream_outlives_it(solver):
+    def learn_and_forget():
+        rows, stream = X.copy(), GKMClassifier(solver=solver, random_state=0)
+        stream.partial_fit(rows, CLASSES, classes=[1, 2]).predict(rows)
+        return [weakref.ref(rows), weakref.ref(stream)]
+
+    learn_and_forget()
+    assert left_behind(learn_and_forget) == ([], [])
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_opting_out(name, tmp_path):
     model, y = MODELS[name]
@@ -81,6 +148,30 @@ def test_large_rows_are_not_copied_and_must_not_change(form, monkeypatch):
     monkeypatch.undo()
     model = GKMClassifier(random_state=0).fit(form(X), CLASSES)
     np.testing.assert_array_equal(model.transduction_, known)
+
+
+@pytest.mark.parametrize("way", ["pickle", "copy", "file"])
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "rows"])
+def test_large_rows_that_change_do_not_hold_a_model_back(name, way, monkeypatch, tmp_path):
+    monkeypatch.setattr(remembering, "_LARGE", 100)
+    model, y = MODELS[name]
+    rows = X.copy()
+    model = clone(model).fit(rows, y)
+    rows[-1] = 7.0
+    if way == "pickle":
+        other = pickle.loads(pickle.dumps(model))
+    elif way == "copy":
+        other = copy.deepcopy(model)
+    else:
+        save_model(model, tmp_path / "m")
+        other = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(other.predict(X), model.predict(X))
+    with pytest.raises(AttributeError, match="changed"):
+        other.transduction_  # noqa: B018
+    with pytest.raises(AttributeError, match="X has changed since fit"):
+        model.transduction_  # noqa: B018
+    rows[-1] = X[-1]  # the model itself has forgotten nothing
+    assert len(model.transduction_) == 80
 
 
 @pytest.mark.parametrize(

@@ -60,12 +60,11 @@ _COUNTED = (
     "solutions are exact to tol only"
 )
 _LEFT_OUT = (
-    "leave-one-out leaves out a row with all of its weight, but one copy of two; so the chosen "
-    "gamma and alpha, or the probabilities, may differ"
+    "the check's labels are noise, on which several alphas do equally well up to rounding, and "
+    "probabilities count held-out labels without their weights"
 )
 _HELD_OUT = (
-    "probabilities follow from held-out labels, and a fold holds out one copy of two; the scores "
-    "themselves are the same"
+    "probabilities count held-out labels without their weights; the scores themselves are the same"
 )
 _NEIGHBOURS = "the copy of a row is its nearest neighbour in the graph, and takes another's place"
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import io
+import json
+import tracemalloc
+import zipfile
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm import (
+    GKMClassifier,
+    GKMClassifierCV,
+    GKMRegressor,
+    GKMRegressorCV,
+    GraphCorrectedClassifier,
+)
+from graphkm.exchange import ModelFileError, skops_files
 from graphkm.kernels import Polynomial
 from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 
@@ -56,3 +69,55 @@ def test_a_stream_goes_on(tmp_path, solver):
     for each in (model, loaded):
         each.partial_fit(X[30:], THREE[30:])
     assert loaded.predict(X).tobytes() == model.predict(X).tobytes()
+
+
+def _bomb(kind):
+    """Return a file of skops that is small, and unpacks to 20 MB of zeros."""
+    if kind == "sparse":
+        zeros = np.zeros(2_000_000, np.int32)
+        many = csr_array((zeros.astype(float), zeros, [0, len(zeros)]), shape=(1, 1))
+    else:
+        many = np.zeros(2_500_000 if kind == "array" else 10_000)
+    content = skops.dumps({"model": many, "note": {}}, compression=zipfile.ZIP_DEFLATED)
+    if kind != "uses":
+        return content
+    read = zipfile.ZipFile(io.BytesIO(content))
+    (name,) = set(read.namelist()) - {"schema.json"}
+    schema = json.loads(read.read("schema.json"))
+    array = schema["content"]["model"]
+    schema["content"]["model"] = {
+        "__class__": "list",
+        "__module__": "builtins",
+        "__loader__": "ListNode",
+        "__id__": 1,
+        "content": [array | {"__id__": number} for number in range(2, 252)],
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as write:
+        write.writestr(name, read.read(name))
+        write.writestr("schema.json", json.dumps(schema))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "uses"])
+def test_a_bomb_is_refused_before_it_is_unpacked(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(skops_files, "_HARMLESS", 2**16)
+    content = _bomb(kind)
+    assert len(content) < 60_000
+    (tmp_path / "m.gkm").write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=r"would unpack to [\d,]+, more than any model"):
+            skops_files.load_with_skops(tmp_path / "m.gkm")
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_models_that_compress_well_are_no_bombs(tmp_path, monkeypatch):
+    monkeypatch.setattr(skops_files, "_HARMLESS", 2**16)
+    forest = RandomForestClassifier(30, random_state=0)
+    model = GraphCorrectedClassifier(forest, random_state=0).fit(X, THREE)
+    skops_files.save_with_skops(model, tmp_path / "m.gkm", {})
+    loaded, _ = skops_files.load_with_skops(tmp_path / "m.gkm")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
+from collections.abc import Iterator
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from threadpoolctl import ThreadpoolController
 
-from graphkm import Newton, _threads
+from graphkm import Newton, Sums, _threads
 from graphkm.gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from graphkm.machines import LaplacianRegressor, LaplacianSVC
 
@@ -57,7 +60,8 @@ class Watch:
 
     def _watched(self, name: str, function: Any) -> Any:
         def call(A: Any, *others: Any, **options: Any) -> Any:
-            matrix = A[0] if isinstance(A, tuple) else A  # some take a factor with its pivots
+            matrix = others[0] if isinstance(A, float) else A  # BLAS takes a factor before it
+            matrix = matrix[0] if isinstance(matrix, tuple) else matrix  # and some have pivots
             self.calls.append((name, matrix.shape, self.threads()))
             return function(A, *others, **options)
 
@@ -116,6 +120,29 @@ def test_large_matrices_are_factorised_on_all_threads_and_small_ones_on_one(
     assert not all(is_small(shape) for _, shape, _ in factorised)
 
 
+def learnt_stream():
+    X, truth = make_moons(400, noise=0.3, random_state=0)
+    stream = GKMClassifier(random_state=0, solver=Sums(n_landmarks=40))
+    return X, stream.partial_fit(X, np.where(np.arange(400) % 2, truth, -1), classes=[0, 1])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda stream, X: pickle.dumps(stream),
+        lambda stream, X: stream.decision_function(X),
+        lambda stream, X: stream.predict_proba(X),
+    ],
+)
+def test_whoever_asks_a_stream_of_sums_it_is_solved_on_one_thread(ask, watch):
+    """The number of threads decides the last bits, and C magnifies them."""
+    X, stream = learnt_stream()
+    watch.calls.clear()
+    ask(stream, X)
+    assert len(watch.calls) > 0
+    assert [call for call in watch.calls if call[2] != 1] == []
+
+
 def test_every_user_of_linear_algebra_is_watched():
     """What is imported from SciPy under another name, or as a module, would not be seen."""
     users = {
@@ -147,3 +174,50 @@ def test_work_decides(shape, threads, watch):
 def test_limits_of_others_are_kept(watch):
     with watch.pools.limit(limits=1), _threads.blas_threads_for(10**4, 10**4):
         assert watch.threads() == 1
+
+
+def test_the_last_user_restores_what_the_first_one_found(watch):
+    """Two threads that overlap: the second sees the limit of the first, and must not keep it."""
+    second_is_in, first_is_out = Event(), Event()
+    seen = []
+
+    def second():
+        with _threads.blas_threads_for(10, 10):
+            second_is_in.set()
+            first_is_out.wait()
+            seen.append(watch.threads())
+
+    with _threads.blas_threads_for(10, 10):
+        other = Thread(target=second)
+        other.start()
+        second_is_in.wait()
+    first_is_out.set()
+    other.join()
+    assert seen == [1]
+    assert watch.threads() == 2
+
+
+def test_limits_end_with_errors_and_with_generators_left_in_another_thread(watch):
+    def limited() -> Iterator[int]:
+        with _threads.blas_threads_for(10, 10):
+            yield watch.threads()
+
+    with pytest.raises(ZeroDivisionError), _threads.blas_threads_for(10, 10):
+        assert watch.threads() == 1 // 0
+    steps = limited()
+    assert next(steps) == 1
+    closing = Thread(target=steps.close)
+    closing.start()
+    closing.join()
+    assert watch.threads() == 2
+
+
+def test_a_search_inside_a_fit_ends_before_it_or_after_it(watch):
+    fit, search = _threads.blas_threads_for(10, 10), _threads.one_thread()
+    for first, second in ((fit, search), (_threads.one_thread(), _threads.blas_threads_for(9, 9))):
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert watch.threads() == 1
+        second.__exit__(None, None, None)
+        assert watch.threads() == 2

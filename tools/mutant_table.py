@@ -90,7 +90,7 @@ MUTANTS = [
     *_of(
         "src/graphkm/graphs/search.py",
         "test_neighbour_index.py",
-        ("known is None or known.k < k", "known is None"),
+        ("self._calibrations.get(k)", "next(iter(self._calibrations.values()), None)"),
     ),
     *_of(
         "src/graphkm/graphs/sparse.py",
@@ -255,9 +255,10 @@ MUTANTS = [
         ("0.5 * GAIN * n_labeled * graph", "0.5 * GAIN * n_labeled * (not graph)"),
     ),
     *_of(
-        "src/graphkm/gkm/criterion.py",
-        "test_search_cv.py",
-        ("- leverage * y) / (1.0 - leverage)", "- leverage * y) / (1.0 + leverage)"),
+        "src/graphkm/solvers/refits.py",
+        "test_search_cv.py test_copies.py",
+        ("- leverage * targets) / (1.0 - leverage)", "- leverage * targets) / (1.0 + leverage)"),
+        ("/ _ALL_OF_IT - block", "/ _ALL_OF_IT + block"),
     ),
     *_of(
         "src/graphkm/exchange/container.py",
@@ -276,6 +277,21 @@ MUTANTS = [
         "src/graphkm/io/text.py",
         "test_libsvm_reader.py test_csv_reader.py",
         ("line += n_lines", "line += 1"),
+    ),
+    *_of(
+        "src/graphkm/io/encodings.py",
+        "test_encodings.py",
+        (
+            "2 * n_broken < len(_LETTERS.findall(text))",
+            "0 * n_broken < len(_LETTERS.findall(text))",
+        ),
+        ("n_before + k + 1", "n_before + k"),
+    ),
+    *_of(
+        "src/graphkm/io/records.py",
+        "test_encodings.py",
+        ("len(shapes.field.findall(row[0])) == width", "True"),
+        ("done = start = row.end()", "done, start = row.end(), row.end() + 1"),
     ),
     *_of(
         "src/graphkm/online/chunks.py",

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from _common import table
+from _common import store, table
 
+from . import tables
 from .cells import SETS
 from .methods import NAMES
 from .plot import draw
 
-BASELINE = NAMES["svc"]
 OURS = NAMES["ours_cv"]
-RIVALS = (NAMES["spreading"], BASELINE)
+RIVALS = (NAMES["spreading"], tables.BASELINE)
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -36,8 +36,11 @@ def read(file: Path) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def write(folder: Path, methods: list[str], sets: list[str]) -> str:
-    """Write report.md, results.csv and few_labels.png; return the report."""
+def write(folder: Path, methods: list[str], sets: list[str], *, keep: bool) -> str:
+    """Write report.md, results.csv and few_labels.png; return the report.
+
+    With `keep` the results also go into benchmarks/results, which the pages show.
+    """
     rows = [
         row
         for row in read(folder / "results.jsonl")
@@ -52,9 +55,11 @@ def write(folder: Path, methods: list[str], sets: list[str]) -> str:
     )
     frame.to_csv(folder / "results.csv", index=False)
     common = compared(frame)
-    accuracy = means(common, "accuracy")
-    draw(accuracy, folder / "few_labels.png")
-    text = "\n\n".join(_sections(common, accuracy)) + "\n"
+    lines = summarised(common)
+    if keep:
+        store("few_labels", lines, tables.KEYS)
+    draw(tables.wide(tables.frame_of(lines), "accuracy") / 100, folder / "few_labels.png")
+    text = "\n\n".join(_sections(common, lines)) + "\n"
     (folder / "report.md").write_text(text)
     return text
 
@@ -72,26 +77,37 @@ def compared(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def means(common: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return a column's mean over the splits that worked: cells x methods."""
-    worked = common[common["status"] == "ok"]
-    answer = worked.pivot_table(index="cell", columns="method", values=column, sort=False)
-    # A cell in which everything failed stays in the tables.
-    present = [m for m in NAMES.values() if m in set(common["method"])]
-    return answer.reindex(index=common["cell"].unique(), columns=present)
+def summarised(common: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return one line per cell and method: what the tables and the pages are made of."""
+    lines = []
+    for (name, n_labels, method), own in common.groupby(["set", "n_labels", "method"], sort=False):
+        worked = own[own["status"] == "ok"]
+        line = {"set": name, "labels": n_labels, "method": method, "splits": own["splits"].iloc[0]}
+        line |= {"tried": len(own), "worked": len(worked), "status": "ok"}
+        if worked.empty:
+            status = own["status"].iloc[0]
+            line["status"] = "failed" if status.startswith("error") else status
+        for column in ("accuracy", "balanced_accuracy"):
+            line[column] = round(100 * worked[column].mean(), 3)
+            line[f"{column}_sd"] = round(100 * worked[column].std(ddof=1), 3)
+        for column in ("seconds", "cpu_seconds", "peak_mb"):
+            line[column] = float(f"{worked[column].median():.4g}")
+        lines.append({key: "" if value != value else value for key, value in line.items()})
+    return lines
 
 
-def _sections(common: pd.DataFrame, accuracy: pd.DataFrame) -> list[str]:
+def _sections(common: pd.DataFrame, lines: list[dict[str, Any]]) -> list[str]:
+    frame = tables.frame_of(lines)
     sections = [
         "## Accuracy on the unlabelled rows, %",
-        _spread(common, "accuracy", accuracy),
+        tables.spread(frame, "accuracy"),
         "## Balanced accuracy, %",
-        _spread(common, "balanced_accuracy", means(common, "balanced_accuracy")),
+        tables.spread(frame, "balanced_accuracy"),
         "## Over all cells",
-        _summary(common, accuracy),
+        tables.summary(frame),
     ]
     for rival in RIVALS:
-        if OURS in accuracy and rival in accuracy:
+        if {OURS, rival} <= set(frame["method"]):
             sections += [f"## {OURS} minus {rival}, points", _paired(common, rival)]
     for column, title in (
         ("seconds", "Wall seconds"),
@@ -99,54 +115,8 @@ def _sections(common: pd.DataFrame, accuracy: pd.DataFrame) -> list[str]:
         ("peak_mb", "Peak memory in MB"),
     ):
         sections += [f"## {title} of a fit with its tuning, median over splits"]
-        sections += [_medians(common, column, accuracy)]
+        sections += [tables.medians(frame, column)]
     return sections
-
-
-def _spread(common: pd.DataFrame, column: str, values: pd.DataFrame) -> str:
-    lines = []
-    for cell in values.index:
-        rows = common[common["cell"] == cell]
-        top = values.loc[cell].max()
-        line = [cell, str(rows["splits"].iloc[0])]
-        for method in values.columns:
-            own = rows[rows["method"] == method]
-            line.append(_entry(own, column, values.loc[cell, method] >= top - 1e-9))
-        lines.append(line)
-    return table(["set, labels", "splits", *values.columns], lines)
-
-
-def _entry(own: pd.DataFrame, column: str, is_best: bool) -> str:
-    worked = own.loc[own["status"] == "ok", column] * 100
-    if worked.empty:
-        return _why_not(own)
-    text = f"{worked.mean():.1f}"
-    text = f"**{text}**" if is_best else text
-    if len(worked) > 1:
-        text += f" ± {worked.std(ddof=1):.1f}"
-    if len(worked) < len(own):
-        return f"{text} ({len(worked)} of {len(own)})"
-    return text if len(own) == own["splits"].iloc[0] else f"{text} (splits: {len(own)})"
-
-
-def _summary(common: pd.DataFrame, accuracy: pd.DataFrame) -> str:
-    tried = common.pivot_table(index="cell", columns="method", values="split", aggfunc="count")
-    tried = tried.reindex(index=accuracy.index, columns=accuracy.columns).notna()
-    ranks = accuracy.fillna(-1).where(tried).rank(axis=1, ascending=False).mean()
-    lines = []
-    for method in accuracy.columns:
-        line = [method, f"{ranks[method]:.2f}", str(accuracy[method].notna().sum())]
-        if BASELINE in accuracy:
-            lead = (100 * (accuracy[method] - accuracy[BASELINE])).dropna()
-            line += (
-                ["-", "-"]
-                if lead.empty
-                else [f"{lead.mean():+.1f}", f"{lead.min():+.1f} ({lead.idxmin()})"]
-            )
-        lines.append(line)
-    heads = ["method", "mean rank among those tried", "cells with results"]
-    heads += [f"mean minus {BASELINE}", f"worst minus {BASELINE}"] * (BASELINE in accuracy)
-    return table(heads, lines)
 
 
 def _paired(common: pd.DataFrame, rival: str) -> str:
@@ -159,30 +129,6 @@ def _paired(common: pd.DataFrame, rival: str) -> str:
         error = lead.std(ddof=1) / np.sqrt(len(lead)) if len(lead) > 1 else np.nan
         lines.append([cell, str(len(lead)), f"{lead.mean():+.2f}", f"{error:.2f}"])
     return table(["set, labels", "splits", "difference", "standard error"], lines)
-
-
-def _medians(common: pd.DataFrame, column: str, accuracy: pd.DataFrame) -> str:
-    lines = []
-    for cell in accuracy.index:
-        rows = common[common["cell"] == cell]
-        own = (rows[rows["method"] == method] for method in accuracy.columns)
-        lines.append([cell, *(_median(part, column) for part in own)])
-    return table(["set, labels", *accuracy.columns], lines)
-
-
-def _median(own: pd.DataFrame, column: str) -> str:
-    worked = own.loc[own["status"] == "ok", column]
-    if worked.empty:
-        return _why_not(own)
-    value = worked.median()
-    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
-
-
-def _why_not(own: pd.DataFrame) -> str:
-    if own.empty:
-        return "-"
-    status = own["status"].iloc[0]
-    return "failed" if status.startswith("error") else status
 
 
 def _order(column: str) -> dict[str, int]:

@@ -7,24 +7,46 @@ from typing import Any
 
 import numpy as np
 
+from _common import store
+from fields import tables
 from fields.methods import BASES
 from fields.running import read
+
+Groups = dict[tuple[Any, ...], list[dict[str, Any]]]
+KEYS = {
+    "fields_main": ("set", "labels"),
+    "fields_peers": ("set", "labels"),
+    "fields_bases": ("set", "labels", "base"),
+    "fields_growth": ("rows",),
+}
 
 
 def mean(rows: list[dict[str, Any]], name: str) -> float:
     return float(np.mean([row.get(name, np.nan) for row in rows]))
 
 
-def report(file: Path) -> None:
-    rows = [row for row in read(file) if row["set"] != "growth"]
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+def report(file: Path, keep: bool = False) -> None:
+    """Print the tables; with `keep` they go into benchmarks/results, which the pages show."""
+    rows = read(file)
+    groups: Groups = {}
     for row in rows:
-        groups.setdefault((row["set"], row["n"], row["method"]), []).append(row)
+        if row["set"] != "growth":
+            groups.setdefault((row["set"], row["n"], row["method"]), []).append(row)
+    lines = {"fields_main": main_lines(groups), "fields_peers": peer_lines(groups)}
+    lines |= {"fields_bases": base_lines(groups), "fields_growth": growth_lines(rows)}
     report_main({name: group for name, group in groups.items() if name[2] not in BASES})
-    report_bases({name: group for name, group in groups.items() if name[2] in BASES})
+    print(f"\n{tables.main(lines['fields_main'])}\n\n{tables.peers(lines['fields_peers'])}")
+    for many in (False, True):
+        if any((line["set"] in tables.MANY) == many for line in lines["fields_bases"]):
+            print(f"\n{tables.bases(lines['fields_bases'], many=many)}")
+            print(f"\n{tables.gains(lines['fields_bases'], many=many)}")
+    print(f"\n{tables.growth(lines['fields_growth'])}")
+    if keep:
+        for name, own in lines.items():
+            store(name, own, KEYS[name])
 
 
-def report_main(groups: dict[tuple[Any, ...], list[dict[str, Any]]]) -> None:
+def report_main(groups: Groups) -> None:
     print("| set | labels | method | hidden | test | CPU s | MB | calibration error | seeds |")
     print("|---|---|---|---|---|---|---|---|---|")
     for (name, n, method), group in groups.items():
@@ -41,30 +63,78 @@ def report_main(groups: dict[tuple[Any, ...], list[dict[str, Any]]]) -> None:
         print(f"| {name} | {n} | {method} | {' | '.join(shown)} | {len(group)} |")
 
 
-def report_bases(groups: dict[tuple[Any, ...], list[dict[str, Any]]]) -> None:
-    print("\n| set | labels | base | alone hidden / test | with a field | difference | cost |")
-    print("|---|---|---|---|---|---|---|")
-    differences, errors = [], []
-    for (name, n, method), group in groups.items():
-        group = [row for row in group if "error" not in row]
-        if not group:
+def main_lines(groups: Groups) -> list[dict[str, str]]:
+    """Return our machine beside the tuned SVC: means over draws."""
+    lines = []
+    for (name, n, method), own in groups.items():
+        if method != "own" or any("error" in row for row in own):
             continue
-        h, t, bh, bt = (
-            100 * mean(group, each) for each in ("hidden", "test", "base_hidden", "base_test")
+        svc = [row for row in groups.get((name, n, "tuned svc"), []) if "error" not in row]
+        lines.append(
+            {
+                "set": name,
+                "rows": f"{mean(own, 'rows'):.0f}",
+                "labels": f"{mean(own, 'labels'):.0f}",
+                "hidden": f"{100 * mean(own, 'hidden'):.2f}",
+                "test": f"{100 * mean(own, 'test'):.2f}",
+                "cpu_seconds": f"{mean(own, 'cpu'):.1f}",
+                "mb": f"{mean(own, 'mb'):.0f}",
+                "calibration_error": f"{mean(own, 'ece'):.3f}",
+                "svc_test": f"{100 * mean(svc, 'test'):.2f}" if svc else "",
+                "svc_cpu_seconds": f"{mean(svc, 'cpu'):.0f}" if svc else "",
+            }
         )
-        times = mean(group, "cpu") / max(1e-3, mean(group, "cpu_base"))
-        differences.append((h - bh, t - bt))
-        errors.append(mean(group, "ece"))
-        print(
-            f"| {name} | {n} | {method} | {bh:.1f} / {bt:.1f} | {h:.1f} / {t:.1f} | "
-            f"{h - bh:+.1f} / {t - bt:+.1f} | {times:.1f} x |"
-        )
-    if differences:
-        hidden, test = np.array(differences).T
-        low = [f"{int((each < -0.5).sum())}" for each in (hidden, test)]
-        print(
-            f"\n{len(hidden)} rows. More than 0.5 points below the base: {low[0]} on hidden, "
-            f"{low[1]} on test rows. Least differences: {hidden.min():+.1f}, {test.min():+.1f}. "
-            f"Means: {hidden.mean():+.1f}, {test.mean():+.1f}. Mean calibration error: "
-            f"{np.mean(errors):.3f}."
-        )
+    return lines
+
+
+def peer_lines(groups: Groups) -> list[dict[str, str]]:
+    """Return what the peers reach on the hidden rows of the first draw."""
+    lines = []
+    for (name, n, method), own in groups.items():
+        if method == "own" and "error" not in own[0]:
+            beside = {each: groups.get((name, n, each), [None])[0] for each in tables.PEERS}
+            labels = {"set": name, "labels": str(own[0]["labels"])}
+            lines.append(labels | {each: _reached(row) for each, row in beside.items()})
+    return lines
+
+
+def _reached(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "not run"
+    return row.get("error") or f"{100 * row['hidden']:.1f} in {row['cpu']:.0f} s"
+
+
+def base_lines(groups: Groups) -> list[dict[str, str]]:
+    """Return other models alone and with a field: means over draws."""
+    lines = []
+    for (name, n, method), group in groups.items():
+        own = [row for row in group if "error" not in row]
+        if method not in BASES or not own:
+            continue
+        values = {each: 100 * mean(own, each) for each in ("base_hidden", "base_test")}
+        values |= {each: 100 * mean(own, each) for each in ("hidden", "test")}
+        line = {"set": name, "labels": n, "base": method}
+        line |= {each: f"{value:.1f}" for each, value in values.items()}
+        for each in ("hidden", "test"):
+            line[f"{each}_gain"] = f"{values[each] - values[f'base_{each}']:+.1f}"
+        line["cost"] = f"{mean(own, 'cpu') / max(1e-3, mean(own, 'cpu_base')):.1f}"
+        lines.append(line)
+    return lines
+
+
+def growth_lines(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Return CPU seconds by the number of rows."""
+    titles = {
+        "sheet": ("a curved sheet with noise", "4 dimensions"),
+        "blobs": ("Gaussian blobs that overlap", "20 dimensions"),
+    }
+    return [
+        {
+            "rows": titles[row["kind"]][0],
+            "inside": titles[row["kind"]][1],
+            "cpu_seconds": ", ".join(f"{each:.1f}" for each in row["cpu"]),
+            "exponent": f"{row['exponent']:.2f}",
+        }
+        for row in rows
+        if row["set"] == "growth" and "exponent" in row
+    ]

@@ -174,7 +174,7 @@ def parse_csv(
     spans: NDArray[Any],
     places: NDArray[np.int32],
     delimiter: bytes,
-    marker: bytes,
+    markers: bytes,
     text_labels: bool,
 ) -> tuple[int, int, int, int, int, int]: ...
 def largest_columns(values: NDArray[Any], out: NDArray[np.int32]) -> None: ...

@@ -9,6 +9,42 @@ from typing import Any
 import numpy as np
 
 
+def refuse_masked(name: str, values: Any) -> None:
+    """Raise if an array has masked values, which a plain array would show.
+
+    Examples
+    --------
+    >>> refuse_masked("X", np.ma.array([1.0, 2.0], mask=[False, True]))
+    Traceback (most recent call last):
+    ...
+    ValueError: 1 of the 2 values of X are masked; fill them, or drop their rows.
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{np.ma.count_masked(values):,} of the {values.size:,} values of {name} are masked; "
+            "fill them, or drop their rows."
+        )
+
+
+def unmasked(labels: Any) -> Any:
+    """Return labels in which those that are masked are missing; anything else as it is.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([0, 1, 1], mask=[False, False, True]))
+    array([0, 1, None], dtype=object)
+    """
+    if not isinstance(labels, np.ma.MaskedArray):
+        return labels
+    if labels.dtype.kind == "f":
+        return labels.filled(np.nan)
+    if not np.ma.is_masked(labels):
+        return labels.data
+    known = labels.data.astype(object)
+    known[np.ma.getmaskarray(labels)] = None
+    return known
+
+
 def check_number(
     name: str, value: Any, *, least: float, strictly: bool = False, words: tuple[str, ...] = ()
 ) -> Any:

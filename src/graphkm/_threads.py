@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache
+from threading import Lock
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 _SMALL = 1024**3  # multiplications of a product that gains nothing from more threads
-_one: ContextVar[bool] = ContextVar("graphkm_one_thread", default=False)  # as set by a caller
+
+_CHANGING = Lock()
+_users: set[object] = set()  # who needs BLAS on one thread now, in any thread of the process
+_before: dict[str, tuple[Any, int]] = {}  # the libraries limited for them, and their threads before
 
 
 @cache
@@ -26,19 +30,76 @@ def blas_threads_for(rows: int, columns: int) -> Iterator[None]:
     If other programs keep the cores busy, threads wait for each other on small pieces of work:
     that costs milliseconds per call. Every fit and every search runs in such a context, made for
     its largest matrix. Parts of a large fit that work on small matrices have their own. One inside
-    another costs nothing.
+    another costs microseconds.
 
     Examples
     --------
     >>> with blas_threads_for(10, 10):
     ...     pass
     """
-    if _one.get() or rows * columns**2 > _SMALL:
+    if rows * columns**2 > _SMALL:
         yield
         return
-    token = _one.set(True)
+    with one_blas_thread(thread_pools()):
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let BLAS and OpenMP use one thread, whichever library brought them and however late.
+
+    Examples
+    --------
+    >>> with one_thread():
+    ...     pass
+    """
+    pools = ThreadpoolController()
+    # OpenMP keeps a number for each thread, so that nobody else hears of this limit.
+    with one_blas_thread(pools), pools.limit(limits=1, user_api="openmp"):
+        yield
+
+
+@contextmanager
+def one_blas_thread(pools: ThreadpoolController) -> Iterator[None]:
+    """Let the BLAS among these pools use one thread.
+
+    BLAS has one number of threads for the whole process. It is set for the first user, and what
+    was there before comes back when the last one leaves, in whatever order they do. Only a BLAS
+    on OpenMP has a number for each thread.
+    """
+    user = object()
+    libraries = pools.select(user_api="blas").lib_controllers
+    own = [(each, each.num_threads) for each in libraries if _is_of_thread(each)]
     try:
-        with thread_pools().limit(limits=1, user_api="blas"):
-            yield
+        for library, _ in own:
+            library.set_num_threads(1)
+        with _CHANGING:
+            _users.add(user)
+            for library in libraries:
+                if not _is_of_thread(library) and (threads := library.num_threads) > 1:
+                    library.set_num_threads(1)
+                    # It stays as it is while another thread holds it by threadpoolctl's own means.
+                    if library.num_threads == 1:
+                        _before[library.filepath] = library, threads
+        yield
     finally:
-        _one.reset(token)
+        with _CHANGING:
+            _users.discard(user)
+            while _before and not _users:
+                _restore(*_before.popitem()[1])
+        for library, threads in own:
+            library.set_num_threads(threads)
+
+
+def _is_of_thread(library: Any) -> bool:
+    return getattr(library, "threading_layer", None) == "openmp"
+
+
+def _restore(library: Any, threads: int) -> None:
+    """Set the threads of a library that any thread has limited."""
+    # From 3.8 on, threadpoolctl listens to the thread that set the first limit, until it is told
+    # that this one is done.
+    done = getattr(library, "clear_controlling_thread", lambda force: None)
+    done(force=True)
+    library.set_num_threads(threads)
+    done(force=True)

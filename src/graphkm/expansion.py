@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .backends import active, as_centres, make_store, query_rows
 from .kernels import Kernel
 
 _ROWS = 8192  # rows of a large X converted at once
+_MOVING = Lock()  # one thread at a time makes a store anew
 
 
 def default_threads() -> int:
@@ -87,7 +89,7 @@ class KernelExpansion:
         self._X = X
         self._sparse = issparse(X)
         self._shift = mean_row(kernel, X) if shift is None else shift
-        self._backend, self._store = active(), self._new_store()
+        self._home = active(), self._new_store()  # together, for threads that look at both
         self._slot = np.full(X.shape[0], -1, np.int64)
         self._rows = np.empty(64, np.int64)
         self._coefficients = np.empty((64, n_outputs))
@@ -95,6 +97,10 @@ class KernelExpansion:
     def __len__(self) -> int:
         """Return the number of centres."""
         return len(self._store)
+
+    @property
+    def _store(self) -> Any:
+        return self._home[1]
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -123,7 +129,7 @@ class KernelExpansion:
                 self._rows = np.concatenate([self._rows, np.empty(more, np.int64)])
                 empty = np.empty((more, self.n_outputs))
                 self._coefficients = np.concatenate([self._coefficients, empty])
-            self._append(new)
+            self._append(self._store, new)
             self._slot[new] = np.arange(first, size)
             self._rows[first:size] = new
         slots = self._slot[rows]
@@ -134,12 +140,12 @@ class KernelExpansion:
         """Return f at the rows of X, of shape (n, n_outputs)."""
         if self._sparse and not issparse(X):
             X = csr_array(X)
-        self._move_to_active_backend()
+        store = self._store_of_active_backend()
         out = np.empty((X.shape[0], self.n_outputs))
         for start in range(0, X.shape[0], _ROWS):
             part = slice(start, min(start + _ROWS, X.shape[0]))
             block = X[part].toarray() if issparse(X) and not self._sparse else X[part]
-            out[part] = self._store.product(self._queries(block, slice(None)))
+            out[part] = store.product(self._queries(block, slice(None)))
         return out + self.intercept
 
     def values(self, rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -187,20 +193,28 @@ class KernelExpansion:
     def _queries(self, X: Any, rows: Any) -> Any:
         return query_rows(self.kernel, X, rows, self.dtype, self._shift)
 
-    def _append(self, rows: NDArray[np.int64]) -> None:
+    def _append(self, store: Any, rows: NDArray[np.int64]) -> None:
         # The centres of a precomputed kernel are row numbers: its rows may be gone.
         queries = self._queries(self._X, rows) if self.kernel.has_rows else None
-        self._store.append(as_centres(self.kernel, rows, queries))
+        store.append(as_centres(self.kernel, rows, queries))
 
-    def _move_to_active_backend(self) -> None:
-        """Make the store anew if another backend computes now than when it was made."""
-        if self._backend is active() or self.kernel.native_code is None:
-            return
-        rows, coefficients = self.rows, self.coefficients
-        self._backend, self._store = active(), self._new_store()
-        if len(rows):
-            self._append(rows)
-            self._store.set(np.arange(len(rows)), np.ascontiguousarray(coefficients))
+    def _store_of_active_backend(self) -> Any:
+        """Return the store, made anew if another backend computes now than when it was made.
+
+        Others may compute at the same time, even on the other backend: they have their store, or
+        find a complete one.
+        """
+        home, backend = self._home, active()
+        if home[0] is backend or self.kernel.native_code is None:
+            return home[1]
+        with _MOVING:
+            if self._home[0] is not backend:
+                store, rows = self._new_store(), self.rows
+                if len(rows):
+                    self._append(store, rows)
+                    store.set(np.arange(len(rows)), np.ascontiguousarray(self.coefficients))
+                self._home = backend, store
+            return self._store
 
     def _new_store(self) -> Any:
         return make_store(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
 
 from ._parameters import check_count
+from ._warnings import quiet
+from .graphs.distinct import Copies, equal_items
 from .machines.labels import as_label_array, labeled_mask, plain_labels
 
 
@@ -18,7 +19,8 @@ class LabeledKFold(BaseCrossValidator):
     """Folds of the labelled rows, with every unlabelled row in every training fold.
 
     Test folds hold labelled rows only, so that any scoring works. A labelled row is in the
-    test fold of exactly one split; unlabelled rows are in none.
+    test fold of exactly one split; unlabelled rows are in none. Labelled rows that are equal share
+    a fold: a copy among the training rows would give the label away.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ class LabeledKFold(BaseCrossValidator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Not looked at.
+            Rows, of which only copies are looked for; zeros may stand for any.
         y : array-like of shape (n_samples,)
             Labels or targets, with the marks of unlabelled rows.
         groups : object
@@ -80,15 +82,19 @@ class LabeledKFold(BaseCrossValidator):
                 f"None of the {len(values)} rows is labelled (unlabeled={self.unlabeled!r}); "
                 "there is nothing to test on."
             )
-        for test in self._test_folds(plain_labels(values[labeled])):
-            rows = labeled[test]
+        known = plain_labels(values[labeled])
+        copies = Copies.of(labeled if X is None else equal_items(X).place[labeled])
+        if len(copies.first) == 1:
+            copies = Copies.of(labeled)  # X stands for rows that are not at hand
+        for sets in self._test_folds(known[copies.first]):
+            rows = labeled[np.isin(copies.place, sets)]
             yield np.setdiff1d(np.arange(len(values)), rows), rows
 
     def _test_folds(self, known: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
         if len(known) < self.n_splits:
             raise ValueError(
-                f"n_splits={self.n_splits} is more than the {len(known)} labelled rows; pass "
-                "fewer folds, or label more rows."
+                f"n_splits={self.n_splits} is more than the {len(known)} labelled rows (copies "
+                "count once); pass fewer folds, or label more rows."
             )
         for _, test in KFold(self.n_splits, **self._shuffling()).split(known):
             yield test
@@ -127,10 +133,10 @@ class LabeledStratifiedKFold(LabeledKFold):
         if counts.max() < self.n_splits:
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the labelled rows of every class, at most "
-                f"{counts.max()}; pass fewer folds, or label more rows."
+                f"{counts.max()} (copies count once); pass fewer folds, or label more rows."
             )
         folds = StratifiedKFold(self.n_splits, **self._shuffling())
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The least populated class")
-            for _, test in folds.split(np.zeros(len(codes)), codes):
-                yield test
+        with quiet("The least populated class"):
+            splits = list(folds.split(np.zeros(len(codes)), codes))
+        for _, test in splits:
+            yield test

@@ -19,6 +19,7 @@ TYPES = {
     ".webp": "image/webp",
     ".bmp": "image/bmp",
 }
+_NAMED = 10  # broken images that are named; more are counted
 SIDE = 28
 """Pixels to a side of what is learnt from: grey, and as small as digits are."""
 
@@ -65,19 +66,35 @@ def image_names(folder: Path) -> list[str]:
     return [name for row, name in enumerate(names) if inside(row) is not None]
 
 
-def pixels(paths: Sequence[Path]) -> NDArray[np.float32]:
-    """Return images as rows: grey values from 0 to 1 of 28 x 28 pixels."""
+def pixels(paths: Sequence[Path]) -> tuple[NDArray[np.float32], list[int], list[str]]:
+    """Return images as rows, which of the paths they are of, and a note on those that are broken.
+
+    A row has grey values from 0 to 1 of 28 x 28 pixels. Raises DataFileError if fewer than two
+    images can be read.
+    """
     from PIL import Image
 
     rows = np.empty((len(paths), SIDE * SIDE), np.float32)
+    broken: dict[int, Exception] = {}
     for k, path in enumerate(paths):
         try:
             with Image.open(path) as image:
                 grey = image.convert("L").resize((SIDE, SIDE))
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            raise DataFileError(f"{path} is no picture that can be read ({error}).") from error
-        rows[k] = np.asarray(grey, dtype=np.float32).ravel() / 255.0
-    return rows
+        except Exception as error:  # decoders raise whatever they stumble over
+            broken[k] = error
+        else:
+            rows[k] = np.asarray(grey, dtype=np.float32).ravel() / 255.0
+    if not broken:
+        return rows, list(range(len(paths))), []
+    first = next(iter(broken))
+    why = f"{paths[first]} is no picture that can be read ({broken[first]})."
+    if len(paths) - len(broken) < 2:
+        raise DataFileError(f"{why} Two at least that can be read are needed.")
+    whole = [k for k in range(len(paths)) if k not in broken]
+    names = ", ".join(paths[k].name for k in list(broken)[:_NAMED])
+    more = f" and {len(broken) - _NAMED:,} more" * (len(broken) > _NAMED)
+    left_out = f"Left out, because they cannot be read as pictures: {names}{more}."
+    return rows[whole], whole, [left_out.encode(errors="replace").decode()]
 
 
 def pixel_names() -> list[str]:

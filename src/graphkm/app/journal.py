@@ -1,7 +1,8 @@
 """Answers on disk before they are acknowledged.
 
 There are two files. The journal, PATH.journal, has one line of JSON for every answer, in order;
-lines are only ever added, and each is flushed to the disk before the answer counts. The file of
+lines are only ever added, and each is flushed to the disk before the answer counts. The last entry
+of a line is a checksum of what stands before it. Lines of older journals have none. The file of
 labels, PATH, is plain CSV: every labelled row with its columns and its label. It follows from the
 journal, is brought up to date with every answer, and is written anew when the page is started.
 """
@@ -13,7 +14,8 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterator
+import re
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -25,6 +27,7 @@ VERSION = 1
 Kind = Literal["label", "unknown", "skip", "undo"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 How = Literal["file", "check", "suggested", "chosen"]
+_SUM = re.compile(rb', "crc32": "([0-9a-f]{8})"}')
 
 
 class JournalError(Exception):
@@ -70,13 +73,15 @@ class Journal:
     ----------
     answers : list of Answer
         All that were not taken back, oldest first.
+    behind : str
+        Why the file of labels lacks answers that the journal has; empty if it lacks none.
     """
 
     def __init__(self, path: Path, material: Material) -> None:
         self.path, self._material = path, material
         self.place = path.with_name(path.name + ".journal")
         self.answers: list[Answer] = []
-        self._behind = False  # whether the file of labels could not be written
+        self.behind = ""
         given = enumerate(material.given)
         self._given = {row: str(label) for row, label in given if label is not None}
         self._ever = set(self._given.items())  # every label that a row had, taken back or not
@@ -89,31 +94,36 @@ class Journal:
         try:
             _lock(self._file)
             self._replay()
+            # What a person has changed by hand in the file of labels is not thrown away.
+            self._write_labels(keep_previous=self._changed_by_hand())
         except BaseException:
             self._file.close()
             raise
-        # What a person has changed by hand in the file of labels is not thrown away.
-        self._write_labels(keep_previous=self._changed_by_hand())
 
     def add(self, answer: Answer) -> None:
-        """Keep an answer; when this returns, it is on the disk."""
+        """Keep an answer; when this returns, it is on the disk, in the journal.
+
+        The file of labels may be behind then, which is no reason to refuse an answer that is kept.
+        It is written anew with the next one.
+        """
         before = self.labels()
         self._append(asdict(answer))
         self._take(answer)
         after = self.labels()
         changed = {row for row in before | after if before.get(row) != after.get(row)}
-        if not changed and not self._behind:
+        if not changed and not self.behind:
             return
-        grown, self._behind = changed == set(after) - set(before) and not self._behind, True
-        if grown:
-            with open(self.path, "ab") as file:
-                for row in changed:
-                    file.write(_csv_line(self._material.line(row, after[row])))
-                file.flush()
-                os.fsync(file.fileno())
+        grown = changed == set(after) - set(before) and not self.behind
+        self.behind = "it was not written"
+        try:
+            if grown:
+                self._add_labels({row: after[row] for row in changed})
+            else:
+                self._write_labels()
+        except OSError as error:
+            self.behind = error.strerror or str(error)
         else:
-            self._write_labels()
-        self._behind = False
+            self.behind = ""
 
     def labels(self, upto: int | None = None) -> dict[int, str]:
         """Return the label of every labelled row: those of the data, and those that were given.
@@ -141,7 +151,7 @@ class Journal:
             self.answers.pop()
 
     def _append(self, entry: dict[str, Any]) -> None:
-        line = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+        line = with_checksum(json.dumps(entry, ensure_ascii=False).encode()) + b"\n"
         end = self._file.seek(0, os.SEEK_END)
         try:
             self._file.write(line)
@@ -155,31 +165,45 @@ class Journal:
     def _replay(self) -> None:
         """Read what is there. A last line that was not finished was not acknowledged: it goes."""
         self._file.seek(0)
-        whole = 0
-        for number, (line, end) in enumerate(_lines(self._file), 1):
+        *lines, rest = self._file.read().split(b"\n")
+        found = _SUM.search(rest)
+        last = b"" if found is None else rest[: found.end()]
+        whole = found is not None and with_checksum(rest[: found.start()] + b"}") == last
+        if whole:  # only its end is missing, or damaged
+            lines.append(last)
+        signed = False
+        for number, line in enumerate(lines, 1):
             try:
-                entry = json.loads(line)
+                entry, signed = _entry(line, signed), signed or _SUM.search(line) is not None
                 if number == 1:
                     self._check(entry)
                 else:
-                    answer = Answer(**entry)
-                    if not 0 <= answer.row < len(self._material):
-                        raise ValueError(f"row {answer.row}")
-                    if answer.kind not in KINDS or not isinstance(answer.label, str | None):
-                        raise ValueError(f"{answer.kind} {answer.label}")
-                    self._take(answer)
+                    self._take(self._checked(Answer(**entry)))
             except (ValueError, TypeError) as error:
+                advice = "delete this line: its answer is lost then, and the others stay"
                 raise JournalError(
-                    f"{self.place}: line {number} is damaged ({error}). Repair or move the file."
+                    f"{self.place}: line {number} is damaged ({error}). Take the file from a copy, "
+                    f"or {advice if number > 1 else 'move it away'}."
                 ) from error
-            whole = end
-        self._file.truncate(whole)
-        if whole == 0:
+        self._file.truncate(sum(len(line) + 1 for line in lines) - whole)
+        if whole:
+            self._file.write(b"\n")
+        if not lines:
             self._append({"graphkm": VERSION, "rows": self._material.fingerprint()})
+
+    def _checked(self, answer: Answer) -> Answer:
+        if not 0 <= answer.row < len(self._material):
+            raise ValueError(f"row {answer.row}")
+        if answer.kind not in KINDS or not isinstance(answer.label, str | None):
+            raise ValueError(f"{answer.kind} {answer.label}")
+        (answer.label or "").encode()  # which raises for halves of letters
+        return answer
 
     def _check(self, entry: Any) -> None:
         if not isinstance(entry, dict) or entry.get("graphkm") != VERSION:
             raise JournalError(f"{self.place} is not a journal of this version; move it away.")
+        if len(entry) > 2:  # a checksum whose name is damaged
+            raise ValueError("it has entries that do not belong there")
         if entry.get("rows") != self._material.fingerprint():
             raise JournalError(
                 f"{self.place} belongs to other rows. Name another file with --out, or the file "
@@ -195,6 +219,13 @@ class Journal:
         known = {_csv_line(self._material.line(*pair)) for pair in self._ever}
         return bool(whole - known - {_csv_line(self._material.columns() or [])})
 
+    def _add_labels(self, labels: dict[int, str]) -> None:
+        with open(self.path, "ab") as file:
+            for row, label in labels.items():
+                file.write(_csv_line(self._material.line(row, label)))
+            file.flush()
+            os.fsync(file.fileno())
+
     def _write_labels(self, *, keep_previous: bool = False) -> None:
         with replacing(self.path, keep_previous=keep_previous) as file:
             header = self._material.columns()
@@ -204,20 +235,34 @@ class Journal:
                 file.write(_csv_line(self._material.line(row, label)))
 
 
-def _lines(file: Any) -> Iterator[tuple[bytes, int]]:
-    """Yield whole lines, and where each ends."""
-    end = 0
-    for line in file:
-        if not line.endswith(b"\n"):
-            return
-        end += len(line)
-        yield line, end
+def with_checksum(text: bytes) -> bytes:
+    """Return an object of JSON with the checksum of its text as its last entry.
+
+    Examples
+    --------
+    >>> with_checksum(b'{"row": 1}')
+    b'{"row": 1, "crc32": "01964fb4"}'
+    """
+    return text[:-1] + b', "crc32": "%08x"}' % zlib.crc32(text[:-1])
+
+
+def _entry(line: bytes, signed: bool) -> Any:
+    """Return what a line says; `signed` ones must have a checksum."""
+    found = _SUM.search(line)
+    if found is None and signed:
+        raise ValueError("it has no checksum")
+    if found is None:
+        return json.loads(line)
+    text = line[: found.start()] + b"}"
+    if with_checksum(text) != line:
+        raise ValueError("its checksum is not that of its text")
+    return json.loads(text)
 
 
 def _csv_line(cells: list[str]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode()
+    return text.getvalue().encode(errors="backslashreplace")  # names of files may be no text
 
 
 def _lock(file: Any) -> None:

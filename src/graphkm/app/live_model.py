@@ -2,26 +2,33 @@
 
 The prior of its scores is the sum of a Gaussian kernel and of the field on the graph of all rows
 (`graphkm.active.Cover`); the labels are values with noise. Scores, and what they were without each
-label, come from one factorisation of a matrix of the size of the labels. How much the graph counts,
-the width of the kernel and the noise are chosen by the held-out squared errors.
+label, come from one factorisation of a matrix of the size of the labels. Of more than 800 labels
+they come from landmarks (`LandmarkRidge`), so that neither memory nor time grows with every label.
+How much the graph counts, the width of the kernel and the noise are chosen by the held-out squared
+errors.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..active import Cover
+from ..active import Cover, spd_inverse
 from ..kernels import resolve_gamma
+from .landmarks import LandmarkRidge
 
-_WIDTHS = (1.0, 4.0)  # gamma, in units of one over the spread
+_SQUARED = (0, 2)  # times the kernel is squared: gamma is one over the spread, or four times that
 _SHARES = (0.5, 1.0)  # of the graph
 _REACHES = (0.1, 0.01)  # eps: how far labels are carried along the graph
 _NOISES = (0.01, 0.1, 1.0)
 _CHOSEN_BY = 300  # labels that decide on shares, widths and noise; more cost more than they tell
+_LANDMARKS = 800  # labels up to which each has its own column, and landmarks of more
+_GROWN = 1.25  # times as many labels, after which landmarks are chosen anew from them
+_BLOCK = 64  # columns that are worked on at once
+_NOTHING = 1e-9  # kernel values that count as 0: their fourth power is still a normal float32
 
 
 class Setting(NamedTuple):
@@ -34,7 +41,12 @@ class Setting(NamedTuple):
 
 
 _KINDS = [(0.0, 0), *((share, reach) for share in _SHARES for reach in range(len(_REACHES)))]
-_SETTINGS = [Setting(*k, w, n) for k in _KINDS for w in range(len(_WIDTHS)) for n in _NOISES]
+_SETTINGS = [
+    Setting(share, reach, width, noise)
+    for share, reach in _KINDS
+    for width in range(len(_SQUARED) if share < 1 else 1)
+    for noise in _NOISES
+]
 
 
 @dataclass(frozen=True)
@@ -84,84 +96,169 @@ class LiveModel:
 
     X: Any
     cover: Cover
-    _columns: dict[int, NDArray[np.float32]] = field(default_factory=dict)
-    _field: dict[tuple[int, int], NDArray[np.float32]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Prepare the rows that scores are computed for."""
         self._sample = self.X[self.cover.rows]
         self._gamma = resolve_gamma("spread", self._sample)
+        n, size = self.X.shape[0], min(_LANDMARKS, self.X.shape[0])
+        # Of many labelled rows, those whose turn is first choose settings, or are landmarks.
+        self._turn = np.random.default_rng(0).permutation(n)
+        self._landmarks, self._enough_for = np.empty(0, np.int64), 0.0
+        self._machines: dict[Setting, LandmarkRidge] = {}
+        # Kernel values of the sample and some rows, in columns that are used again.
+        self._near = np.zeros((len(self.cover.rows), size), np.float32, order="F")
+        self._column: dict[int, int] = {}
+        self._judged: tuple[NDArray[Any], NDArray[Any], dict[Setting, float]] | None = None
 
     def fit(self, rows: NDArray[np.int64], targets: NDArray[np.float64]) -> Fit:
         """Return the fit to targets at some rows, of shape (n_labeled, n_columns)."""
-        among = np.arange(len(rows))
-        if len(rows) > _CHOSEN_BY:
-            among = np.random.default_rng(0).permutation(len(rows))[:_CHOSEN_BY]
-        d2, graph = self._known(rows)
         mean = targets.mean(axis=0)
-        Y = targets - mean
-        pieces = np.ix_(among, among)
-        known = d2[pieces], [one[pieces] for one in graph]
-        errors = {
-            one: np.square(
-                _held_out(self._kernel(*known, one), Y[among], one.noise) - Y[among]
-            ).mean()
-            for one in _SETTINGS
+        Y, errors = targets - mean, self._errors(rows, targets)
+        few = len(rows) <= self._near.shape[1]
+        if not few:
+            self._choose_landmarks(rows)
+        # Some labels choose the width, the reach and the noise; all of them choose the share.
+        tried = [
+            min((one for one in errors if one.share == share), key=lambda one: (errors[one], one))
+            for share in (0.0, *_SHARES)
+        ]
+        self._machines = {one: m for one, m in self._machines.items() if one in tried}
+        solved = {
+            one: self._few(rows, Y, one) if few else self._many(rows, Y, one) for one in tried
         }
-        best = min(errors, key=lambda one: (errors[one], one))
-        alone = min((one for one in _SETTINGS if one.share == 0), key=lambda one: errors[one])
-        K = self._kernel(d2, graph, best)
-        weights = np.linalg.solve(K + best.noise * np.eye(len(rows)), Y)
+        best = min(tried, key=lambda one: float(np.square(solved[one][1] - Y).mean()))
         return Fit(
             rows=rows,
-            scores=self._everywhere(rows, best) @ weights + mean,
-            held_out=_held_out(K, Y, best.noise) + mean,
-            without=_held_out(self._kernel(d2, graph, alone), Y, alone.noise) + mean,
+            scores=self._scores(rows if few else self._landmarks, solved[best][0], best) + mean,
+            held_out=solved[best][1] + mean,
+            without=solved[tried[0]][1] + mean,
             setting=best,
         )
 
+    def _choose_landmarks(self, rows: NDArray[np.int64]) -> None:
+        """Have landmarks for so many labels. They stay a while: new ones cost a new beginning."""
+        if len(rows) <= self._enough_for:
+            return
+        first = np.argsort(self._turn[rows])[: self._near.shape[1]]
+        self._landmarks, self._machines = np.sort(rows[first]), {}
+        self._enough_for = _GROWN * len(rows)
+
+    def _errors(
+        self, rows: NDArray[np.int64], targets: NDArray[np.float64]
+    ) -> dict[Setting, float]:
+        """Return the held-out errors of all settings, over some labels; the last ones are kept."""
+        among = np.argsort(self._turn[rows])[:_CHOSEN_BY]
+        some, wanted = rows[among], targets[among]
+        if self._judged is not None:
+            before, known, errors = self._judged
+            if np.array_equal(before, some) and np.array_equal(known, wanted):
+                return errors
+        d2 = self._between(some, some)
+        along = [self._along(some, some, reach) for reach in range(len(_REACHES))]
+        Y = wanted - targets.mean(axis=0)
+        errors = {}
+        for one in _SETTINGS:
+            K = self._mixed(d2, along[one.reach], one)
+            inverse = spd_inverse(K + one.noise * np.eye(len(some)))
+            errors[one] = float(np.square(_held_out(inverse, Y) - Y).mean())
+        self._judged = some, wanted, errors
+        return errors
+
+    def _few(
+        self, rows: NDArray[np.int64], Y: NDArray[np.float64], setting: Setting
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weights of the labelled rows, and what is said of each without its label."""
+        K = self._kernel(rows, rows, setting)
+        inverse = spd_inverse(K + setting.noise * np.eye(len(rows)))
+        return inverse @ Y, _held_out(inverse, Y)
+
+    def _many(
+        self, rows: NDArray[np.int64], Y: NDArray[np.float64], setting: Setting
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weights of the landmarks, and what is said of each row without its label."""
+
+        def kernel(some: NDArray[np.int64]) -> NDArray[np.float64]:
+            return self._kernel(some, self._landmarks, setting)
+
+        if setting not in self._machines:
+            self._machines[setting] = LandmarkRidge(kernel(self._landmarks), setting.noise)
+        machine = self._machines[setting]
+        machine.take(rows, kernel)
+        place = np.searchsorted(self._landmarks, rows) % len(self._landmarks)
+        return machine.solve(Y, np.where(self._landmarks[place] == rows, place, -1))
+
     def _kernel(
-        self, d2: NDArray[Any], graph: list[NDArray[Any]], setting: Setting
+        self, some: NDArray[np.int64], others: NDArray[np.int64], setting: Setting
     ) -> NDArray[np.float64]:
-        share, along = setting.share, graph[setting.reach]
-        if share == 1:
-            return np.asarray(along, dtype=np.float64)
-        near = np.exp(-_WIDTHS[setting.width] * self._gamma * d2)
-        return np.asarray((1 - share) * near + share * along, dtype=np.float64)
+        along = self._along(some, others, setting.reach) if setting.share else np.zeros(1)
+        return self._mixed(self._between(some, others), along, setting)
 
-    def _everywhere(self, rows: NDArray[np.int64], setting: Setting) -> NDArray[np.float64]:
-        """Return the kernel between the sample and labelled rows."""
-        d2 = np.column_stack([self._columns[row] for row in rows.tolist()])
-        graph: list[NDArray[Any]] = [np.zeros(1)] * len(_REACHES)
-        if setting.share:
-            columns = [self._field[row, setting.reach] for row in rows.tolist()]
-            graph[setting.reach] = np.column_stack(columns)
-        return self._kernel(d2, graph, setting)
+    def _mixed(
+        self, d2: NDArray[np.float64], along: NDArray[np.float64], setting: Setting
+    ) -> NDArray[np.float64]:
+        if setting.share == 1:
+            return along
+        near = np.exp(-(2.0 ** _SQUARED[setting.width]) * self._gamma * d2)
+        return np.asarray((1 - setting.share) * near + setting.share * along)
 
-    def _known(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-        """Return squared distances and covariances on the graph between labelled rows."""
+    def _between(self, some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return squared distances."""
         from sklearn.metrics.pairwise import euclidean_distances
 
-        new = [row for row in rows.tolist() if row not in self._columns]
-        if new:
-            found = euclidean_distances(self._sample, self.X[new], squared=True)
-            for k, row in enumerate(new):
-                self._columns[row] = found[:, k].astype(np.float32)
-            for reach, eps in enumerate(_REACHES):
-                graph = self.cover.covariance(np.array(new), eps=eps).astype(np.float32)
-                self._field |= {(row, reach): graph[:, k] for k, row in enumerate(new)}
-        own = euclidean_distances(self.X[rows], squared=True)
-        return own, [self.cover.covariance(rows, rows, eps) for eps in _REACHES]
+        # The distance of a row to itself is 0 only where the function knows that it is the same.
+        more = () if some is others else (self.X[others],)
+        return np.asarray(euclidean_distances(self.X[some], *more, squared=True))
+
+    def _along(
+        self, some: NDArray[np.int64], others: NDArray[np.int64], reach: int
+    ) -> NDArray[np.float64]:
+        """Return covariances on the graph."""
+        return self.cover.covariance(others, some, _REACHES[reach])
+
+    def _scores(
+        self, rows: NDArray[np.int64], weights: NDArray[np.float64], setting: Setting
+    ) -> NDArray[np.float64]:
+        """Return the kernel between the sample and some rows, times their weights."""
+        found = np.zeros((len(self._near), weights.shape[1]))
+        if setting.share:
+            found += self.cover.field(rows, setting.share * weights, _REACHES[setting.reach])
+        if setting.share == 1:
+            return found
+        self._fill(rows)
+        placed = np.zeros((self._near.shape[1], weights.shape[1]), np.float32)
+        placed[[self._column[row] for row in rows.tolist()]] = (1 - setting.share) * weights
+        for start in range(0, 1 + max(self._column.values()), _BLOCK):
+            near = self._near[:, start : start + _BLOCK]
+            for _ in range(_SQUARED[setting.width]):
+                near = np.square(near)
+            found += near @ placed[start : start + _BLOCK]
+        return found
+
+    def _fill(self, rows: NDArray[np.int64]) -> None:
+        """Have a column for each of these rows, and for no other."""
+        from sklearn.metrics.pairwise import euclidean_distances
+
+        self._column = {row: self._column.get(row, -1) for row in rows.tolist()}
+        new = [row for row, column in self._column.items() if column < 0]
+        free = iter(sorted(set(range(self._near.shape[1])) - set(self._column.values())))
+        for start in range(0, len(new), _BLOCK):
+            some = new[start : start + _BLOCK]
+            d2 = euclidean_distances(self._sample, self.X[some], squared=True)
+            near = np.exp(-self._gamma * d2)
+            near[near < _NOTHING] = 0.0
+            for row, values in zip(some, near.T, strict=True):
+                self._column[row] = next(free)
+                self._near[:, self._column[row]] = values
 
 
-def _held_out(K: NDArray[np.float64], Y: NDArray[np.float64], noise: float) -> NDArray[np.float64]:
+def _held_out(inverse: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what a ridge regression says of each row without its own target.
 
     Examples
     --------
-    >>> _held_out(np.eye(2), np.array([[1.0], [2.0]]), 1.0)
+    >>> _held_out(np.eye(2) / 2.0, np.array([[1.0], [2.0]]))
     array([[0.],
            [0.]])
     """
-    inverse = np.linalg.inv(K + noise * np.eye(len(K)))
     return np.asarray(Y - (inverse @ Y) / inverse.diagonal()[:, None])

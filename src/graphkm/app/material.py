@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 
-from ..io.kinds import WORD
+from ..io.kinds import WORD, number_text
 from ..io.preparing import make_scaler, steps_before, usual_scale
 
 _CELLS = 200  # columns of a row that are shown
@@ -86,7 +85,7 @@ class Material:
         n = len(self)
         mark = hashlib.sha256(str(n).encode())
         for row in np.unique(np.linspace(0, n - 1, min(n, _HASHED)).astype(int)).tolist():
-            mark.update(repr(self.shown(row)).encode())
+            mark.update(repr(self.shown(row)).encode(errors="backslashreplace"))
         return mark.hexdigest()
 
     def columns(self) -> list[str] | None:
@@ -143,17 +142,3 @@ def numbers_of(X: Any, row: int) -> list[str]:
     """Return a row of numbers as texts."""
     values = X[[row]]
     return [number_text(v) for v in (values.toarray() if issparse(values) else values).ravel()]
-
-
-def number_text(value: Any) -> str:
-    """Return a number as files have it: short, and the same when read again.
-
-    Examples
-    --------
-    >>> number_text(3.0), number_text(0.1), number_text(float("nan"))
-    ('3', '0.1', '')
-    """
-    number = float(value)
-    if math.isnan(number):
-        return ""
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..io import DataFileError
 from ..io.files import format_by_name
+from ..io.kinds import number_text
 from ..io.libsvm import whole_libsvm
 from ..io.tables import open_table
 from .images import ImageFolder, image_names, pixel_names, pixels
-from .material import Material, number_text, numbers_of
+from .material import Material, numbers_of
 from .tables import TableReading, read_table
 from .texts import read_texts
 
@@ -34,7 +35,7 @@ def read_material(path: Path, format: str | None = None, **options: object) -> M
         return _folder(path)
     format = format or format_by_name(str(path))
     if format is None:
-        with open_table(path) as opened:
+        with open_table(path, encoding=chosen.encoding) as opened:
             format = opened.format
     if format == "libsvm":
         _refuse(path, chosen, "LIBSVM")
@@ -64,7 +65,8 @@ def _folder(folder: Path) -> Material:
     names = image_names(folder)
     if len(names) < 2:
         raise DataFileError(f"{folder}: it holds {len(names)} images; two at least are needed.")
-    X = pixels([folder / name for name in names])
+    X, whole, notes = pixels([folder / name for name in names])
+    names = [names[k] for k in whole]
     return Material(
         X=X,
         names=pixel_names(),
@@ -75,7 +77,7 @@ def _folder(folder: Path) -> Material:
         image="image",
         images=ImageFolder(folder, names),
         alike=True,
-        notes=["The model learns from the pixels, in grey, 28 x 28."],
+        notes=["The model learns from the pixels, in grey, 28 x 28.", *notes],
     )
 
 

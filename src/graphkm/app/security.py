@@ -7,6 +7,7 @@ another page says so in Origin or Sec-Fetch-Site, and is refused. Bodies are sma
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -105,9 +106,8 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
+        if scope["type"] == "websocket":  # the page has none
+            await send({"type": "websocket.close"})
             return
 
         async def guarded(message: Message) -> None:
@@ -127,8 +127,15 @@ class Guard:
         await self._app(inner, receive, guarded)
 
 
+_WHY = {
+    403: "only the page itself may ask here: open the address that the command has printed.",
+    413: f"a request has {LARGEST:,} bytes at most, and says how many.",
+    415: "a request is JSON, and says so in Content-Type.",
+}
+
+
 async def _refuse(status: int, send: Send) -> None:
-    text = b"refused"
-    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(text)).encode())]
+    text = json.dumps({"error": _WHY[status]}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(text))]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text})

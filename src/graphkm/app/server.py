@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 
 from .images import TYPES
 from .security import Guard, new_token
-from .session import AnswerError, Session
+from .session import MeanwhileError, Session
 
 _STATIC = Path(__file__).with_name("static")
 _PAUSE = 0.05  # seconds between two looks at the state
@@ -32,10 +35,13 @@ class Pages:
     ----------
     session : Session
         What is labelled.
+    over : callable
+        Says whether the server is about to stop; streams end then.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, over: Callable[[], bool]) -> None:
+        self._session, self._over = session, over
+        self._static = {place.name: place for place in _STATIC.iterdir()}
 
     def app(self) -> Starlette:
         """Return the application, without its guard."""
@@ -44,15 +50,16 @@ class Pages:
                 Route("/", self.page),
                 Route("/api/state", self.state),
                 Route("/api/events", self.events),
-                Route("/api/row/{row:int}", self.row),
+                Route("/api/row/{row}", self.row),
                 Route("/api/map", self.places),
                 Route("/api/colours", self.colours),
                 Route("/api/answer", self.answer, methods=["POST"]),
                 Route("/api/undo", self.undo, methods=["POST"]),
                 Route("/api/model", self.save, methods=["POST"]),
-                Route("/image/{row:int}", self.image),
-                Mount("/static", StaticFiles(directory=_STATIC)),
-            ]
+                Route("/image/{row}", self.image),
+                Route("/static/{name}", self.static),
+            ],
+            exception_handlers={HTTPException: _complain},
         )
 
     async def answer(self, request: Request) -> Response:
@@ -60,18 +67,26 @@ class Pages:
         given = await _json(request)
         row, kind, label = given.get("row"), given.get("kind"), given.get("label")
         if not isinstance(row, int) or isinstance(row, bool) or kind not in _KINDS:
-            return JSONResponse({"error": "an answer has a row and a kind."}, 400)
+            raise HTTPException(400, "an answer has a row and a kind.")
         if label is not None and not isinstance(label, str):
-            return JSONResponse({"error": "a label is a text."}, 400)
-        return await _changed(lambda: self._session.answer(row, kind, label))
+            raise HTTPException(400, "a label is a text.")
+        return await _changed(lambda: self._session.answer(row, kind, label, **_seen(given)))
 
     async def undo(self, request: Request) -> Response:
         """Take the last answer back, and return the state."""
-        return await _changed(self._session.undo)
+        given = await _json(request)
+        return await _changed(lambda: self._session.undo(**_seen(given)))
 
     async def save(self, request: Request) -> Response:
-        """Write a model."""
-        return await _changed(lambda: {"said": self._session.write_model()})
+        """Write a model. It takes its time: whoever stops the page does not wait for it."""
+        done: Future[str] = Future()
+        work = threading.Thread(target=_fulfil, args=(done, self._session.write_model), daemon=True)
+        work.start()
+        while not done.done() and not self._over():
+            await asyncio.sleep(_PAUSE)
+        if not done.done():
+            raise HTTPException(503, "the page was stopped before the model was trained.")
+        return await _changed(lambda: {"said": done.result()})
 
     async def state(self, request: Request) -> Response:
         """Return the state."""
@@ -79,19 +94,31 @@ class Pages:
 
     def row(self, request: Request) -> Response:
         """Return a row."""
-        number = request.path_params["row"]
-        if number >= len(self._session.material):
-            return JSONResponse({"error": f"there is no row {number + 1}."}, 404)
-        return JSONResponse(self._session.row(number))
+        return JSONResponse(self._session.row(self._number(request)))
 
     def image(self, request: Request) -> Response:
         """Return the image of a row. Its path comes from the data, never from the request."""
-        material, number = self._session.material, request.path_params["row"]
-        known = material.images is not None and number < len(material)
-        place = material.images(number) if material.images is not None and known else None
+        images, number = self._session.material.images, self._number(request)
+        place = images(number) if images is not None else None
         if place is None:
-            return Response("no image", 404)
+            raise HTTPException(404, f"row {number + 1} has no image.")
         return FileResponse(place, media_type=TYPES[place.suffix.lower()])
+
+    def static(self, request: Request) -> Response:
+        """Return a file of the page."""
+        if request.path_params["name"] not in self._static:
+            raise HTTPException(404)
+        return FileResponse(self._static[request.path_params["name"]])
+
+    def _number(self, request: Request) -> int:
+        """Return the row that an address names."""
+        text, n = request.path_params["row"], len(self._session.material)
+        if not (text.isascii() and text.isdecimal()):
+            raise HTTPException(404)
+        number = int(text) if len(text) <= len(str(n)) else n
+        if number >= n:
+            raise HTTPException(404, f"rows are numbered from 0 to {n - 1} here.")
+        return number
 
     def places(self, request: Request) -> Response:
         """Return the map."""
@@ -103,7 +130,7 @@ class Pages:
 
     async def events(self, request: Request) -> Response:
         """Return the state again and again."""
-        return StreamingResponse(_events(self._session), media_type="text/event-stream")
+        return StreamingResponse(_events(self._session, self._over), media_type="text/event-stream")
 
     async def page(self, request: Request) -> Response:
         """Return the page itself."""
@@ -111,29 +138,53 @@ class Pages:
 
 
 async def _json(request: Request) -> dict[str, Any]:
+    """Return the object that a request holds."""
     try:
         given = await request.json()
-    except ValueError:
-        return {}
-    return given if isinstance(given, dict) else {}
+    except (ValueError, RecursionError, ClientDisconnect):  # not JSON, too deep, or cut off
+        raise HTTPException(400, "the request is not JSON that can be read.") from None
+    if not isinstance(given, dict):
+        raise HTTPException(400, "the request is not an object of JSON.")
+    return given
+
+
+def _fulfil(done: Future[str], work: Callable[[], str]) -> None:
+    try:
+        done.set_result(work())
+    except BaseException as error:
+        done.set_exception(error)
+
+
+def _seen(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what the tab saw, if it says so."""
+    return {"seen": given["seen"]} if "seen" in given else {}
+
+
+async def _complain(request: Request, error: Exception) -> Response:
+    """Return why a request cannot be answered, in one sentence."""
+    assert isinstance(error, HTTPException)
+    usual = {404: "there is nothing at this address.", 405: "this address takes no such request."}
+    said = usual.get(error.status_code, error.detail)
+    said = said if error.detail == HTTPStatus(error.status_code).phrase else error.detail
+    return JSONResponse({"error": said}, error.status_code, headers=error.headers)
 
 
 async def _changed(work: Callable[[], dict[str, Any]]) -> Response:
     """Return what work returns; it runs beside the loop, because it waits for the disk."""
     try:
         return JSONResponse(await asyncio.to_thread(work))
-    except AnswerError as error:
-        return JSONResponse({"error": str(error)}, 400)
+    except MeanwhileError as error:
+        raise HTTPException(409, str(error)) from error
     except OSError as error:
-        return JSONResponse({"error": f"not kept: {error.strerror or error}."}, 507)
-    except ValueError as error:
-        return JSONResponse({"error": str(error)}, 400)
+        raise HTTPException(507, f"not kept: {error.strerror or error}.") from error
+    except ValueError as error:  # AnswerError, or a model that cannot be trained
+        raise HTTPException(400, str(error)) from error
 
 
-async def _events(session: Session) -> AsyncIterator[str]:
+async def _events(session: Session, over: Callable[[], bool]) -> AsyncIterator[str]:
     """Yield the state whenever it has changed."""
     seen, silent = -1, 0
-    while True:
+    while not over():
         if session.version != seen:
             seen, silent = session.version, 0
             yield f"data: {json.dumps(session.state())}\n\n"
@@ -169,17 +220,19 @@ def serve(
         listener.listen()
         port = listener.getsockname()[1]
         token = token or new_token()
+        pages = Pages(session, over=lambda: server.should_exit)
         config = uvicorn.Config(
-            Guard(Pages(session).app(), token, port),  # type: ignore[arg-type]
+            Guard(pages.app(), token, port),  # type: ignore[arg-type]
             log_level="warning",
             access_log=False,
             server_header=False,
             lifespan="off",
             timeout_graceful_shutdown=1,
         )
+        server = uvicorn.Server(config)
         session.start()
         ready(f"http://127.0.0.1:{port}/{token}/")
         try:
-            uvicorn.Server(config).run(sockets=[listener])
+            server.run(sockets=[listener])
         finally:
             session.end()

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..io.kinds import NUMBER, values
-from ..io.treatments import label_word
+from .classes import AnswerError, Classes, quantity
 from .journal import Answer, How, Journal, Kind
 from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
-from .material import Material, in_units, number_text
+from .material import Material, in_units
 
 SKIPPED = 30
 """Answers after which a skipped row may be shown again."""
@@ -24,11 +23,11 @@ _LOOK_BACK = 20  # labels over which predictions are compared
 _ENOUGH = 40  # labels before which nobody should stop
 _STEADY = 0.01  # share of predictions that may change where more labels change little
 _PAST = 25  # points of the curve that are computed again after a restart
-_LONGEST = 200  # letters of a label
+_ANYTHING: Any = object()  # what a program saw that does not say what it saw
 
 
-class AnswerError(ValueError):
-    """An answer that cannot be kept; the message says why."""
+class MeanwhileError(AnswerError):
+    """An answer to what another tab has changed; given again, it is kept."""
 
 
 class Session:
@@ -61,13 +60,13 @@ class Session:
         first: FirstModel | None = None,
     ) -> None:
         self.material, self.journal, self.save = material, journal, save
-        self.regression, self.fixed = regression, classes is not None
+        self.regression = regression
         self._lock, self._saving = threading.RLock(), threading.Lock()
         self._known = journal.labels()
-        self._classes = list(classes or (first.classes if first is not None else ()))
-        self._first = first
-        for label in self._known.values():
-            self._check_label(label)
+        named = classes or (first.classes if first is not None else ())
+        self.classes, self._first = Classes(named, fixed=classes is not None), first
+        for label in dict.fromkeys(self._known.values()):
+            self._admit(label)
         self._learnt = Learnt()
         self._earlier: list[tuple[int, NDArray[np.float64]]] = []  # predictions, by labels
         self._history: list[dict[str, Any]] = []
@@ -93,29 +92,57 @@ class Session:
 
     # ------------------------------------------------------------------ answers
 
-    def answer(self, row: int, kind: Kind, label: str | None = None) -> dict[str, Any]:
-        """Keep an answer, and return the new state; the answer is on the disk then."""
+    def answer(
+        self, row: int, kind: Kind, label: str | None = None, seen: Any = _ANYTHING
+    ) -> dict[str, Any]:
+        """Keep an answer, and return the new state; the answer is on the disk then.
+
+        `seen` is the answer that the person saw at the row, as `row` returns it. If the row has
+        another one by now, nothing is kept, and MeanwhileError says so.
+        """
         with self._lock:
             if not 0 <= row < len(self.material):
                 raise AnswerError(f"there is no row {row}.")
-            if kind == "label":
-                label = self._check_label(label)
+            meant = quantity if self.regression else self.classes.meant
+            label = meant(label) if kind == "label" else None
+            now, given = self._standing(row), {"kind": kind, "label": label}
+            if seen is not _ANYTHING and now not in (seen, given) and kind != "skip":
+                raise MeanwhileError(
+                    f"Another tab has changed row {row + 1} meanwhile: it has {_words(now)}. "
+                    f"{_words(given).capitalize()} was not kept. Answer again to replace the other."
+                )
             how: How = next((how for r, how in self._queue if r == row), "chosen")
             said = self._learnt.said.get(row)
-            self.journal.add(Answer(row, kind, label if kind == "label" else None, said, how))
+            self.journal.add(Answer(row, kind, label, said, how))
+            if label is not None:
+                self._admit(label)
             self._queue = [entry for entry in self._queue if entry[0] != row]
             return self._changed()
 
-    def undo(self) -> dict[str, Any]:
-        """Take the last answer back; its row is the next one to be shown."""
+    def undo(self, seen: Any = _ANYTHING) -> dict[str, Any]:
+        """Take the last answer back; its row is the next one to be shown.
+
+        `seen` is the last answer that the person saw, as `state` lists it.
+        """
         with self._lock:
             if not self.journal.answers:
                 raise AnswerError("there is no answer to take back.")
             last = self.journal.answers[-1]
+            if seen is not _ANYTHING and seen != _listed(last):
+                raise MeanwhileError(
+                    f"Another tab has answered meanwhile: row {last.row + 1} has "
+                    f"{_words(_listed(last))}. Nothing was taken back. Undo again to take it back."
+                )
             self.journal.add(Answer(last.row, "undo"))
             others = [entry for entry in self._queue if entry[0] != last.row]
             self._queue = [(last.row, last.how), *others]
             return self._changed()
+
+    def _standing(self, row: int) -> dict[str, Any] | None:
+        """Return the answer that a row has."""
+        if row in self._known:
+            return {"kind": "label", "label": self._known[row]}
+        return {"kind": "unknown", "label": None} if row in self._unknown() else None
 
     def _changed(self) -> dict[str, Any]:
         self._known = self.journal.labels()
@@ -126,28 +153,12 @@ class Session:
         self.learner.wake()
         return self.state()
 
-    def _check_label(self, label: str | None) -> str:
-        """Return a label that may be given; a new class is added to the others."""
-        text = "" if label is None else str(label).strip()
-        if not text:
-            raise AnswerError("a label cannot be empty.")
+    def _admit(self, label: str) -> None:
+        """Take note of a label that is kept."""
         if self.regression:
-            found, wrong = values([text], NUMBER)
-            if wrong or np.isnan(found[0]):
-                raise AnswerError(wrong.get(0, f"{text!r} is not a number") + ".")
-            return number_text(found[0])
-        if text in self._classes:
-            return text
-        if label_word(text, None) is None:
-            raise AnswerError(f"{text!r} marks rows without a label; call the class otherwise.")
-        if len(text.splitlines()) > 1:
-            raise AnswerError("a label has one line.")
-        if self.fixed:
-            raise AnswerError(f"{text!r} is not one of the classes {', '.join(self._classes)}.")
-        if len(text) > _LONGEST:
-            raise AnswerError(f"a class name has {_LONGEST} letters at most.")
-        self._classes.append(text)
-        return text
+            quantity(label)
+        else:
+            self.classes.admit(label)
 
     # ----------------------------------------------------------------- learning
 
@@ -163,7 +174,7 @@ class Session:
                 labels=[known[row] for row in rows.tolist()],
                 closed=np.array(sorted(self._closed() | held), dtype=np.int64),
                 checks=frozenset(checks),
-                classes=[] if self.regression else list(self._classes),
+                classes=[] if self.regression else list(self.classes.names),
                 changes=self._changes if upto is None else -1,
                 ahead=len(self.journal.answers) + _HELD,
             )
@@ -231,8 +242,8 @@ class Session:
         """Return everything the page shows beside the row."""
         with self._lock:
             learnt, answers = self._learnt, self.journal.answers
-            counts = [0] * len(self._classes)
-            place = {label: k for k, label in enumerate(self._classes)}
+            counts = [0] * len(self.classes.names)
+            place = {label: k for k, label in enumerate(self.classes.names)}
             for label in self._known.values() if not self.regression else ():
                 counts[place[label]] += 1
             return {
@@ -240,8 +251,8 @@ class Session:
                 "rows": len(self.material),
                 "labelled": len(self._known),
                 "unknown": len(self._unknown()),
-                "classes": list(self._classes),
-                "fixed": self.fixed,
+                "classes": list(self.classes.names),
+                "fixed": self.classes.fixed,
                 "regression": self.regression,
                 "counts": counts,
                 "shares": learnt.shares,
@@ -255,22 +266,30 @@ class Session:
                 "history": self._history[-500:],
                 "steady": self._steadiness(),
                 "mistakes": learnt.mistakes,
-                "recent": [
-                    {"row": a.row, "kind": a.kind, "label": a.label} for a in answers[-_RECENT:]
-                ][::-1],
+                "recent": [_listed(a) for a in answers[-_RECENT:]][::-1],
                 "canUndo": bool(answers),
                 "canSave": self.save is not None,
                 "first": self._first.said if self._first and learnt.codes is None else "",
-                "notes": list(self.material.notes),
+                "notes": [*self.material.notes, *self.classes.doubts()],
+                "behind": self._behind(),
             }
 
     def row(self, number: int) -> dict[str, Any]:
         """Return a row as the page shows it, with its label and what the model says."""
         with self._lock:
             learnt = self._learnt
-            known = self._known.get(number)
+            answer = self._standing(number)
         page = self.material.page(number, self._order[1])
-        return {**page, "label": known, "said": learnt.said.get(number)}
+        known = None if answer is None else answer["label"]
+        return {**page, "label": known, "answer": answer, "said": learnt.said.get(number)}
+
+    def _behind(self) -> str:
+        """Return what the page says where the file of labels could not be written."""
+        journal = self.journal
+        return journal.behind and (
+            f"{journal.path.name} cannot be written ({journal.behind}). Your answers are kept in "
+            f"{journal.place.name}, and {journal.path.name} follows when it can be written again."
+        )
 
     def map(self) -> dict[str, Any]:
         """Return the places of the rows on the map."""
@@ -284,12 +303,17 @@ class Session:
         """Return what each row on the map is: predicted, and labelled."""
         with self._lock:
             codes, known = self._learnt.codes, dict(self._known)
-            place = {label: k for k, label in enumerate(self._classes)}
+            place = {label: k for k, label in enumerate(self.classes.names)}
         predicted = [] if codes is None else codes.tolist()
         given = {
             row: float(label) if self.regression else place[label] for row, label in known.items()
         }
         return {"predicted": predicted, "labelled": given}
+
+    @property
+    def saving(self) -> bool:
+        """Whether a model is being trained."""
+        return self._saving.locked()
 
     def write_model(self) -> str:
         """Write a model of the labels so far, and return a sentence about it."""
@@ -303,3 +327,15 @@ class Session:
             return self.save(known)
         finally:
             self._saving.release()
+
+
+def _listed(answer: Answer) -> dict[str, Any]:
+    return {"row": answer.row, "kind": answer.kind, "label": answer.label}
+
+
+def _words(answer: dict[str, Any] | None) -> str:
+    """Return an answer in words."""
+    if answer is None:
+        return "no answer"
+    kinds = {"unknown": 'the answer "do not know"', "skip": 'the answer "skip"'}
+    return kinds.get(answer["kind"], f"the answer {answer['label']!r}")

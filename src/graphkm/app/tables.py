@@ -13,23 +13,32 @@ from numpy.typing import NDArray
 from ..io import DataFileError
 from ..io.cells import joined_cells
 from ..io.columns import Columns, Head
-from ..io.csv import fields
-from ..io.files import open_source
-from ..io.kinds import COMMA, NUMBER, WORD, kind_of, kinds_line, values
+from ..io.csv import csv_head, fields
+from ..io.kinds import (
+    EMPTY,
+    NUMBER,
+    WORD,
+    is_quantity,
+    kinds_line,
+    label_word,
+    number_text,
+    values,
+)
 from ..io.naming import check_names, find_column, label_column
 from ..io.preparing import overflowing_column
+from ..io.records import unfolded
 from ..io.tables import joined, open_table
 from ..io.treatments import (
     NoFeaturesError,
     Treatment,
     constant_columns,
     identifier_doubts,
-    label_word,
+    label_kind,
     rows_of,
     treat,
 )
 from .images import ImageFolder, pixel_names, pixels
-from .material import Material, number_text, numbers_of
+from .material import Material, numbers_of
 
 Cells = Callable[[int], list[str]]  # of a row, in the order of the file
 
@@ -53,11 +62,13 @@ class TableReading:
     regression : bool, default=False
         Whether labels are quantities.
     unlabeled : str, optional
-        The mark of unlabelled rows, besides an empty cell, ? and nan.
+        The mark of unlabelled rows, besides an empty cell, ?, nan, NA, N/A, null and None.
     header : bool or "auto", default="auto"
         Whether the first line of CSV holds names.
     delimiter : str, optional
         What separates the fields of CSV; None judges by the first lines.
+    encoding : str, optional
+        The encoding of CSV; None judges by its bytes.
     """
 
     label: str | None = None
@@ -70,6 +81,7 @@ class TableReading:
     unlabeled: str | None = None
     header: bool | str = "auto"
     delimiter: str | None = None
+    encoding: str | None = None
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -111,12 +123,12 @@ class PageColumns:
 def read_table(path: Path, format: str | None, options: TableReading) -> Material:
     """Return the rows of a CSV or Parquet file."""
     chooser = PageColumns(options)
-    with open_table(path, format) as opened:
+    with open_table(path, format, encoding=options.encoding) as opened:
         columns, _ = opened.cells(chooser, **options.reading)
     head, format = columns.head, opened.format
     names = list(head.names or (str(k + 1) for k in range(head.width)))
     label = label_column(head, options.label)
-    cells, written = _parquet_cells(path) if format == "parquet" else _csv_cells(path, head)
+    cells = _parquet_cells(path) if format == "parquet" else _csv_cells(path, chooser, options)
     others = [k for k in range(head.width) if k != label]
 
     def shown(row: int) -> list[tuple[str, str]]:
@@ -124,7 +136,7 @@ def read_table(path: Path, format: str | None, options: TableReading) -> Materia
         return [(names[k], found[k]) for k in others]
 
     def line(row: int) -> list[str]:
-        found = written(row)
+        found = cells(row)
         return [found[k] for k in others]
 
     found = _learnt(path, format, chooser, columns, options)
@@ -202,10 +214,11 @@ def _learnt(
             raise
         return None
     kinds = list(treatment.kinds) or [NUMBER] * X.shape[1]
-    if options.images is not None and not {NUMBER, COMMA} & set(kinds):
+    if options.images is not None and not any(map(is_quantity, kinds)):
         return None
     names = list(columns.names or (str(k + 1) for k in columns.features))
-    out = constant_columns(X) if columns.names is not None else {}
+    out = constant_columns(X)
+    out = out if columns.names is not None and len(out) < X.shape[1] else {}
     stay = [k for k in range(X.shape[1]) if k not in out]
     return _Learnt(
         X=X[:, stay] if out else X,
@@ -221,14 +234,15 @@ def _features(
     """Read numbers by the compiled parser, and any other table by cells."""
     if options.categorical in ("auto", "none"):
         try:
-            with open_table(path, format) as opened:
+            with open_table(path, format, encoding=options.encoding) as opened:
                 columns, pieces = opened.columns(chooser, labels="number", **options.reading)
-                found = list(pieces)
+                plain = not set(columns.features) & set(columns.head.truths)
+                found = list(pieces) if plain else []
             if found:
                 return joined(found)[0], columns, Treatment()
         except DataFileError:
             pass  # it is not all numbers
-    with open_table(path, format, advice="Fix it.") as opened:
+    with open_table(path, format, encoding=options.encoding, advice="Fix it.") as opened:
         columns, texts = opened.cells(chooser, **options.reading)
         read = list(texts)
         if not read:
@@ -240,7 +254,7 @@ def _features(
 
 
 def _length(path: Path, format: str, chooser: PageColumns, options: TableReading) -> int:
-    with open_table(path, format, advice="Fix it.") as opened:
+    with open_table(path, format, encoding=options.encoding, advice="Fix it.") as opened:
         _, pieces = opened.cells(chooser, **options.reading)
         return sum(len(piece.places) for piece in pieces)
 
@@ -248,20 +262,21 @@ def _length(path: Path, format: str, chooser: PageColumns, options: TableReading
 # -------------------------------------------------------------- what is shown
 
 
-def _csv_cells(path: Path, head: Head) -> tuple[Cells, Cells]:
+def _csv_cells(path: Path, chooser: PageColumns, options: TableReading) -> Cells:
     """Return what gives the cells of a row. Lines are kept, which are smaller than their cells."""
-    with open_source(path) as opened:
-        text = opened.file.read().removeprefix(b"\xef\xbb\xbf")
-    lines = [line for line in text.split(b"\n") if line.strip()][head.names is not None :]
+    with open_table(path, "csv", encoding=options.encoding) as opened:
+        _, delimiter, rows = csv_head(opened.lines, chooser, **options.reading)
+        lines = [line for block in rows.blocks for line in block.split(b"\n") if line.strip()]
 
     def cells(row: int) -> list[str]:
-        return fields(lines[row].decode("utf-8", "backslashreplace"), head.delimiter)
+        line = lines[row].decode("utf-8", "surrogateescape").rstrip("\r")
+        return list(map(unfolded, fields(line, delimiter)))
 
-    return cells, cells
+    return cells
 
 
-def _parquet_cells(path: Path) -> tuple[Cells, Cells]:
-    """Return what gives the cells of a row as they are shown, and as CSV has them."""
+def _parquet_cells(path: Path) -> Cells:
+    """Return what gives the cells of a row."""
     from pyarrow import parquet
 
     columns = parquet.read_table(path).columns
@@ -269,11 +284,7 @@ def _parquet_cells(path: Path) -> tuple[Cells, Cells]:
     def cells(row: int) -> list[str]:
         return [cell_text(column[row].as_py()) for column in columns]
 
-    def written(row: int) -> list[str]:
-        found = (column[row].as_py() for column in columns)
-        return [cell_text(int(v) if isinstance(v, bool) else v) for v in found]
-
-    return cells, written
+    return cells
 
 
 def cell_text(value: Any) -> str:
@@ -287,11 +298,11 @@ def cell_text(value: Any) -> str:
 
 def given_labels(words: list[str], options: TableReading, path: Path) -> NDArray[np.object_]:
     """Return labels as texts, None where there is none; quantities with a decimal point."""
-    found = [label_word(word, options.unlabeled) for word in words]
+    found = [label_word(word.strip(), options.unlabeled) for word in words]
     if options.regression:
         texts = ["" if word is None else word for word in found]
-        kind = kind_of(texts)
-        numbers, wrong = values(texts, COMMA if kind == COMMA else NUMBER)
+        kind = label_kind(found)
+        numbers, wrong = values(texts, NUMBER if kind in (WORD, EMPTY) else kind)
         for row, reason in sorted(wrong.items()):
             said = reason.replace("the value of", "the label")
             raise DataFileError(f"{path}: row {row + 1}: {said}. Fix it, or drop --regression.")
@@ -315,13 +326,19 @@ def _of_pixels(
             f"{path}: row {missing + 1} names the image {name!r}, which is not a picture inside "
             f"{path.resolve().parent}."
         )
-    X = pixels([place for place in paths if place is not None])
+    X, whole, notes = pixels([place for place in paths if place is not None])
+    shown = about["shown"]
+    about |= {
+        "shown": lambda row: shown(whole[row]),
+        "given": about["given"][whole],
+        "images": lambda row: where(whole[row]),
+    }
     return Material(
         X=X,
         names=pixel_names(),
-        written=lambda row: [dict(about["shown"](row))[column], *numbers_of(X, row)],
+        written=lambda row: [dict(shown(whole[row]))[column], *numbers_of(X, row)],
         header=[column, *pixel_names()],
         alike=True,
-        notes=["The model learns from the pixels, in grey, 28 x 28."],
+        notes=["The model learns from the pixels, in grey, 28 x 28.", *notes],
         **about,
     )

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from ..io import DataFileError
-from ..io.columns import Head
-from ..io.csv import likely_delimiter
+from ..io.cells import joined_cells, texts
+from ..io.columns import Columns, Head
 from ..io.naming import check_names, find_column, label_column
+from ..io.tables import open_table
 from .material import Material, numbers_of
-from .tables import TableReading, cell_text, given_labels
+from .tables import TableReading, given_labels
 
 _WORDS = 100  # columns that texts become
 _FEATURES = 20_000  # words that are looked at
+
+
+@dataclass(frozen=True)
+class _AllColumns:
+    """Chooses every column."""
+
+    text: str
+
+    def likely_label(self, width: int) -> str | None:
+        """Return the name of the texts' column: the first line holds names then."""
+        return None if self.text.lstrip("-").isdigit() else self.text
+
+    def choose(self, head: Head) -> Columns:
+        """Return the columns."""
+        return Columns(head, tuple(range(head.width)), None)
 
 
 def read_texts(path: Path, format: str, options: TableReading) -> Material:
@@ -26,28 +42,29 @@ def read_texts(path: Path, format: str, options: TableReading) -> Material:
 
     A text in quotes may have several lines.
     """
-    table = _read(path, format, options.delimiter)
-    names = [str(name) for name in table.column_names]
-    head = Head(str(path), names, len(names))
-    text = find_column(head, options.text or "", "--text")
+    wanted = options.text or ""
+    with open_table(path, format, encoding=options.encoding, advice="Fix it.") as opened:
+        chosen, pieces = opened.cells(_AllColumns(wanted), **options.reading)
+        read = list(pieces)
+    head, n = chosen.head, sum(len(piece.places) for piece in read)
+    names = list(head.names or (str(k + 1) for k in range(head.width)))
+    text = find_column(head, wanted, "--text")
     label = label_column(head, options.label)
     check_names(str(path), names)
-    n = table.num_rows
     if n < 2:
         raise DataFileError(f"{path}: it has {n} rows; two at least are needed.")
-    columns = [(name, table.column(k)) for k, name in enumerate(names) if k != label]
-    texts = [cell_text(value) for value in table.column(text).to_pylist()]
+    cells = [texts(column) for column in joined_cells(read).columns.values()]
+    columns = [(name, cells[k]) for k, name in enumerate(names) if k != label]
     given = np.full(n, None, dtype=object)
     if label is not None:
-        found = [cell_text(value) for value in table.column(label).to_pylist()]
-        given = given_labels(found, options, path)
-    X, words = _words(texts)
+        given = given_labels(cells[label], options, path)
+    X, words = _words(cells[text])
     return Material(
         X=X,
         names=words,
-        shown=lambda row: [(name, cell_text(column[row].as_py())) for name, column in columns],
+        shown=lambda row: [(name, column[row]) for name, column in columns],
         given=given,
-        written=lambda row: [texts[row], *numbers_of(X, row)],
+        written=lambda row: [cells[text][row], *numbers_of(X, row)],
         header=[names[text], *words],
         label="label" if label is None else names[label],
         text=names[text],
@@ -55,30 +72,6 @@ def read_texts(path: Path, format: str, options: TableReading) -> Material:
         format=format,
         notes=[f"The model learns from the words of {names[text]}."],
     )
-
-
-def _read(path: Path, format: str, delimiter: str | None) -> Any:
-    try:
-        import pyarrow as pa
-        from pyarrow import csv, parquet
-    except ImportError as error:
-        raise ImportError('--text needs pyarrow: pip install "graphkm[app]"') from error
-    try:
-        if format == "parquet":
-            return parquet.read_table(path)
-        parse = csv.ParseOptions(delimiter=delimiter or _delimiter(path), newlines_in_values=True)
-        convert = csv.ConvertOptions(strings_can_be_null=False, null_values=["", "?", "nan", "NaN"])
-        return csv.read_csv(path, parse_options=parse, convert_options=convert)
-    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        first = str(error).split("\n")[0]
-        raise DataFileError(f"{path}: it cannot be read as {format}: {first}") from error
-
-
-def _delimiter(path: Path) -> str:
-    if path.suffix in (".gz", ".bz2", ".zst"):
-        return ","
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return likely_delimiter([file.readline(), ""])
 
 
 def _words(texts: Sequence[str]) -> tuple[NDArray[np.float64], list[str]]:

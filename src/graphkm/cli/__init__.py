@@ -10,6 +10,8 @@ tables         files of rows: opened for learning, or for a model that knows its
 choosers       which columns of a table are read
 column_lines   what summaries say of the label's column
 preparing      a table's preparation and its estimator in one pipeline
+starting       scikit-learn, imported without the packages that few commands use
+categories     categories of a file that its model does not know
 rows           whole files as arrays, the task that their labels ask for, rows held out
 models         estimators made from options; model files and the notes in them
 output         summaries, JSON, progress; output files that are complete or absent

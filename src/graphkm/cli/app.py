@@ -17,6 +17,7 @@ except ImportError as error:
 
 from . import datasets, demo, evaluate, export, info, label, predict, search, stream, suggest, train
 from .errors import EXIT_CODES, leave, notes_instead_of_warnings
+from .starting import import_scikit_learn
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -55,6 +56,7 @@ def _register(work: Callable[..., None], examples: tuple[str, ...]) -> None:
 
     @functools.wraps(work)
     def run(**values: Any) -> None:
+        import_scikit_learn()
         try:
             work(**values)
         except KeyboardInterrupt as interruption:  # typer would exit with another code

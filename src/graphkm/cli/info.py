@@ -55,7 +55,9 @@ def _origin(note: Any) -> str | None:
     if not note.n_rows:
         return None
     rows = f"{note.n_rows:,} rows, {note.n_labeled:,} of them labelled"
-    return f"{rows} ({note.format.upper() if note.format != 'parquet' else 'Parquet'})"
+    format = note.format.upper() if note.format != "parquet" else "Parquet"
+    encoding = f", {note.encoding}" if note.encoding not in (None, "utf-8") else ""
+    return f"{rows} ({format}{encoding})"
 
 
 def _treatments(note: Any) -> dict[str, str | None]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -89,9 +91,10 @@ def label(
         ) from error
     import webbrowser
 
+    from ..app.classes import AnswerError
     from ..app.journal import Journal, JournalError
     from ..app.reading import read_material
-    from ..app.session import AnswerError, Session
+    from ..app.session import Session
     from .output import check_output, say
     from .tables import reading
 
@@ -108,6 +111,7 @@ def label(
         id=files.id,
         categorical=files.categorical,
         regression=regression,
+        encoding=files.encoding,
         **reading(files),
     )
     for note in rows.notes:
@@ -136,7 +140,19 @@ def label(
 
     with suppress(KeyboardInterrupt):  # the usual way to stop
         serve(session, port=port, ready=ready)
-    say(f"{len(session.journal.labels()):,} labels are in {out}. Start again to continue.")
+    if session.saving:
+        say(f"a model was being trained. {place} is as it was before.")
+    where = session.journal.place if session.journal.behind else out
+    say(f"{len(session.journal.labels()):,} labels are in {where}. Start again to continue.")
+    if session.saving or session.learner.is_alive():
+        _leave()
+
+
+def _leave() -> NoReturn:
+    """End the process now: threads in compiled code abort it if the interpreter is taken down."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _check(
@@ -150,11 +166,14 @@ def _check(
         raise UsageError("--classes and --regression do not go together; pass one of them.")
     if images is not None and text is not None:
         raise UsageError("--images and --text do not go together; pass one of them.")
+    from ..io.kinds import label_word
+
     listed = _listed(classes)
     if listed is not None and (len(set(listed)) != len(listed) or len(listed) < 2):
         raise UsageError(f"--classes {classes}: name two or more different classes, as in a,b,c.")
-    if listed is not None and any(name == "?" or name.lower() == "nan" for name in listed):
-        raise UsageError(f"--classes {classes}: ? and nan mark rows without a label.")
+    marks = [name for name in listed or () if label_word(name, None) is None]
+    if marks:
+        raise UsageError(f"--classes {classes}: {marks[0]} marks rows without a label.")
 
 
 def _listed(classes: str | None) -> list[str] | None:
@@ -224,7 +243,7 @@ def _saver(
         import numpy as np
         from scipy.sparse import issparse
 
-        from .models import FileNote, graph_for, make_estimator, write_model
+        from .models import FileNote, make_estimator, write_model
         from .options import FitOptions, Method, Scale
         from .preparing import fit_prepared
         from .rows import Rows
@@ -256,9 +275,7 @@ def _saver(
             left_out=rows.left_out,
             id=files.id,
         )
-        options = FitOptions()
-        graph = graph_for(options, Method.gkm, rows.X, len(known))
-        estimator = make_estimator(Method.gkm, note.task, options, **graph)
+        estimator = make_estimator(Method.gkm, note.task, FitOptions())
         scale = Scale.none if rows.alike else Scale.auto
         fitted, chosen = fit_prepared(estimator, scale, Rows(rows.X, y, note))
         before = path.exists()

@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from scipy.sparse import issparse
-
 import graphkm
 
 from .. import gkm, machines
@@ -27,7 +25,7 @@ from ..losses import resolve_loss
 from ..smoothness import IteratedLaplacian, Power
 from ..solvers import SGD, Newton, RowNewton, Sums
 from .bought import correction_facts, correction_lines
-from .options import PARAMETERS, FitOptions, LearningOptions, Method, Task, UsageError
+from .options import PARAMETERS, LearningOptions, Method, Task, UsageError
 from .preparing import prepared_kinds, taking_arrays
 
 # -------------------------------------------------------------- estimators
@@ -42,7 +40,6 @@ _CLASSES = {
     ("search", "regress"): gkm.GKMRegressorCV,
 }
 _OWN = ("unlabeled", "verbose", "callback")  # set by the command line itself
-_MANY_ROWS, _FEW_LABELS = 15_000, 500  # more sparse rows and labels: bipartite graph
 _ALWAYS = ("random_state", "n_jobs")  # ignored by estimators that have no such parameter
 
 
@@ -253,18 +250,6 @@ def shown_parameters(estimator: Any) -> dict[str, Any]:
     }
 
 
-def graph_for(options: FitOptions, method: Method, X: Any, n_labeled: int) -> dict[str, str]:
-    """Choose the bipartite graph if no graph was asked for and neighbours take long to find.
-
-    For sparse rows there is only the exact search, whose time grows with the square of the rows.
-    """
-    given = {text.partition("=")[0] for text in options.set or ()}
-    if options.graph is not None or method is not Method.gkm or "graph" in given:
-        return {}
-    long = issparse(X) and X.shape[0] > _MANY_ROWS and n_labeled > _FEW_LABELS
-    return {"graph": "bipartite"} if long else {}
-
-
 # ------------------------------------------------------------------- files
 
 
@@ -296,6 +281,8 @@ class FileNote:
     missing: str = "error"  # what becomes of a missing value: impute, drop or error
     left_out: dict[str, str] = field(default_factory=dict)  # columns of a table, and why
     id: str | None = None  # the column that identifies rows
+    encoding: str | None = None  # of the training file, if it is CSV
+    label_kind: str = NUMBER  # how labels are written that are numbers
     version: str = ""  # of graphkm
 
     @property

@@ -129,8 +129,8 @@ class FileOptions:
         str | None,
         _file_option(
             metavar="MARK",
-            help="The mark of unlabelled rows, besides ?, nan and, in tables, an empty field. For "
-            "LIBSVM files it is a number.",
+            help="The mark of unlabelled rows, besides ?, nan and, in tables, an empty field, NA, "
+            "N/A, null and None. For LIBSVM files it is a number.",
         ),
     ] = None
     drop: Annotated[
@@ -154,6 +154,14 @@ class FileOptions:
             metavar="SIGN",
             help="What separates the fields of CSV: one of , ; | tab space. Default: judged by the "
             "first line.",
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        _file_option(
+            metavar="NAME",
+            help="The encoding of a text, like utf-8, windows-1252, utf-16 or shift_jis. Default: "
+            "the one that its first bytes mark, else UTF-8 if it is that, else Windows-1252.",
         ),
     ] = None
 
@@ -194,7 +202,9 @@ class TrainingFileOptions(TableOptions):
     skip_bad_rows: Annotated[
         bool,
         _file_option(
-            "--skip-bad-rows", help="Leave out rows that have missing values or cannot be read."
+            "--skip-bad-rows",
+            help="Leave out rows that cannot be read. Missing values: see --missing; a stream "
+            "leaves out their rows too.",
         ),
     ] = False
     features: Annotated[

@@ -103,8 +103,10 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def whole_or_not(path: Path | None) -> Iterator[IO[str]]:
+def whole_or_not(path: Path | None, *, keep_previous: bool = False) -> Iterator[IO[str]]:
     """Yield a text file that appears at its path once it is complete, or standard output.
+
+    `keep_previous` keeps the file that it replaces as PATH.previous.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def whole_or_not(path: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with replacing(path) as file:
+    with replacing(path, keep_previous=keep_previous) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         yield text
         text.detach()  # this flushes it

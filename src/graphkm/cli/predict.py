@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,8 +59,9 @@ def predict(
     --keep. Columns of DATA are found by name, in any order; columns that the model does not know
     are skipped, whatever they hold.
     """
+    from .categories import UnknownCategories
     from .models import read_model
-    from .output import STDOUT, check_output, show, whole_or_not
+    from .output import STDOUT, check_output, say, show, whole_or_not
     from .tables import open_known
 
     if as_json and str(out or STDOUT) == STDOUT:
@@ -74,19 +76,26 @@ def predict(
             "--proba out."
         )
     count, kept = 0, kept_columns(id, keep, note)
+    unknown = UnknownCategories(fitted, note.columns)
     with (
         open_known(str(data), files, note, labels=False, kept=kept) as table,
-        whole_or_not(out) as file,
+        whole_or_not(out, keep_previous=True) as file,
     ):
         names = [*table.kept_names, *header(fitted, proba)]
         writer = csv.writer(file, lineterminator="\n")
+        found = predictions(fitted, unknown.passing(table.pieces), proba)
+        first = next(found, [])  # an error with the first rows leaves standard output empty
         writer.writerow(names)
-        for rows in predictions(fitted, table, proba):
+        for rows in chain([first], found):
             copied = (table.kept.popleft() if table.kept_names else () for _ in rows)
             writer.writerows([*cells, *row] for cells, row in zip(copied, rows, strict=True))
             count += len(rows)
+    told = unknown.sentence(table.name)
+    if told is not None:
+        say(f"note: {told}")
     if as_json:
-        show({}, {"rows": count, "columns": names, "out": out}, True)
+        facts = {"rows": count, "columns": names, "encoding": table.encoding}
+        show({}, facts | {"unknown_categories": unknown.counts, "out": out}, True)
 
 
 def kept_columns(id: str | None, keep: str | None, note: FileNote) -> list[tuple[str, str]]:
@@ -111,8 +120,8 @@ def header(model: Any, proba: bool = False) -> list[str]:
     return ["prediction", *scores, *(f"probability_{word}" for word in words if proba)]
 
 
-def predictions(model: Any, table: Any, proba: bool = False) -> Iterator[list[list[Any]]]:
-    """Yield rows of predictions, in chunks."""
+def predictions(model: Any, pieces: Any, proba: bool = False) -> Iterator[list[list[Any]]]:
+    """Yield rows of predictions for pieces of a table, in chunks."""
     import numpy as np
 
     from ..machines.classes import winning_class
@@ -125,7 +134,7 @@ def predictions(model: Any, table: Any, proba: bool = False) -> Iterator[list[li
     corrected = hasattr(last_step(model), "field_")
     words = [label_text(label) for label in getattr(model, "classes_", ())]
     with progress_bar("predicting", "rows") as bar:
-        for X, *_ in cut_into_chunks(table.pieces, CHUNK):
+        for X, *_ in cut_into_chunks(pieces, CHUNK):
             if words:
                 scores = np.asarray(model.decision_function(X)).reshape(X.shape[0], -1)
                 codes = (

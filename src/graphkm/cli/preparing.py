@@ -1,4 +1,7 @@
-"""A table's preparation and its estimator in one pipeline."""
+"""A table's preparation and its estimator in one pipeline.
+
+Imports of scikit-learn's steps stand in functions: they are slow, and most models need few of them.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from scipy.sparse import issparse
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from ..io.kinds import NUMBER, WORD
-from ..io.preparing import name_columns, overflowing_column, steps_before, usual_scale
 from .options import Scale, UsageError
 
 
@@ -25,6 +23,8 @@ def choose_scale(scale: Scale, X: Any) -> str:
     >>> choose_scale(Scale.auto, np.ones((2, 2)))
     'standard'
     """
+    from ..io.preparing import usual_scale
+
     if scale is Scale.auto:
         return usual_scale(X)
     if issparse(X) and scale in (Scale.standard, Scale.minmax):
@@ -37,11 +37,17 @@ def choose_scale(scale: Scale, X: Any) -> str:
 
 def behind(steps: Sequence[tuple[str, Any]], estimator: Any) -> Any:
     """Return a pipeline of steps and estimator; the estimator itself without steps."""
+    from sklearn.pipeline import Pipeline
+
     return Pipeline([*steps, ("estimator", estimator)]) if steps else estimator
 
 
 def fit_prepared(estimator: Any, scale: Scale, rows: Any) -> tuple[Any, str]:
     """Return the model fitted to rows of a table, with its steps, and the name of the scaling."""
+    from sklearn.compose import ColumnTransformer
+
+    from ..io.preparing import name_columns, steps_before
+
     chosen, words = choose_scale(scale, rows.X), rows.note.words
     if chosen == "standard":
         _check_squares(rows)
@@ -54,8 +60,8 @@ def fit_prepared(estimator: Any, scale: Scale, rows: Any) -> tuple[Any, str]:
 
 def taking_arrays(model: Any) -> Any:
     """Return a model whose first step finds columns by position where it did by name."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else None
-    if isinstance(first, ColumnTransformer):
+    first: Any = model.steps[0][1] if hasattr(model, "steps") else None
+    if hasattr(first, "transformers_"):
         names = list(getattr(first, "feature_names_in_", ()))
         first.transformers_ = [
             (name, step, [names.index(c) if isinstance(c, str) else c for c in chosen])
@@ -69,7 +75,13 @@ def prepared_kinds(model: Any) -> tuple[list[str], str]:
 
     It is for models that were saved in Python.
     """
-    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    if not hasattr(model, "steps"):
+        return [], "error"
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import OneHotEncoder
+
+    first = model.steps[0][1]
     if isinstance(first, SimpleImputer):
         return [NUMBER] * first.n_features_in_, "impute"
     if not isinstance(first, ColumnTransformer):
@@ -87,6 +99,8 @@ def prepared_kinds(model: Any) -> tuple[list[str], str]:
 
 def _check_squares(rows: Any) -> None:
     """Raise if squares of a column's values overflow: its standard deviation would be infinite."""
+    from ..io.preparing import overflowing_column
+
     worst = overflowing_column(rows.X, rows.note.words)
     if worst is not None:
         raise ValueError(

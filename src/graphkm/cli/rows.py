@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from ..io import DataFileError
-from ..io.kinds import kinds_line
+from ..io.columns import listed
+from ..io.kinds import are_dates, kinds_line
 from ..io.naming import is_usual_label
-from ..io.treatments import constant_columns, identifier_doubts
+from ..io.treatments import are_texts, constant_columns, identifier_doubts
 from ..machines.labels import missing_mask
 from .column_lines import label_line
 from .models import FileNote
@@ -64,6 +65,7 @@ class Rows:
         classify = self.note.task == "classify"
         return {
             "rows": f"{len(self.y):,} with {width}",
+            "encoding": None if self.note.encoding == "utf-8" else self.note.encoding,
             "columns": self._columns(),
             "left out": ", ".join(f"{k} ({why})" for k, why in self.note.left_out.items()) or None,
             "missing": self._gaps(),
@@ -82,6 +84,8 @@ class Rows:
             "features": self.note.n_features,
             "label": self.note.label,
             "label_guessed": self.note.guessed,
+            "encoding": self.note.encoding,
+            "kinds": dict(zip(self.names, self.note.kinds, strict=bool(self.note.kinds))),
             "categories": [self.names[k] for k in self.note.words],
             "left_out": self.note.left_out,
             "missing_values": self.n_gaps,
@@ -93,7 +97,7 @@ class Rows:
     def doubts(self) -> list[str]:
         """Return what the user should look at: choices that were made unasked."""
         said = []
-        for mark in {-1, "-1", "NA"} & set(self.classes if self._many_classes else ()):
+        for mark in {-1, "-1"} & set(self.classes if self._many_classes else ()):
             said.append(
                 f"{mark} was read as a class; if it marks unlabelled rows, pass --unlabeled {mark}."
             )
@@ -132,30 +136,36 @@ def read_rows(
     """Read a file to learn from, and a second file of unlabelled rows if one is given."""
     labels = "number" if task is Task.regress else "auto"
     table, (X, y) = read_any(path, options, labels, unlabeled_data)
-    X, note = _without_constants(X, file_note(table, X, y, options, task))
-    rows = Rows(X, y, _counted(note, y))
+    rows = Rows(X, y, _counted(file_note(table, X, y, options, task), y))
     check_labels(rows, table.name)
-    return rows
+    return rows if issparse(X) else _without_constants(rows, table.name)
 
 
 def _counted(note: FileNote, y: NDArray[Any]) -> FileNote:
     return replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum()))
 
 
-def _without_constants(X: Any, note: FileNote) -> tuple[Any, FileNote]:
+def _without_constants(rows: Rows, name: str) -> Rows:
     """Leave out columns with one value only: they tell nothing, and another value is no signal."""
-    if note.columns is None:
-        return X, note
+    note, X = rows.note, rows.X
     out = constant_columns(X)
+    if len(out) == X.shape[1]:
+        told = listed([f"{rows.names[k]} ({why})" for k, why in out.items()])
+        raise DataFileError(
+            f"{name}: every column has the same value in all rows, so that there is nothing to "
+            f"learn from: {told}. Are --label and --delimiter right?"
+        )
+    if note.columns is None or not out:
+        return rows
     stay = [k for k in range(X.shape[1]) if k not in out]
-    left_out = {note.columns[k]: why for k, why in out.items()}
-    return (X[:, stay] if out else X), replace(
+    kept = replace(
         note,
         columns=[note.columns[k] for k in stay],
         kinds=[note.kinds[k] for k in stay] if note.kinds else [],
         n_features=len(stay),
-        left_out=note.left_out | left_out,
+        left_out=note.left_out | {note.columns[k]: why for k, why in out.items()},
     )
+    return replace(rows, X=X[:, stay], note=kept)
 
 
 def file_note(
@@ -177,11 +187,16 @@ def file_note(
 
 
 def decide_task(
-    known: NDArray[Any], task: Task, name: str, guessed: str | int | None = None
+    known: NDArray[Any],
+    task: Task,
+    name: str,
+    guessed: str | int | None = None,
+    n_labeled: int | None = None,
 ) -> str:
     """Return "classify" or "regress": the given task, or the one that fits the labels.
 
     `guessed` is the label's column if it was a guess. Such a column is not regressed unasked.
+    `n_labeled` is how many labels there are if `known` holds each once.
 
     Examples
     --------
@@ -193,6 +208,7 @@ def decide_task(
     if task is not Task.auto:
         return task.value
     if known.dtype.kind != "f":
+        _refuse_texts(np.unique(known), n_labeled or len(known), name, guessed)
         return "classify"
     fractions = bool((known % 1 != 0).any())
     n = len(np.unique(known))
@@ -209,6 +225,22 @@ def decide_task(
             "quantities; pass --task classify or --task regress."
         )
     return "classify"
+
+
+def _refuse_texts(
+    different: NDArray[Any], n_labeled: int, name: str, guessed: str | int | None
+) -> None:
+    """Raise if labels are dates or texts; a few of them may be classes."""
+    dates = len(different) > _MANY and are_dates(different.tolist())
+    if not dates and not are_texts(len(different), n_labeled):
+        return
+    column = "its labels are" if guessed is None else f"its last column, {guessed!r}, holds"
+    raise UsageError(
+        f"{name}: {column} {len(different):,} different {'dates' if dates else 'texts'} in "
+        f"{n_labeled:,} labelled rows, like {str(different[0])[:40]!r}, which are no classes. Name "
+        "the label's column with --label; to predict a date, make a number of it, such as the days "
+        "until then. If each of them is a class, pass --task classify."
+    )
 
 
 def check_labels(rows: Rows, name: str) -> None:

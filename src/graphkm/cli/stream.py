@@ -103,6 +103,7 @@ def _summary(
     show(
         {
             "rows": f"{note.n_rows:,} with {note.n_features:,} features{resumed}",
+            "encoding": None if note.encoding == "utf-8" else note.encoding,
             "label": label_line(note),
             "labelled": f"{note.n_labeled:,}",
             "classes": ", ".join(map(label_text, labels)) if labels else None,
@@ -112,6 +113,7 @@ def _summary(
         | {"time": f"{seconds:.1f} s", "model": str(path)},
         {
             "task": note.task,
+            "encoding": note.encoding,
             "label": note.label,
             "rows": note.n_rows,
             "labelled": note.n_labeled,

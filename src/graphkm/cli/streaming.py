@@ -133,7 +133,7 @@ def learn_stream(
         record = Record(note.task)
         tested = _tested(chain([first], chunks), model, scaler, record, seen.n_rows)
         _train(tested, model, classes, settings, record)
-    note = replace(note, n_rows=record.n_rows, n_labeled=record.n_labeled)
+    note = replace(note, n_rows=record.n_rows, n_labeled=record.n_labeled, encoding=table.encoding)
     if record.n_labeled == 0:
         raise DataFileError(f"{table.name}: none of its {record.n_rows:,} rows has a label.")
     return behind([("scaler", scaler)] * (scaler is not None), model), note, record
@@ -273,7 +273,7 @@ def survey_file(path: str, files: TrainingFileOptions, task: Task) -> Survey:
     """Read a whole file in pieces to find its classes, its width and its length."""
     widest = replace(files, features=_WIDEST, zero_based=True)  # any LIBSVM file fits
     known: Any = np.empty(0)
-    n_rows, lowest, highest = 0, _WIDEST, -1
+    n_rows, n_labeled, lowest, highest = 0, 0, _WIDEST, -1
     labels = "number" if task is Task.regress else "auto"
     with (
         open_training(path, widest, labels) as table,
@@ -282,6 +282,7 @@ def survey_file(path: str, files: TrainingFileOptions, task: Task) -> Survey:
         for X, y in table.pieces:
             n_rows += len(y)
             found = y[~missing_mask(y)]
+            n_labeled += len(found)
             if len(found) and len(known) <= _KEPT:
                 known = np.unique(np.concatenate([known, found]) if len(known) else found)
             if table.format == "libsvm" and X.nnz:
@@ -294,7 +295,7 @@ def survey_file(path: str, files: TrainingFileOptions, task: Task) -> Survey:
         raise DataFileError(f"{table.name}: none of its {n_rows:,} rows has a label.")
     label = None if table.columns is None else table.columns.label_name
     guessed = table.columns is not None and files.label is None and not is_usual_label(label)
-    chosen = decide_task(known, task, table.name, label if guessed else None)
+    chosen = decide_task(known, task, table.name, label if guessed else None, n_labeled)
     seen = Survey(
         task=chosen,
         labels="number" if known.dtype.kind == "f" else "text",
@@ -316,7 +317,7 @@ def survey_file(path: str, files: TrainingFileOptions, task: Task) -> Survey:
 
 def _lasting(note: FileNote, classes: Any, settings: Settings) -> dict[str, Any]:
     """Return the settings that a resumed stream must repeat, besides the model's parameters."""
-    free = ("n_rows", "n_labeled", "version", "method")
+    free = ("n_rows", "n_labeled", "version", "method", "encoding")
     fixed = {name: value for name, value in asdict(note).items() if name not in free}
     known = None if classes is None else label_values(classes)
     return fixed | {"classes": known, "chunk": settings.chunk}

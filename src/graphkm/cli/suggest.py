@@ -46,7 +46,7 @@ def suggest(
         check_output(out, model, data)
     fitted, note = read_model(model)
     lines, left = suggestions(fitted, note, data, files, count, seed)
-    with whole_or_not(out) as file:
+    with whole_or_not(out, keep_previous=True) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["row", "prediction", "uncertainty"])
         writer.writerows(lines)

@@ -16,19 +16,22 @@ from scipy.sparse import issparse
 from .._files import is_stream
 from ..io import DataFileError
 from ..io.bad_rows import BadRows
-from ..io.cells import Cells, Column, joined_cells
+from ..io.cells import Cells, Column, joined_cells, texts
 from ..io.columns import Chooser, Columns, Piece
+from ..io.encodings import TextEncoding
 from ..io.files import STDIN, format_by_name, open_source, source_name
+from ..io.kinds import EMPTY, NUMBER, WORD, values
 from ..io.libsvm import libsvm_pieces, whole_libsvm
 from ..io.tables import OpenTable, joined, open_table
-from ..io.treatments import Treatment, labels_of, rows_of, texts, treat
+from ..io.treatments import Treatment, label_kind, labels_of, rows_of, treat
 from .choosers import KnownColumns, TrainingColumns
 from .models import FileNote
-from .options import FileOptions, Format, TrainingFileOptions, UsageError
+from .options import FileOptions, Format, Missing, TrainingFileOptions, UsageError
 from .output import progress_bar
 
 _DELIMITERS = {",": ",", ";": ";", "|": "|", "tab": "\t", "\t": "\t", "\\t": "\t",
                "space": " ", " ": " "}  # fmt: skip
+_GAPS = "Fix it, or pass --missing impute to fill such values in, or --missing drop."
 _ADVICE = "Fix it. A model that is trained with --missing impute fills missing values in."
 
 
@@ -46,6 +49,12 @@ class Table:
         default_factory=Treatment
     )  # of a table that is not all plain numbers
     kept: deque[tuple[str, ...]] = field(default_factory=deque)  # cells to copy, of rows read
+    opened: OpenTable | None = None  # tells the encoding
+
+    @property
+    def encoding(self) -> str | None:
+        """The encoding of CSV, as far as it was read; None for other formats."""
+        return None if self.opened is None else self.opened.encoding
 
     @property
     def kept_names(self) -> list[str]:
@@ -112,7 +121,14 @@ def _read_numbers(
     others: tuple[str, Any] | None,
 ) -> tuple[Table, Piece]:
     with open_training(path, options, labels, source) as table:
+        columns = table.columns
+        if columns is not None and set(columns.features) & set(columns.head.truths):
+            raise DataFileError(f"{table.name}: true and false are no plain numbers.")
         X, y = read_whole(table)
+    kind = label_kind(y.tolist()) if y.dtype == object else NUMBER
+    if kind not in (NUMBER, WORD, EMPTY):
+        table = replace(table, treatment=Treatment(label=kind))
+        y, _ = values(["" if word is None else word for word in y.tolist()], kind)
     if others is None:
         return table, (X, y)
     known, skip = table_note(table, X, options), options.skip_bad_rows
@@ -141,7 +157,9 @@ def table_note(table: Table, X: Any, options: TrainingFileOptions) -> FileNote:
         dropped=list(table.dropped),
         kinds=list(table.treatment.kinds),
         left_out=table.treatment.left_out,
+        label_kind=table.treatment.label,
         id=options.id,
+        encoding=table.encoding,
     )
 
 
@@ -162,7 +180,7 @@ def _read_cells(
 ) -> tuple[Table, Piece]:
     chooser = TrainingColumns(options.label, options.drop or (), options.id, numbers_only=False)
     opened, columns, cells = _whole_cells(path, options, chooser, source)
-    table = Table(opened.name, opened.format, iter(()), columns)
+    table = Table(opened.name, opened.format, iter(()), columns, opened=opened)
     judged, features = cells, columns.features
     if others is not None:
         width = np.empty((0, len(features)))
@@ -201,27 +219,25 @@ def _whole_cells(
 
 
 def _both(one: Column, other: Column) -> Column:
-    """Return a column of two files. Where one has texts and the other numbers, the texts tell."""
+    """Return a column of two files, to judge it. Where one has texts, the texts tell."""
     if isinstance(one, list) and isinstance(other, list):
         return one + other
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.concatenate([one, other])
-    return one if isinstance(one, list) else other
+    if isinstance(one, list) or isinstance(other, list):
+        return one if isinstance(one, list) else other
+    return other if one.empty else one
 
 
 def _features(
     opened: OpenTable, cells: Cells, table: Table, options: TrainingFileOptions
 ) -> tuple[Any, Cells]:
     """Return the features of a file's rows, and their cells without the rows that are left out."""
-    gaps = BadRows(
-        opened.name,
-        "skip" if options.missing == "drop" or options.skip_bad_rows else "error",
-        opened.bad_rows.place,
-        "Fix it, or pass --missing impute to fill such values in, or --missing drop.",
-    )
+    name, place, drop = opened.name, opened.bad_rows.place, options.missing is Missing.drop
+    bad = BadRows(name, "skip" if options.skip_bad_rows else "error", place)
+    gaps = BadRows(name, "skip" if drop else "error", place, _GAPS)
     assert table.columns is not None
     policy = missing_policy(options, found_some=True)
-    X, cells = rows_of(cells, table.columns, table.treatment.kinds, policy, gaps)
+    X, cells = rows_of(cells, table.columns, table.treatment.kinds, policy, bad, gaps)
+    bad.report()
     gaps.report()
     if not len(X):
         raise DataFileError(f"{opened.name}: every row has a missing value.")
@@ -235,8 +251,6 @@ def missing_policy(options: TrainingFileOptions, *, found_some: bool) -> str:
     """
     if options.missing is not None:
         return options.missing.value
-    if options.skip_bad_rows:
-        return "drop"
     return "impute" if found_some else "error"
 
 
@@ -279,7 +293,8 @@ def open_known(
     with _open(path, options, source, **handling) as opened:
         if opened.format != "libsvm":
             chooser = KnownColumns(note, options.label, options.drop or (), labels, kept)
-            if note.plain and not kept:
+            plain = note.plain and (not labels or note.label_kind == NUMBER)
+            if plain and not kept:
                 yield _table(opened, options, chooser, note.labels)
             else:
                 yield _known_cells(opened, options, note, chooser)
@@ -297,7 +312,7 @@ def _known_cells(
     opened: OpenTable, options: FileOptions, note: FileNote, chooser: KnownColumns
 ) -> Table:
     columns, pieces = opened.cells(chooser, **reading(options))
-    table = Table(opened.name, opened.format, iter(()), columns)
+    table = Table(opened.name, opened.format, iter(()), columns, opened=opened)
 
     def rows(found: Iterator[Cells]) -> Iterator[Piece]:
         for piece in found:
@@ -331,10 +346,19 @@ def _open(
         source.seek(0)
     else:
         source = _in_memory(path) if format == "parquet" else path
+    _check_encoding(options.encoding)
+    handling |= {} if options.encoding is None else {"encoding": options.encoding}
     with open_table(source, format, name=source_name(path), **handling) as opened:
         if format is None and opened.format == "parquet":
             raise UsageError(f"{opened.name} looks like Parquet; pass --format parquet.")
         yield opened
+
+
+def _check_encoding(name: str | None) -> None:
+    try:
+        TextEncoding(name)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _in_memory(path: str) -> Any:
@@ -346,7 +370,7 @@ def _in_memory(path: str) -> Any:
 
 def _table(opened: OpenTable, options: FileOptions, chooser: Chooser, labels: str) -> Table:
     columns, pieces = opened.columns(chooser, labels=labels, **reading(options))
-    return Table(opened.name, opened.format, pieces, columns)
+    return Table(opened.name, opened.format, pieces, columns, opened=opened)
 
 
 def _libsvm(

@@ -81,8 +81,8 @@ def train(
 ) -> None:
     """Learn from a file in which some rows, or all, have a label."""
     from .corrected import check_corrected, check_sparse, make_corrected
-    from .models import check_options, graph_for, make_estimator, write_model
-    from .output import check_output, say
+    from .models import check_options, make_estimator, write_model
+    from .output import check_output
     from .preparing import fit_prepared
     from .rows import hold_out, read_rows
 
@@ -95,21 +95,14 @@ def train(
     rows = read_rows(data, files, task, unlabeled_data)
     read_in = time.perf_counter() - start
     rows, held_out = hold_out(rows, holdout, fit.seed)
-    graph: dict[str, str] = {}
     if kind is None:
-        graph = graph_for(fit, method, rows.X, int(rows.labeled.sum()))
-        estimator = make_estimator(method, rows.note.task, fit, **graph)
+        estimator = make_estimator(method, rows.note.task, fit)
     else:
         estimator = make_corrected(kind, rows.note.task, fit)
         check_sparse(kind, estimator, rows.X)
     fitted, chosen = fit_prepared(estimator, scale, rows)
     note = replace(rows.note, scale=chosen, method=(kind or method).value)
     write_model(fitted, model, note)
-    if graph and not as_json:
-        say(
-            "note: the graph is bipartite, because the neighbours of so many sparse rows take long "
-            "to find; --graph knn finds them all the same."
-        )
     seconds = time.perf_counter() - start
     _summary(rows, held_out, fitted, note, model, read_in, seconds, as_json)
 

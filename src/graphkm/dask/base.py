@@ -10,6 +10,7 @@ import numpy as np
 from dask.utils import parse_bytes
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..graphs import Anchors
@@ -18,7 +19,7 @@ from .collections import Partitioned, are_rows
 from .passes import Passes
 from .runner import Runner
 from .search import Found, Results, results_of
-from .tasks import Fitted, add_moments, score_part
+from .tasks import Fitted, Moments, add_moments, score_part
 
 _FITTED = (
     *("estimator_", "field_", "estimator_weight_", "unlabeled_gain_", "best_score_"),
@@ -57,7 +58,7 @@ class Distributed(ABC):
             Labels or targets; `unlabeled`, NaN, None or NA where unknown. It may have other
             partitions than X.
         sample_weight : Dask array or series of shape (n_samples,), optional
-            Weights of the labelled rows. A row of weight 0 counts as unlabelled.
+            Weights of the labelled rows. A label of weight 0 counts for nothing.
 
         Returns
         -------
@@ -144,7 +145,7 @@ class Distributed(ABC):
         (found,) = runner.bring([runner.tree("add-scores", add_moments, parts)])
         if not found.weight:
             raise ValueError("None of the rows to score is labelled; pass some with a label.")
-        return 1.0 - found.lost / (found.weight if classes else found.squares)
+        return 1.0 - found.lost / found.weight if classes else _r2(found)
 
     def _field_parameters(self) -> dict[str, Any]:
         """Return the parameters of the local estimator that say what its field is like.
@@ -169,3 +170,17 @@ class Distributed(ABC):
         if are_rows(X):
             return self._shared.answer(X, method, columns, kind)
         return getattr(self._shared.model, method)(X)
+
+
+def _r2(found: Moments) -> float:
+    """Return R^2 as scikit-learn defines it: of constant targets it is 1 if they are met, or 0."""
+    if found.n_rows < 2:
+        warnings.warn(
+            "R^2 is not defined for one labelled row; pass two or more.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return np.nan
+    if not found.squares:
+        return 0.0 if found.lost else 1.0
+    return 1.0 - found.lost / found.squares

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import gkm
 from ..gkm.anchored import anchored_model
 from ..kernels import Kernel
+from ..machines.namespaces import own_names
 from .base import Distributed
 
 
@@ -37,6 +38,7 @@ class DistributedClassifier(Distributed, ClassifierMixin, BaseEstimator):
         return list(self.classes_.tolist())
 
 
+@own_names
 class GraphCorrectedClassifier(DistributedClassifier):
     """A classifier corrected over a graph of all rows, which lie in the partitions of a cluster.
 
@@ -121,6 +123,7 @@ class GraphCorrectedClassifier(DistributedClassifier):
         return [gkm.GraphCorrectedClassifier(self.estimator, **self._corrected_parameters())]
 
 
+@own_names
 class GKMClassifier(DistributedClassifier):
     """A kernel machine on the labels, and a field over all rows, which lie in partitions.
 

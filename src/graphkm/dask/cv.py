@@ -11,10 +11,12 @@ from sklearn.utils import check_random_state
 
 from .._parameters import check_count, check_number
 from ..graphs import Anchors
+from ..machines.namespaces import own_names
 from .classifiers import DistributedClassifier, GKMClassifier
 from .search import Found, Results, merged
 
 
+@own_names
 class GKMClassifierCV(DistributedClassifier):
     """`GKMClassifier` for partitions, with its parameters chosen on held-out labels.
 
@@ -69,8 +71,8 @@ class GKMClassifierCV(DistributedClassifier):
     >>> y = np.where(np.arange(400) < 20, truth, -1)
     >>> rows, labels = da.from_array(X, chunks=(100, 2)), da.from_array(y, chunks=100)
     >>> search = GKMClassifierCV(graphs=[(60, 1), (30, 1)], random_state=0).fit(rows, labels)
-    >>> print(f"{search.to_local().score(X, truth):.2f}")
-    1.00
+    >>> print(f"{search.to_local().score(X, truth):.1f}")
+    1.0
     >>> sorted(search.best_params_)
     ['C', 'degree', 'eps', 'estimator_weight', 'gamma', 'n_anchors']
     """

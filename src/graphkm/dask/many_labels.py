@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +19,10 @@ from dask.delayed import Delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._order import middle_of, places_of
 from ..gkm.block_rows import Known, as_numbers, stacked
 from ..graphs.anchors import NEAR
+from ..graphs.distinct import Copies, row_marks
 from ..machines.checks import check_range
 from ..machines.ridge_base import BaseKernelRidge
 from .runner import Runner
@@ -40,8 +42,11 @@ class Begun(NamedTuple):
     machine: BaseKernelRidge
     choice: Any
     basis: Any
+    copies: Copies
     targets: NDArray[np.float64]
     weights: NDArray[np.float64]
+    middle: NDArray[np.float64]
+    """Of the rows that have chosen; folds are drawn in the order of distances from it."""
 
 
 class Solved(NamedTuple):
@@ -71,12 +76,21 @@ class ManyLabels:
         self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self._labels = [runner.task("take-labels", labels_of, each) for each in known]
 
+    @cached_property
+    def _copies(self) -> Copies:
+        """Which labelled rows are equal, in any partitions."""
+        marks = [
+            self._runner.task("mark-labels", marks_of, each, self._dtype) for each in self._known
+        ]
+        return Copies.of(np.concatenate(self._runner.bring(marks)))
+
     def fitted(self, model: Any, machine: BaseKernelRidge, graph: Delayed) -> Delayed:
         """Return a task that gives the fitted model; all that it needs is computed now."""
-        runner, starts, n = self._runner, self._starts, int(self._starts[-1])
+        runner, starts, copies = self._runner, self._starts, self._copies
+        n = len(copies.first)
         order = machine.drawn(n)[: machine.n_chosen_on(n)]
-        samples = self._sample(np.sort(order))
-        about = (machine, self._labels, samples, order, n)
+        samples = self._sample(copies.first[np.sort(order)])
+        about = (machine, self._labels, samples, order, copies)
         begun = self._now("choose-kernel", choose_kernel, *about)
         size = -(-len(self._known) // _TASKS)
         parts = [
@@ -111,6 +125,11 @@ def labels_of(known: Known) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     return known.labels, known.weights
 
 
+def marks_of(known: Known, dtype: Any) -> NDArray[np.uint64]:
+    """Return a number for every labelled row of a partition: equal rows have equal ones."""
+    return row_marks(as_numbers(known.rows, dtype, "The labelled part"))
+
+
 def rows_at(known: Known, places: NDArray[np.int64]) -> Any:
     """Return some labelled rows of a partition as they are given."""
     return known.rows.iloc[places] if hasattr(known.rows, "iloc") else known.rows[places]
@@ -121,17 +140,19 @@ def choose_kernel(
     labels: Sequence[tuple[Any, Any]],
     samples: Sequence[Any],
     order: NDArray[np.int64],
-    n: int,
+    copies: Copies,
 ) -> Begun:
     """Return the machine with its gamma and landmarks, chosen on a sample of the labelled rows."""
     machine = clone(machine)
     y, given = joined_labels(labels)
-    targets, weights = machine.encode(y, np.ones(n) if given is None else given)
-    chosen = np.sort(order)
+    targets, weights = machine.encode(y, np.ones(len(y)) if given is None else given)
+    means, sums = copies.pooled(targets, weights)
+    chosen, n = np.sort(order), len(copies.first)
     choice, basis = machine.choose_on(
-        stacked(samples), targets[chosen], weights[chosen], np.searchsorted(chosen, order), n
+        stacked(samples), means[chosen], sums[chosen], np.searchsorted(chosen, order), n
     )
-    return Begun(machine, choice, basis, targets, weights)
+    middle = middle_of(choice.problem.X)
+    return Begun(machine, choice, basis, copies, targets, weights, middle)
 
 
 def sum_labels(parts: Sequence[Known], begun: Begun, start: int, dtype: Any) -> Any:
@@ -155,18 +176,20 @@ def add_label_sums(parts: Sequence[Any]) -> Any:
 def solve_machine(begun: Begun, sums: Any, order: NDArray[np.int64]) -> Solved:
     """Return the machine with the f that the sums give."""
     machine = copy.copy(begun.machine)
-    support = np.sort(order[: len(sums.gram)])
+    support = begun.copies.first[np.sort(order[: len(sums.gram)])]
     return Solved(machine, machine.fit_sums(begun.choice, begun.basis, sums, support))
 
 
 def hold_out(
     known: Known, begun: Begun, solved: Solved, graph: Graph, start: int, dtype: Any
-) -> tuple[NDArray[np.float64], Any]:
-    """Return what the machine says of each label without it, and the weights of its anchors."""
+) -> tuple[NDArray[np.float64], Any, NDArray[np.float64]]:
+    """Return what the machine says of each label without it, its anchors' weights and its place."""
     rows = as_numbers(known.rows, dtype, "The labelled part")
-    own = slice(start, start + rows.shape[0])
-    held = begun.basis.held_out(solved.fit, rows, begun.targets[own], begun.weights[own])
-    return held, graph.nodes.weights(rows).astype(np.float32)
+    own = begun.copies.place[start : start + rows.shape[0]]
+    means, sums = begun.copies.pooled(begun.targets, begun.weights)
+    held = begun.basis.held_out(solved.fit, rows, means[own], sums[own])
+    anchors = graph.nodes.weights(rows).astype(np.float32)
+    return held, anchors, places_of(rows, begun.middle)
 
 
 def fit_field(
@@ -174,12 +197,15 @@ def fit_field(
     graph: Graph,
     begun: Begun,
     solved: Solved,
-    every: Sequence[tuple[NDArray[np.float64], Any]],
+    every: Sequence[tuple[NDArray[np.float64], Any, NDArray[np.float64]]],
     labels: Sequence[tuple[Any, Any]],
 ) -> Fitted:
     """Return the model with the field that the errors of its machine give."""
-    held, places = zip(*every, strict=True)
+    held, anchors, places = zip(*every, strict=True)
     machine = copy.copy(solved.machine)
-    machine.set_held_out(np.concatenate(held), begun.targets, begun.weights)
-    whole = graph.nodes.graph_of(graph.joins, sp.vstack(places, format="csr"))
-    return fitted_with(model.fit_machine, whole, machine, *joined_labels(labels))
+    copies = begun.copies
+    of_sets = np.concatenate(held)[copies.first]
+    machine.set_held_out(of_sets, copies, begun.targets, begun.weights)
+    whole = graph.nodes.graph_of(graph.joins, sp.vstack(anchors, format="csr"))
+    drawn = copies.in_order(np.concatenate(places))
+    return fitted_with(model.fit_machine, whole, machine, drawn, *joined_labels(labels))

@@ -10,9 +10,11 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from .. import gkm
 from ..gkm.anchored import anchored_model
 from ..kernels import Kernel
+from ..machines.namespaces import own_names
 from .base import Distributed
 
 
+@own_names
 class GraphCorrectedRegressor(Distributed, RegressorMixin, BaseEstimator):
     """A regressor corrected over a graph of all rows, which lie in the partitions of a cluster.
 
@@ -79,6 +81,7 @@ class GraphCorrectedRegressor(Distributed, RegressorMixin, BaseEstimator):
         return [gkm.GraphCorrectedRegressor(self.estimator, **self._corrected_parameters())]
 
 
+@own_names
 class GKMRegressor(Distributed, RegressorMixin, BaseEstimator):
     """A kernel machine on the targets, and a field over all rows, which lie in partitions.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from concurrent.futures import wait as wait_in_process
 from threading import Thread
 from typing import Any
 from uuid import uuid4
@@ -69,41 +70,53 @@ class Runner:
         found: Future[list[Any]] = Future()
         fetching = (self._client, futures, found)
         Thread(target=_fetch, args=fetching, name="graphkm-fetch", daemon=True).start()
-        self._watch(futures, lambda seconds: found.result(timeout=seconds))
+
+        def are_here(seconds: float) -> bool:
+            here = bool(wait_in_process([found], timeout=seconds).done)
+            if here:
+                found.result()  # raises what went wrong
+            return here
+
+        self._watch(futures, are_here)
         return found.result()
 
     def _wait_for(self, tasks: Sequence[Delayed]) -> list[Any]:
         """Return futures that are done; raise what a task raised."""
         assert self._client is not None
         futures = self._client.compute(list(tasks))
-        self._watch(futures, lambda seconds: wait(futures, timeout=seconds))
+        self._watch(futures, lambda seconds: _are_done(futures, seconds))
         for future in futures:
             if future.status != "finished":
                 future.result()  # raises what went wrong
         return list(futures)
 
-    def _watch(self, futures: Sequence[Any], look: Callable[[float], Any]) -> None:
-        """Look until there is no TimeoutError; give up if there is no worker for too long."""
+    def _watch(self, futures: Sequence[Any], are_done: Callable[[float], bool]) -> None:
+        """Look until they are done; give up if there is no worker for too long."""
         assert self._client is not None
         patience = parse_timedelta(dask.config.get("graphkm.worker-timeout", _PATIENCE))
         alone_since = None
         try:
-            while True:
-                try:
-                    look(_LOOK)
-                    return
-                except TimeoutError:
-                    now = time.monotonic()
-                    alone_since = None if self._client.nthreads() else alone_since or now
-                    if alone_since is not None and now - alone_since >= patience:
-                        raise RuntimeError(
-                            f"The cluster has had no worker for {patience:g} seconds, and the fit "
-                            "was given up. Look at the workers' logs: workers that need more "
-                            "memory than they have are stopped. Smaller partitions need less."
-                        ) from None
+            while not are_done(_LOOK):
+                now = time.monotonic()
+                alone_since = None if self._client.nthreads() else alone_since or now
+                if alone_since is not None and now - alone_since >= patience:
+                    raise RuntimeError(
+                        f"The cluster has had no worker for {patience:g} seconds, and the fit "
+                        "was given up. Look at the workers' logs: workers that need more "
+                        "memory than they have are stopped. Smaller partitions need less."
+                    )
         except BaseException:
             self._client.cancel(futures, force=True)
             raise
+
+
+def _are_done(futures: Sequence[Any], seconds: float) -> bool:
+    """Return whether futures of a cluster are done within some seconds."""
+    try:
+        wait(futures, timeout=seconds)
+    except TimeoutError:
+        return False
+    return True
 
 
 def _fetch(client: Client, futures: Sequence[Any], found: Future[list[Any]]) -> None:

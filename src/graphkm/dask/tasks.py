@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import reduce
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._parameters import refuse_masked, unmasked
+from .._warnings import heard
 from ..gkm.block_rows import Known, as_numbers, joined, split_labels, stacked
 from ..graphs import AnchorNodes, NeighbourIndex
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
 from ..machines.labels import plain_labels
-
-_HEARING = Lock()
 
 
 class Summary(NamedTuple):
@@ -38,7 +36,9 @@ def count_rows(part: Any) -> int:
 
 def cut_together(parts: Sequence[Any], spans: Sequence[tuple[int, int]]) -> NDArray[Any]:
     """Return spans of several partitions as one."""
-    pieces = [np.asarray(p)[low:high] for p, (low, high) in zip(parts, spans, strict=True)]
+    pieces = [
+        np.asarray(unmasked(p))[low:high] for p, (low, high) in zip(parts, spans, strict=True)
+    ]
     return np.concatenate(pieces)
 
 
@@ -117,6 +117,7 @@ def graph_of(nodes: Sequence[AnchorNodes], joins: Sequence[Any], place: int) -> 
 class Moments(NamedTuple):
     """What a score needs of labelled rows: sums of weights, and of squares around a mean."""
 
+    n_rows: int
     weight: float
     mean: float
     squares: float
@@ -130,27 +131,34 @@ def score_part(
     """Return what the score needs of a partition."""
     mask, known = split_labels(labels, unlabeled, classes)
     place = np.flatnonzero(mask)
+    refuse_masked("sample_weight", weights)
     w = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[place]
-    if not w.sum():
-        return Moments(0.0, 0.0, 0.0, 0.0)
+    n, weight = len(place), float(w.sum())
+    if not weight:
+        return Moments(n, 0.0, 0.0, 0.0, 0.0)
     said = model.predict(part.iloc[place] if hasattr(part, "iloc") else part[place])
     if classes:
-        return Moments(float(w.sum()), 0.0, 0.0, float(w @ (said != known)))
-    mean = float(np.average(known, weights=w))
-    return Moments(
-        float(w.sum()), mean, float(w @ (known - mean) ** 2), float(w @ (known - said) ** 2)
-    )
+        return Moments(n, weight, 0.0, 0.0, float(w @ (said != known)))
+    mean = _mean(known, w)
+    squares, lost = float(w @ (known - mean) ** 2), float(w @ (known - said) ** 2)
+    return Moments(n, weight, mean, squares, lost)
 
 
 def add_moments(parts: Sequence[Moments]) -> Moments:
     """Return the moments of all rows."""
-    weights = np.array([part.weight for part in parts])
-    if not weights.sum():
-        return parts[0]
-    means = np.array([part.mean for part in parts])
-    mean = float(np.average(means, weights=weights))
+    n = sum(part.n_rows for part in parts)
+    parts = [part for part in parts if part.weight]
+    if not parts:
+        return Moments(n, 0.0, 0.0, 0.0, 0.0)
+    weights, means = (np.array(each) for each in list(zip(*parts, strict=True))[1:3])
+    mean = _mean(means, weights)
     squares = sum(part.squares for part in parts) + float(weights @ (means - mean) ** 2)
-    return Moments(float(weights.sum()), mean, squares, sum(part.lost for part in parts))
+    return Moments(n, float(weights.sum()), mean, squares, sum(part.lost for part in parts))
+
+
+def _mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Return the mean; that of equal values is exactly their value."""
+    return float(values[0] + np.average(values - values[0], weights=weights))
 
 
 class Fitted(NamedTuple):
@@ -161,14 +169,10 @@ class Fitted(NamedTuple):
 
 
 def fitted_with(fit: Callable[..., Any], *args: Any) -> Fitted:
-    """Return the model that `fit` returns, with the warnings heard meanwhile.
-
-    Only one thread of a process can listen to warnings.
-    """
-    with _HEARING, warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+    """Return the model that `fit` returns, with the warnings of this thread meanwhile."""
+    with heard() as found:
         model = fit(*args)
-    return Fitted(model, [(each.category, str(each.message)) for each in heard])
+    return Fitted(model, found)
 
 
 def fit_model(model: Any, graph: Graph, every: Sequence[Known], dtype: Any) -> Fitted:

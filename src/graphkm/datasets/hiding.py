@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, column_or_1d
 
+from .._parameters import unmasked
+
 
 def hide_labels(
     y: Any,
@@ -150,6 +152,7 @@ def _draw(codes: NDArray[np.intp], counts: NDArray[np.intp], rng: Any) -> NDArra
 
 
 def _as_array(y: Any) -> NDArray[Any]:
+    y = unmasked(y)
     if not isinstance(y, np.ndarray):
         # np.asarray would turn ["a", None] and ["a", nan] into text.
         y = np.asarray(y.to_list() if hasattr(y, "to_list") else y, dtype=object)

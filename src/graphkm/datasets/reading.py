@@ -10,7 +10,6 @@ spacing, dense or sparse. `content_digest` hashes the numbers, so that all forms
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._warnings import quiet
 from ..io import read_libsvm
 from ..io.files import open_source
 
@@ -96,9 +96,8 @@ def mat(**names: str) -> Reader:
     def read(file: BinaryIO) -> Arrays:
         from scipy.io import loadmat
 
-        with warnings.catch_warnings():
-            # SciPy 1.18 warns that it will return sparse arrays; `_plain` takes both.
-            warnings.simplefilter("ignore", DeprecationWarning)
+        # SciPy 1.18 warns that it will return sparse arrays; `_plain` takes both.
+        with quiet(category=DeprecationWarning):
             found = loadmat(file, variable_names=list(names.values()))
         return {name: _plain(found[variable]) for name, variable in names.items()}
 

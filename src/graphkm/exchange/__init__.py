@@ -5,13 +5,15 @@ files           `save_model`, `load_model`, `read_note`: every estimator here, o
 models          one table: what each kind of model consists of, and how it is restored
 machines        the state of a kernel machine or a stream, and its checks
 fields          the state of a model that is corrected over a graph, and its checks
-preparations    scalers, imputers and encoders before a model
+scalers         scalers before a model
+preparations    imputers and encoders before a model, column by column
 skops_files     corrected models of scikit-learn, as the command line keeps them
 codec           values as JSON and arrays
 container       JSON and arrays as bytes
 libsvm_writing  `to_libsvm`: for `svm-predict`
 libsvm_reading  `from_libsvm`: what `svm-train` wrote
 onnx            `to_onnx`: for ONNX runtimes (``pip install "graphkm[onnx]"``)
+onnx_nodes      nodes and constants of such a graph; `onnx_probabilities` adds probabilities
 pairwise        `PairwiseClassifier`: several classes by votes of pairs, as in LIBSVM
 plain           what other programs need of a model
 ==============  ============================================================================

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
-from sklearn.pipeline import Pipeline
 
 from ..graphs import AnchorNodes, NeighbourIndex, RowNodes, resolve_nodes
 from ..graphs.approximate import DIRECTIONS
@@ -74,7 +73,7 @@ def _check_estimator(model: Any, estimator: Any) -> None:
     """Raise unless a fitted classifier or regressor fits the classes and features of the model."""
     require(model.estimator is None or hasattr(model.estimator, "get_params"), "it has no model")
     same = is_classifier if is_classifier(model) else is_regressor
-    last = estimator.steps[-1][1] if type(estimator) is Pipeline else estimator
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     require(same(last) and hasattr(last, "n_features_in_"), "its estimator is of another kind")
     require(estimator.n_features_in_ == model.n_features_in_, "its estimator has other features")
     if is_classifier(model):
@@ -142,7 +141,7 @@ def restored_field(model: Any, state: State | None) -> Field | None:
 
 
 def _restored_index(model: Any, state: State) -> NeighbourIndex:
-    rows, known = state["rows"], state["calibration"]
+    rows, calibrations = state["rows"], state["calibrations"]
     n, d = rows.shape[0], model.n_features_in_
     require(n > 0, "its field has no nodes")
     check_rows("its nodes", rows, n, d)
@@ -150,7 +149,8 @@ def _restored_index(model: Any, state: State) -> NeighbourIndex:
     approximate = type(state["approximate"]) is bool and (dense or not state["approximate"])
     require(approximate, "its nodes cannot be searched")
     require(state["method"] in ("auto", "exact", "approximate"), "its search has no such name")
-    if known is not None:
+    require(type(calibrations) is list, "its search has no numbers")
+    for known in calibrations:
         k, width, probes = known
         require(all(type(number) is int for number in known), "its search has no numbers")
         widths = (d, DIRECTIONS) if d > 2 * DIRECTIONS else (d,)

@@ -6,7 +6,6 @@ import json
 import os
 from typing import Any
 
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .codec import Decoder, Encoder
@@ -83,7 +82,7 @@ def load_with_note(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         decoder = Decoder(KINDS, arrays)
         model = decoder.decode(header["model"])
         decoder.finish()
-        last = model.steps[-1][1] if type(model) is Pipeline else model
+        last = model.steps[-1][1] if hasattr(model, "steps") else model
         if type(last) not in MODELS or not hasattr(last, "n_features_in_"):
             raise ValueError(f"it is a {type(model).__name__}, or not fitted")
     except _DEFECTS as error:

@@ -180,8 +180,8 @@ def memory_state(model: Any) -> State:
         found["calibration"] = {
             name: getattr(calibration, name) for name in sorted(_OF_CALIBRATION)
         }
-    if model.transduced() is not None:
-        found["transduced"] = model.transduced()
+    if model.kept_transduced() is not None:
+        found["transduced"] = model.kept_transduced()
     return found
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 from math import comb
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ..gkm import (
     GKMClassifier,
@@ -25,12 +25,11 @@ from ..machines import (
     LaplacianSVC,
     TransductiveSVC,
 )
-from .codec import Kind, State
+from .codec import Kind, Kinds, State
 from .fields import corrected_state, restore_corrected
 from .gkm import gkm_state, restore_gkm
 from .machines import machine_state, restore_machine
 from .pairwise import PairwiseClassifier
-from .preparations import PREPARATIONS, output_width
 
 
 def _search_state(search: Any) -> State:
@@ -81,7 +80,7 @@ class ForeignModelError(ValueError):
 
 def check_storable(model: Any) -> None:
     """Raise unless the model is one of `MODELS`, or a pipeline that ends with one of them."""
-    if isinstance(model, Pipeline):
+    if is_pipeline(model):
         check_steps(model)
         model = model.steps[-1][1]
     if type(model) not in MODELS:
@@ -98,7 +97,7 @@ def check_storable(model: Any) -> None:
 def _check_corrected(model: Any) -> None:
     """Raise unless the estimator inside a corrected model can be saved."""
     inside = model.estimator_
-    last = inside.steps[-1][1] if isinstance(inside, Pipeline) else inside
+    last = inside.steps[-1][1] if is_pipeline(inside) else inside
     if type(last) not in MODELS:
         raise ForeignModelError(
             f"This {type(model).__name__} cannot be saved: the {type(last).__name__} inside has "
@@ -109,7 +108,14 @@ def _check_corrected(model: Any) -> None:
     check_storable(inside)
 
 
-def check_steps(pipeline: Pipeline) -> None:
+def is_pipeline(model: Any) -> bool:
+    """Return whether a model is a pipeline."""
+    from sklearn.pipeline import Pipeline  # slow to import
+
+    return isinstance(model, Pipeline)
+
+
+def check_steps(pipeline: Any) -> None:
     """Raise unless the steps are preparations and a model, without a cache."""
     *before, (_, last) = pipeline.steps
     check_preparations(before)
@@ -128,8 +134,8 @@ def check_steps(pipeline: Pipeline) -> None:
 def check_preparations(steps: list[tuple[str, Any]]) -> None:
     """Raise unless these steps before a model can be saved."""
     for name, step in steps:
-        if type(step) not in _PREPARE and not (step is None or step == "passthrough"):
-            known = ", ".join(cls.__name__ for cls in _PREPARE)
+        if not (_is_preparation(step) or step is None or step == "passthrough"):
+            known = ", ".join(name for kinds in _of_scikit_learn() for name in kinds)
             raise ValueError(
                 f"The pipeline's step {name!r}, a {type(step).__name__}, cannot be saved: only "
                 f"{known} and 'passthrough' can stand before a model. Apply other steps to the "
@@ -137,7 +143,20 @@ def check_preparations(steps: list[tuple[str, Any]]) -> None:
             )
 
 
-def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
+def _is_preparation(step: Any) -> bool:
+    return any(type(step) is kind.cls for kinds in _of_scikit_learn() for kind in kinds.values())
+
+
+def _width_after(step: Any) -> int:
+    """Return the number of columns that a fitted step makes."""
+    if type(step).__name__ in next(_of_scikit_learn()):
+        return int(step.n_features_in_)
+    from .preparations import output_width  # slow to import
+
+    return output_width(step)
+
+
+def _restore_pipeline(pipeline: Any, state: State) -> None:
     """Check the steps of a pipeline, which are its parameters: each takes what comes before."""
     for step in pipeline.steps:
         if type(step) is not tuple or len(step) != 2 or type(step[0]) is not str:
@@ -148,7 +167,7 @@ def _restore_pipeline(pipeline: Pipeline, state: State) -> None:
         check_preparations(pipeline.steps)
     fitted = [step for _, step in pipeline.steps if hasattr(step, "n_features_in_")]
     for before, after in pairwise(fitted):
-        if output_width(before) != after.n_features_in_:
+        if _width_after(before) != after.n_features_in_:
             raise ValueError("the steps of a pipeline do not fit together")
     if not fitted or state:
         raise ValueError("the steps of a pipeline do not fit together")
@@ -168,13 +187,45 @@ _MODELS = (
     *(Kind(cls, corrected_state, restore_corrected) for cls in CORRECTED),
     Kind(PairwiseClassifier, _pairwise_state, _restore_pairwise),
 )
-_PREPARE = tuple(kind.cls for kind in PREPARATIONS)
 MODELS: tuple[type, ...] = tuple(kind.cls for kind in _MODELS)
-KINDS = {
-    kind.cls.__name__: kind
-    for kind in (
-        *_MODELS,
-        *PREPARATIONS,
-        Kind(Pipeline, lambda pipeline: {}, _restore_pipeline),
-    )
-}
+
+
+def _by_name(kinds: tuple[Kind, ...]) -> dict[str, Kind]:
+    return {kind.cls.__name__: kind for kind in kinds}
+
+
+def _of_scikit_learn() -> Iterator[dict[str, Kind]]:
+    """Yield the scalers, and then the other preparations, whose import takes much longer."""
+    from .scalers import SCALINGS
+
+    yield _by_name(SCALINGS)
+    from .preparations import PREPARATIONS
+
+    yield _by_name(PREPARATIONS)
+
+
+class _AllKinds(Mapping[str, Kind]):
+    """All kinds by name; those of scikit-learn are imported when one of them is asked for."""
+
+    def _tables(self) -> Iterator[dict[str, Kind]]:
+        yield _by_name(_MODELS)
+        from sklearn.pipeline import Pipeline
+
+        yield _by_name((Kind(Pipeline, lambda pipeline: {}, _restore_pipeline),))
+        yield from _of_scikit_learn()
+
+    def __getitem__(self, name: str) -> Kind:
+        for table in self._tables():
+            if name in table:
+                return table[name]
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        for table in self._tables():
+            yield from table
+
+    def __len__(self) -> int:
+        return sum(map(len, self._tables()))
+
+
+KINDS: Kinds = _AllKinds()

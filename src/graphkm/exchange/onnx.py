@@ -1,8 +1,9 @@
 """Models as ONNX graphs.
 
-Each function f is one SVMRegressor, and the label is computed from f, as in the library. The
-operator SVMClassifier is not used: with several classes its scores are votes of pairs, not f, and
-it needs a copy of the centres for every class.
+f is a product of kernel values and coefficients, and the label is computed from f, as in the
+library. The operators SVMRegressor and SVMClassifier are not used. They sum in single precision,
+where large coefficients that cancel lose their digits; they need a copy of the centres for every
+class; and with several classes the scores of the second are votes of pairs, not f.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from ..kernels import Polynomial, SquaredExponential
+from ..kernels import Linear, Polynomial
 from .container import write_parts
-from .onnx_probabilities import probability_nodes
+from .onnx_nodes import Nodes
+from .onnx_probabilities import add_probabilities
 from .plain import PlainModel, plain_model
 
-_ML = "ai.onnx.ml"
-_OPSET, _ML_OPSET, _IR = 16, 1, 8  # of 2022: all current runtimes support them
+_OPSET, _IR = 16, 8  # of 2022: all current runtimes support them
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
@@ -28,8 +29,10 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
 
     Its input X is float32 of shape (n, n_features). A classifier has the outputs "label", as
     `predict`, "scores", as `decision_function`, and "probabilities", as `predict_proba` (unless
-    the model has none); a regressor has "prediction". The runtime
-    computes in single precision, whatever the model's precision is.
+    the model has none); a regressor has "prediction". Between them the runtime computes in double
+    precision. So the outputs are those of the model at the rows as float32, rounded to float32.
+
+    A model with a field (``field_``) has no such form, and is refused.
 
     Parameters
     ----------
@@ -52,94 +55,78 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     ['label', 'scores', 'probabilities']
     """
     try:
-        from onnx import TensorProto, checker, helper
+        import onnx
     except ImportError as error:
         raise ImportError('to_onnx needs onnx: pip install "graphkm[onnx]".') from error
     plain = plain_model(model, "ONNX")
-    width = plain.centres.shape[1]
-    nodes = _functions(plain, helper)
-    value = helper.make_tensor_value_info
+    graph, types, value = Nodes(onnx), onnx.TensorProto, onnx.helper.make_tensor_value_info
+    _add_functions(graph, plain)
     if plain.classes is None:
-        nodes.append(helper.make_node("Reshape", ["f", "flat"], ["prediction"]))
-        outputs = [value("prediction", TensorProto.FLOAT, ["n"])]
-        constants = [helper.make_tensor("flat", TensorProto.INT64, [1], [-1])]
+        flat = graph.add("Reshape", "f", np.array([-1]))
+        outputs = [value(_add_output(graph, flat, "prediction"), types.FLOAT, ["n"])]
     else:
-        more, constants, kind = _decision(plain, helper, TensorProto)
-        nodes += more
-        shape: list[str | int] = ["n"] + [len(plain.classes)] * (len(plain.classes) > 2)
-        outputs = [value("label", kind, ["n"]), value("scores", TensorProto.FLOAT, shape)]
+        k, shown = len(plain.classes), _add_decision(graph, plain.classes)
+        shape: list[str | int] = ["n"] if k == 2 else ["n", k]
+        outputs = [value("label", _label_type(plain.classes, types), ["n"])]
+        outputs += [value(_add_output(graph, shown, "scores"), types.FLOAT, shape)]
         if plain.calibration is not None:
-            k = len(plain.classes)
-            more, numbers = probability_nodes(plain.calibration, k, helper, TensorProto)
-            nodes, constants = nodes + more, constants + numbers
-            outputs.append(value("probabilities", TensorProto.FLOAT, ["n", k]))
-    inputs = [value("X", TensorProto.FLOAT, ["n", width])]
-    graph = helper.make_graph(nodes, "graphkm", inputs, outputs, constants)
-    opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_ML, _ML_OPSET)]
-    proto = helper.make_model(graph, producer_name="graphkm", opset_imports=opsets, ir_version=_IR)
-    checker.check_model(proto)
+            found = add_probabilities(graph, plain.calibration, k)
+            found = _add_output(graph, found, "probabilities")
+            outputs += [value(found, types.FLOAT, ["n", k])]
+    inputs = [value("X", types.FLOAT, ["n", plain.centres.shape[1]])]
+    made = onnx.helper.make_graph(graph.nodes, "graphkm", inputs, outputs, graph.constants)
+    opset = [onnx.helper.make_opsetid("", _OPSET)]
+    options = {"producer_name": "graphkm", "opset_imports": opset, "ir_version": _IR}
+    proto = onnx.helper.make_model(made, **options)
+    onnx.checker.check_model(proto)
     if path is not None:
         write_parts(path, [proto.SerializeToString()])
     return proto
 
 
-def _functions(plain: PlainModel, helper: Any) -> list[Any]:
-    """Return the nodes that compute f, of shape (n, n_outputs), from X."""
-    nodes, rows = [], "X"
-    if plain.scale is not None and plain.shift is not None:
-        offset = (-plain.shift / plain.scale).tolist()
-        options = {"domain": _ML, "offset": offset, "scale": plain.scale.tolist()}
-        nodes.append(helper.make_node("Scaler", ["X"], ["scaled"], **options))
-        rows = "scaled"
-    kernel = plain.kernel
-    name = {SquaredExponential: "RBF", Polynomial: "POLY"}.get(type(kernel), "LINEAR")
-    numbers = [float(getattr(kernel, part, 0) or 0) for part in ("gamma", "coef0", "degree")]
+def _add_functions(graph: Nodes, plain: PlainModel) -> None:
+    """Add the nodes that compute "f", of shape (n, n_outputs), from "X"."""
+    add, kernel = graph.add, plain.kernel
+    rows = add("Cast", "X", to=graph.types.DOUBLE)
+    if plain.scale is not None:
+        rows = add("Add", add("Mul", rows, plain.scale), plain.shift)
     centres = plain.centres.toarray() if issparse(plain.centres) else plain.centres
-    parts = [f"f{c}" for c in range(plain.coefficients.shape[1])]
-    for part, a, b in zip(parts, plain.coefficients.T, plain.intercept, strict=True):
-        used = np.flatnonzero(a) if a.any() else [0]
-        node = helper.make_node(
-            "SVMRegressor",
-            [rows],
-            [part],
-            domain=_ML,
-            kernel_type=name,
-            kernel_params=numbers,
-            n_supports=len(used),
-            support_vectors=centres[used].ravel().tolist(),
-            coefficients=a[used].tolist(),
-            rho=[float(b)],
-        )
-        nodes.append(node)
-    nodes.append(helper.make_node("Concat", parts, ["f"], axis=1))
-    return nodes
-
-
-def _decision(plain: PlainModel, helper: Any, types: Any) -> tuple[list[Any], list[Any], int]:
-    """Return the nodes that compute label and scores from f, constants, and the labels' type."""
-    assert plain.classes is not None
-    kind, labels = _labels(plain.classes, types)
-    constants = [helper.make_tensor("classes", kind, [len(labels)], labels)]
-    if len(labels) == 2:
-        nodes = [
-            helper.make_node("Reshape", ["f", "flat"], ["scores"]),
-            helper.make_node("GreaterOrEqual", ["scores", "zero"], ["second"]),
-            helper.make_node("Cast", ["second"], ["code"], to=types.INT64),
-        ]
-        constants.append(helper.make_tensor("flat", types.INT64, [1], [-1]))
-        constants.append(helper.make_tensor("zero", types.FLOAT, [], [0.0]))
+    centres = np.asarray(centres, np.float64)
+    if isinstance(kernel, Linear | Polynomial):
+        values = add("MatMul", rows, centres.T)
+        if isinstance(kernel, Polynomial):
+            values = add("Add", add("Mul", values, float(kernel.gamma)), float(kernel.coef0))  # type: ignore[arg-type]
+            values = add("Pow", values, float(kernel.degree))
     else:
-        nodes = [
-            helper.make_node("Identity", ["f"], ["scores"]),
-            helper.make_node("ArgMax", ["f"], ["code"], axis=1, keepdims=0),
-        ]
-    nodes.append(helper.make_node("Gather", ["classes", "code"], ["label"], axis=0))
-    return nodes, constants, kind
+        # Around their mean no digit of d^2 = x.x - 2 x.c + c.c is lost.
+        mean = centres.mean(axis=0)
+        rows, centres = add("Sub", rows, mean), centres - mean
+        own = add("ReduceSum", add("Mul", rows, rows), np.array([1]), keepdims=1)
+        d2 = add("Add", add("MatMul", rows, -2.0 * centres.T), np.square(centres).sum(axis=1))
+        d2 = add("Relu", add("Add", d2, own))
+        values = add("Exp", add("Mul", d2, -float(kernel.gamma)))  # type: ignore[attr-defined]
+    add("Add", add("MatMul", values, plain.coefficients), plain.intercept, name="f")
 
 
-def _labels(classes: NDArray[Any], types: Any) -> tuple[int, list[Any]]:
-    """Return the labels' type in ONNX, and the labels."""
+def _add_decision(graph: Nodes, classes: NDArray[Any]) -> str:
+    """Add the nodes that compute "label" and "code" from "f", and return those of the scores."""
+    add, scores = graph.add, "f"
+    if len(classes) == 2:
+        scores = add("Reshape", "f", np.array([-1]))
+        add("Cast", add("GreaterOrEqual", scores, 0.0), to=graph.types.INT64, name="code")
+    else:
+        add("ArgMax", "f", axis=1, keepdims=0, name="code")
+    wide = {"b": bool, "i": np.int64, "u": np.uint64, "f": np.float64}.get(classes.dtype.kind)
+    known = classes.astype(str).astype(object) if wide is None else classes.astype(wide)
+    add("Gather", known, "code", axis=0, name="label")
+    return scores
+
+
+def _add_output(graph: Nodes, values: str, name: str) -> str:
+    return graph.add("Cast", values, to=graph.types.FLOAT, name=name)
+
+
+def _label_type(classes: NDArray[Any], types: Any) -> int:
+    """Return the labels' type in ONNX."""
     kinds = {"b": types.BOOL, "i": types.INT64, "u": types.UINT64, "f": types.DOUBLE}
-    if classes.dtype.kind in kinds:
-        return kinds[classes.dtype.kind], classes.tolist()
-    return types.STRING, [str(label).encode() for label in classes.tolist()]
+    return int(kinds.get(classes.dtype.kind, types.STRING))

@@ -2,45 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..machines.calibration import AHEAD, GRID, Calibration
+from .onnx_nodes import Nodes
 
 
-class _Nodes:
-    """Nodes and constants of a graph, with names of their own."""
-
-    def __init__(self, helper: Any, types: Any) -> None:
-        self.helper, self.types = helper, types
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-
-    def add(self, operator: str, *inputs: Any, name: str = "", n: int = 1, **options: Any) -> Any:
-        """Add a node; inputs that are numbers become constants. Return the name of its output."""
-        names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
-        output = name or f"p{len(self.nodes)}"
-        outputs = [output] + [f"{output}_{i}" for i in range(1, n)]
-        self.nodes.append(self.helper.make_node(operator, names, outputs, **options))
-        return output
-
-    def _constant(self, value: Any) -> str:
-        array = np.asarray(value)
-        whole = array.dtype.kind == "i"
-        kind = self.types.INT64 if whole else self.types.FLOAT
-        name = f"c{len(self.constants)}"
-        flat: list[Any] = array.ravel().tolist()
-        self.constants.append(self.helper.make_tensor(name, kind, array.shape, flat))
-        return name
-
-
-def probability_nodes(
-    calibration: Calibration, n_classes: int, helper: Any, types: Any
-) -> tuple[list[Any], list[Any]]:
-    """Return nodes from "f" and "code" to "probabilities", and their constants."""
-    graph = _Nodes(helper, types)
+def add_probabilities(graph: Nodes, calibration: Calibration, n_classes: int) -> str:
+    """Add the nodes that compute probabilities from "f" and "code", and return their output."""
     add = graph.add
     columns = add("Concat", add("Neg", "f"), "f", axis=1) if n_classes == 2 else "f"
     shares = add("Mul", columns, float(calibration.slope))
@@ -51,19 +21,17 @@ def probability_nodes(
     shares = add("Add", add("Mul", shares, float(1.0 - floor.sum())), floor[None, :])
     if calibration.keeps:
         shares = _with_winner(graph, shares, n_classes)
-    _normalised(graph, shares, name="probabilities")
-    return graph.nodes, graph.constants
+    return _normalised(graph, shares)
 
 
-def _normalised(graph: _Nodes, shares: str, name: str = "") -> str:
-    total = graph.add("ReduceSum", shares, np.array([1]), keepdims=1)
-    return str(graph.add("Div", shares, total, name=name))
+def _normalised(graph: Nodes, shares: str) -> str:
+    return graph.add("Div", shares, graph.add("ReduceSum", shares, np.array([1]), keepdims=1))
 
 
-def _bent(graph: _Nodes, shares: str, curves: NDArray[np.float64]) -> str:
+def _bent(graph: Nodes, shares: str, curves: NDArray[np.float64]) -> str:
     """Return shares after their curves: hat functions over the grid, weighted by its values."""
     add = graph.add
-    inside = add("Clip", shares, 1e-7, 1.0 - 1e-7)
+    inside = add("Clip", shares, 1e-12, 1.0 - 1e-12)
     odds = add("Sub", add("Log", inside), add("Log", add("Sub", 1.0, inside)))
     odds = add("Clip", odds, float(GRID[0]), float(GRID[-1]))
     place = add("Div", add("Sub", odds, float(GRID[0])), float(GRID[1] - GRID[0]))
@@ -74,12 +42,12 @@ def _bent(graph: _Nodes, shares: str, curves: NDArray[np.float64]) -> str:
     return _normalised(graph, bent)
 
 
-def _with_winner(graph: _Nodes, shares: str, n_classes: int) -> str:
+def _with_winner(graph: Nodes, shares: str, n_classes: int) -> str:
     """Return the nearest shares in which that of the class "code" is the largest."""
     add, last = graph.add, np.array([1])
     code = add("Unsqueeze", "code", last)
     wins = add("Equal", code, np.arange(n_classes)[None, :])
-    mask = add("Cast", wins, to=graph.types.FLOAT)
+    mask = add("Cast", wins, to=graph.types.DOUBLE)
     mine = add("Mul", shares, mask)
     own = add("ReduceSum", mine, last, keepdims=1)
     others = add("TopK", add("Sub", shares, mine), np.array([n_classes]), n=2, axis=1)
@@ -87,4 +55,4 @@ def _with_winner(graph: _Nodes, shares: str, n_classes: int) -> str:
     means = add("Div", sums, np.arange(2.0, n_classes + 2.0)[None, :])
     level = add("Max", own, add("ReduceMax", means, axes=[1], keepdims=1))
     cut = add("Min", shares, add("Sub", level, add("Mul", own, AHEAD)))
-    return str(add("Where", wins, level, cut))
+    return add("Where", wins, level, cut)

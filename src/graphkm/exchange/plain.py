@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
 from ..machines import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.calibration import Calibration
-from .models import CORRECTED, MODELS, check_steps
+from .models import CORRECTED, MODELS, check_steps, is_pipeline
 from .pairwise import PairwiseClassifier
-from .preparations import SCALERS
-
-_LANDMARKS = 1000  # of a model that stands for one with a field
 
 
 class PlainModel(NamedTuple):
@@ -39,68 +34,78 @@ def plain_model(model: Any, program: str) -> PlainModel:
     """Return the parts of a fitted model; raise ValueError if the program cannot use them."""
     check_is_fitted(model, msg="%(name)s is not fitted; call fit or partial_fit before writing it.")
     scale, shift = None, None
-    if isinstance(model, Pipeline):
+    if is_pipeline(model):
         check_steps(model)
         scale, shift = _affine(model, program)
         model = model.steps[-1][1]
-    if isinstance(model, CORRECTED):
-        raise ValueError(
-            f"A {type(model).__name__} cannot be written for {program}: it adds a field over its "
-            f"training rows, and {program} has no form for that. Write its estimator_, which "
-            "leaves the field out, or fit a GKMClassifier or GKMRegressor (graphkm train without "
-            "--model)."
-        )
     if type(model) not in MODELS or isinstance(model, PairwiseClassifier):
         raise ValueError(f"A {type(model).__name__} cannot be written for {program}.")
     model = getattr(model, "best_estimator_", model)
-    if getattr(model, "field_", None) is not None:
-        model = _on_landmarks(model, program)
-    kernel, centres = model.kernel_, model.support_vectors_
+    _refuse_field(model, program)
+    corrected = model if isinstance(model, CORRECTED) else getattr(model, "corrected_", None)
+    machine = model if corrected is None else corrected.estimator_
+    kernel, centres = machine.kernel_, machine.support_vectors_
     if not isinstance(kernel, SquaredExponential | Linear | Polynomial):
         raise ValueError(
             f"{program} has no kernel {kernel.name!r}; fit with kernel='rbf', 'linear' or 'poly', "
             "or use graphkm.exchange.save_model."
         )
-    coefficients = model.dual_coef_.T * float(getattr(kernel, "sigma_f", 1.0)) ** 2
+    coefficients = machine.dual_coef_.T * float(getattr(kernel, "sigma_f", 1.0)) ** 2
     if len(coefficients) == 0:  # f is a constant, but other programs need a centre
-        centres = np.zeros((1, model.n_features_in_))
+        centres = np.zeros((1, machine.n_features_in_))
         coefficients = np.zeros((1, coefficients.shape[1]))
-    classes = getattr(model, "classes_", None)
     calibration = getattr(model, "calibration_", None)
-    parts = kernel, centres, coefficients, model.intercept_, classes, scale, shift
-    return PlainModel(*parts, calibration)
+    parts = kernel, centres, coefficients, machine.intercept_, getattr(model, "classes_", None)
+    plain = PlainModel(*parts, scale, shift, calibration)
+    return plain if corrected is None or plain.classes is None else _scaled(plain, corrected)
 
 
-def _on_landmarks(model: Any, program: str) -> Any:
-    """Return a machine on landmarks that predicts nearly what a model with a field does."""
-    rows, classes = model.field_.nodes.points, is_classifier(model)
-    predicted = model.predict(rows)
-    kernel, gamma = model.kernel_, getattr(model.kernel_, "gamma", None)
-    if gamma is not None:
-        kernel = kernel.with_params(gamma=None)
-    kind = KernelRidgeClassifierCV if classes else KernelRidgeCV
-    machine = kind(
-        None if gamma is None else [gamma], kernel=kernel, n_landmarks=_LANDMARKS, random_state=0
-    ).fit(rows, predicted)
-    if classes:
-        wanted = model.predict_proba(rows)
-        keeps = getattr(model, "class_weight", None) is None
-        machine.calibration_ = Calibration.imitating(machine.shares(rows), wanted, keeps=keeps)
-    agreement = float(machine.score(rows, predicted))
-    lost = f"decides otherwise on {100 * (1 - agreement):.1f} % of the training rows"
-    if not classes:
-        lost = f"has an R^2 of {agreement:.3f} with them on the training rows"
-    warnings.warn(
-        f"{program} has no form for a field. What is written has {_LANDMARKS:,} landmarks at most, "
-        f"fitted to the model's {'decisions' if classes else 'predictions'}; it {lost}.",
-        UserWarning,
-        stacklevel=4,
+def _refuse_field(model: Any, program: str) -> None:
+    """Raise if a model adds a field to f, or if it has another model inside that has no f."""
+    name, corrected = type(model).__name__, isinstance(model, CORRECTED)
+    if getattr(model, "field_", None) is not None:
+        near = "KernelRidgeClassifierCV" if is_classifier(model) else "KernelRidgeCV"
+        instead = (
+            "Write its estimator_, which leaves the field out"
+            if corrected
+            else "Fit with the solver Newton() (graphkm train --solver newton), which has none"
+        )
+        raise ValueError(
+            f"This {name} adds a field over its training rows to f, and {program} has no form for "
+            f"that. {instead}; or write a {near} that is fitted to what the model predicts, which "
+            "comes near."
+        )
+    if corrected and not isinstance(model.estimator_, KernelRidgeClassifierCV | KernelRidgeCV):
+        raise ValueError(
+            f"This {name} cannot be written for {program}, but it has no field, so that its "
+            "estimator_ predicts the same; write that."
+        )
+
+
+def _scaled(plain: PlainModel, corrected: Any) -> PlainModel:
+    """Return the f that decides in a corrected classifier without a field.
+
+    Its class scores are slope (f + 1/K) + offset. Of two classes the difference decides, and that
+    is twice what probabilities are made of.
+    """
+    slope, offsets = corrected.fitted_state()["scaling"]
+    k = len(offsets)
+    if k > 2:
+        intercept = slope * (plain.intercept + 1.0 / k) + offsets
+        return plain._replace(coefficients=slope * plain.coefficients, intercept=intercept)
+    intercept = 2.0 * slope * plain.intercept + offsets[1] - offsets[0]
+    own = plain.calibration
+    return plain._replace(
+        coefficients=2.0 * slope * plain.coefficients,
+        intercept=intercept,
+        calibration=own and replace(own, slope=own.slope / 2.0),
     )
-    return machine
 
 
-def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:
+def _affine(pipeline: Any, program: str) -> tuple[Any, Any]:
     """Return a and b such that the scalers of a pipeline together compute x a + b."""
+    from .scalers import SCALERS  # slow to import
+
     scale, shift = None, None
     for name, step in pipeline.steps[:-1]:
         if step is None or step == "passthrough":
@@ -121,8 +126,10 @@ def _affine(pipeline: Pipeline, program: str) -> tuple[Any, Any]:
     return scale, shift
 
 
-def _scaled_by(scaler: StandardScaler | MinMaxScaler | MaxAbsScaler) -> tuple[Any, Any]:
+def _scaled_by(scaler: Any) -> tuple[Any, Any]:
     """Return a and b such that a scaler computes x a + b."""
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler  # slow to import
+
     d = scaler.n_features_in_
     if isinstance(scaler, MinMaxScaler):
         return scaler.scale_, scaler.min_

@@ -1,6 +1,6 @@
-"""The steps before a model that prepare its rows: scalers, imputers, encoders, column by column.
+"""The steps before a model that prepare its rows: imputers, encoders, column by column.
 
-What is stored is what `fit` found: means, medians, categories, and which columns go where. An
+What is stored is what `fit` found: medians, categories, and which columns go where. An
 imputer, an encoder or a ColumnTransformer is fitted again, to a few made rows that lead to the
 same. So scikit-learn sets its own attributes, whatever their names are in this version, and checks
 them.
@@ -8,9 +8,7 @@ them.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,36 +17,15 @@ from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder
 
+from .._warnings import quiet
 from .codec import Kind, State
+from .scalers import SCALERS
 
-SCALERS: dict[type, tuple[str, ...]] = {
-    StandardScaler: ("mean_", "var_", "scale_"),
-    MinMaxScaler: ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
-    MaxAbsScaler: ("max_abs_", "scale_"),
-}
-_SEEN = ("n_features_in_", "feature_names_in_", "n_samples_seen_")
 _WIDEST = 2**20  # columns of a table
+_CATEGORIES = (str, int, float, bool, type(None))
 _KEPT = ("drop", "passthrough")  # words in the place of a transformer
-
-
-def _scaler_state(scaler: Any) -> State:
-    names = (*SCALERS[type(scaler)], *_SEEN)
-    return {name: vars(scaler)[name] for name in names if name in vars(scaler)}
-
-
-def _restore_scaler(scaler: Any, state: State) -> None:
-    kind, names, width = type(scaler).__name__, SCALERS[type(scaler)], state["n_features_in_"]
-    for name, value in state.items():
-        plain = type(value) in (int, float) or (name in names and value is None)
-        array = isinstance(value, np.ndarray) and value.shape == (width,)
-        text = name == "feature_names_in_"
-        if not (plain or array) or (array and (value.dtype.kind in "if") is text):
-            raise ValueError(f"{name} of a {kind} does not fit")
-        setattr(scaler, name, value)
-    if not set(names) <= set(state) or type(width) is not int:
-        raise ValueError(f"a {kind} is not complete")
 
 
 def check_encoder(encoder: OneHotEncoder) -> None:
@@ -62,12 +39,14 @@ def check_encoder(encoder: OneHotEncoder) -> None:
 
 def _encoder_state(encoder: OneHotEncoder) -> State:
     check_encoder(encoder)
-    return {"categories": list(encoder.categories_), "names": _names(encoder)}
+    # Texts may have None or NaN among them, which an array in a file cannot.
+    found = [each.tolist() if each.dtype.kind == "O" else each for each in encoder.categories_]
+    return {"categories": found, "names": _names(encoder)}
 
 
 def _restore_encoder(encoder: OneHotEncoder, state: State) -> None:
-    given, found = encoder.categories, state["categories"]
-    if not found or not all(isinstance(each, np.ndarray) and len(each) for each in found):
+    given, found = encoder.categories, [_category_array(each) for each in state["categories"]]
+    if not found or not all(len(each) for each in found):
         raise ValueError("a OneHotEncoder has a column without categories")
     check_encoder(encoder)
     encoder.categories = found
@@ -76,6 +55,15 @@ def _restore_encoder(encoder: OneHotEncoder, state: State) -> None:
     encoder.fit(row)
     encoder.categories = given
     _set_names(encoder, state["names"])
+
+
+def _category_array(given: Any) -> NDArray[Any]:
+    """Return the categories of a column: numbers, or objects that are plain values."""
+    if isinstance(given, np.ndarray) and given.ndim == 1:
+        return given
+    if type(given) is not list or {type(each) for each in given} - set(_CATEGORIES):
+        raise ValueError("a OneHotEncoder has categories that are none")
+    return np.array([*given, None], dtype=object)[:-1]  # which stays one-dimensional
 
 
 def _imputer_state(imputer: SimpleImputer) -> State:
@@ -97,7 +85,7 @@ def _restore_imputer(imputer: SimpleImputer, state: State) -> None:
     rows = np.stack([values, values])
     if len(marked):
         rows[1, marked] = imputer.missing_values
-    with _silent():
+    with quiet():  # made rows have gaps, and no names
         imputer.fit(rows)
     _set_names(imputer, state["names"])
 
@@ -155,7 +143,7 @@ def _restore_transformer(columns: ColumnTransformer, state: State) -> None:
         (name, found if isinstance(found, str) else FrozenEstimator(found), chosen)
         for (name, _, _), found, chosen in zip(given, fitted, places, strict=True)
     ]
-    with _silent():
+    with quiet():  # made rows have gaps, and no names
         columns.fit(row.reshape(1, -1))
     remainder = columns.transformers_[len(given) :]
     columns.transformers_ = [
@@ -178,14 +166,6 @@ def _set_names(step: Any, names: Any) -> None:
     if np.shape(names) != (step.n_features_in_,) or not all(type(name) is str for name in names):
         raise ValueError("the columns of a table do not have a name each")
     step.feature_names_in_ = names
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Hide warnings about made rows: that they have gaps, and no names."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _positions(chosen: list[Any], width: int, names: Any) -> list[int]:
@@ -224,7 +204,6 @@ def output_width(step: Any) -> int:
 
 
 PREPARATIONS = (
-    *(Kind(cls, _scaler_state, _restore_scaler) for cls in SCALERS),
     Kind(SimpleImputer, _imputer_state, _restore_imputer),
     Kind(OneHotEncoder, _encoder_state, _restore_encoder),
     Kind(ColumnTransformer, _transformer_state, _restore_transformer),

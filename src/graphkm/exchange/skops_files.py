@@ -2,14 +2,19 @@
 
 skops writes a zip file of JSON and arrays. Reading it makes objects of known types alone, and runs
 no code of the file. The types are a closed list: what the models of the command line consist of.
+How much memory a file would take is known, and limited, before any of it is unpacked.
 scikit-learn does not check the numbers of its own trees and vectors, so a forged file can still
 give any prediction, or crash the process.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +40,12 @@ _TRUSTED = {f"{cls.__module__}.{cls.__qualname__}" for cls in _PARTS} | {
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 }
 
+_PACKED = 100
+"""A file unpacks to so many times its length at most. Models of the command line take 5 to 14 times
+theirs (a forest most), and zeros take 1,000 times theirs."""
+
+_HARMLESS = 2**26  # bytes that any file may unpack to: a small model may have many equal numbers
+
 
 def is_skops_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file begins as skops files do; a pipe is left unread."""
@@ -54,8 +65,11 @@ def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     """Return the model and the note of a file; raise ModelFileError for any other content."""
     skops, content = _skops(), Path(path).read_bytes()
     try:
+        _refuse_bombs(os.fspath(path), content)
         unknown = sorted(set(skops.get_untrusted_types(data=content)) - _TRUSTED)
         found = {} if unknown else skops.loads(content, trusted=sorted(_TRUSTED))
+    except ModelFileError:
+        raise
     except Exception as error:  # skops has no error of its own for files that it cannot read
         raise ModelFileError(
             f"{os.fspath(path)} is damaged, or not a graphkm model ({type(error).__name__}: "
@@ -73,6 +87,48 @@ def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
             f"{os.fspath(path)} is a skops file, but not a model of graphkm train."
         )
     return model, note
+
+
+def _refuse_bombs(path: str, content: bytes) -> None:
+    """Raise ModelFileError if a file would take much more memory than its own length."""
+    limit = max(_HARMLESS, _PACKED * len(content))
+
+    def check(size: int) -> None:
+        if size > limit:
+            raise ModelFileError(
+                f"{path} has {len(content):,} bytes and would unpack to {size:,}, more than any "
+                f"model does (at most {_PACKED} times its length); it is not loaded. Train the "
+                "model again."
+            )
+
+    with zipfile.ZipFile(BytesIO(content)) as file:
+        check(sum(info.file_size for info in file.infolist()))
+        uses = Counter(_named_files(json.loads(file.read("schema.json"))))
+        total = 0
+        for name, count in uses.items():  # each use reads the file anew
+            total += count * _unpacked(file.read(name))
+            check(total)
+
+
+def _named_files(schema: Any) -> Iterator[str]:
+    """Yield the names of files that a schema of skops refers to, as often as it does."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if isinstance(node.get("file"), str):
+                yield node["file"]
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+
+
+def _unpacked(part: bytes) -> int:
+    """Return the bytes of an array; those of a sparse matrix are in a zip file of their own."""
+    if not zipfile.is_zipfile(BytesIO(part)):
+        return len(part)
+    with zipfile.ZipFile(BytesIO(part)) as file:
+        return len(part) + sum(info.file_size for info in file.infolist())
 
 
 def _parts(found: Any) -> tuple[Any, Any]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from .._parameters import check_count, check_number
+from ..machines.checks import check_range
 from ..solvers.sums_solver import JUDGES, block_size
 from .codec import State
 from .machines import (
@@ -21,6 +23,9 @@ from .machines import (
 )
 
 _LARGEST = 2**16  # landmarks, at most: their matrix has 32 GiB
+_LARGEST_SUM = float(np.sqrt(np.finfo(np.float64).max))  # products of two of them are finite
+
+Numbers = NDArray[np.float64]
 
 
 def check_sums_stream(model: Any, solver: State, numbers: State, arrays: State) -> None:
@@ -32,17 +37,35 @@ def check_sums_stream(model: Any, solver: State, numbers: State, arrays: State) 
         check_matrix("its sums", arrays[f"{name}_columns"], (size * (size + 1) // 2,))
         check_matrix("its sums", arrays[f"{name}_cross"], (size, outputs))
         check_matrix("its squares", arrays[f"{name}_squares"], (outputs,))
+        _check_products(*(arrays[f"{name}_{part}"] for part in ("columns", "cross", "squares")))
     rows = {"landmarks": "landmark_ids", "kept_rows": "kept_ids", "waiting_rows": "waiting_ids"}
     for name, ids in rows.items():
         check_rows("its rows", arrays[name], len(arrays[ids]), solver["n_features"])
         right = issparse(arrays[name]) == solver["sparse"] and arrays[name].dtype == solver["dtype"]
         require(right, "its rows are of the wrong kind")
+        if len(arrays[ids]):
+            check_range(arrays[name], arrays[name].dtype)
     for name in ("kept", "waiting"):
         n, weights = len(arrays[f"{name}_ids"]), arrays[f"{name}_weights"]
         check_matrix("its targets", arrays[f"{name}_targets"], (n, outputs))
         check_matrix("its weights", weights, (n,))
         require((weights >= 0).all(), "its weights are below 0")
     check_shift(model.stream_shift_, arrays["kept_rows"])
+
+
+def _check_products(columns: Numbers, cross: Numbers, squares: Numbers) -> None:
+    """Raise unless these can be sums of products: none is larger than the sums of both squares."""
+    ends = np.cumsum(np.arange(1, len(cross) + 1))  # of the columns of a triangle
+    own = np.concatenate([columns[ends - 1], squares])
+    require((np.abs(own) < _LARGEST_SUM).all(), "its sums are too large")
+    # Projections on new landmarks round: their ridge is 1e-8 of the largest square.
+    slack = 1e-6 * float(own.max())
+    roots = np.sqrt(np.maximum(own, 0.0))
+    fits = (own >= -slack).all()
+    for j, column in enumerate(np.split(columns, ends)[: len(cross)]):
+        fits = fits and (np.abs(column) <= roots[: j + 1] * roots[j] + slack).all()
+        fits = fits and (np.abs(cross[j]) <= roots[j] * roots[len(cross) :] + slack).all()
+    require(fits, "its sums are no sums of products")
 
 
 def _check_solver(
@@ -64,15 +87,21 @@ def _check_solver(
     require(bool(kernel.has_rows), "its kernel has no rows")
     require(type(offset) is float, f"its offset is {offset}")
     check_number("offset", offset, least=0)
+    require(offset < _LARGEST_SUM, f"its offset is {offset}")
     require(classes is is_classifier(model), "its targets are of another kind")
     sizes = (model.n_features_in_, n_functions(model))
     require((n_features, n_outputs) == sizes and type(sparse) is bool, "its rows are others")
     if C is not None:
-        check_number("C", C, least=0, strictly=True)
+        _check_C(C)
     require(check_count("n_landmarks", n_landmarks, least=2) <= _LARGEST, "it has many landmarks")
     if half_life is not None:
         check_number("half_life", half_life, least=0, strictly=True)
     require(isinstance(dtype, np.dtype), "its precision is missing")
+
+
+def _check_C(C: Any) -> None:
+    check_number("C", C, least=0, strictly=True)
+    require(1 / _LARGEST_SUM < C < _LARGEST_SUM, f"its C is {C}")
 
 
 def _check_counters(solver: State, numbers: State, arrays: State) -> None:
@@ -102,7 +131,7 @@ def _check_counters(solver: State, numbers: State, arrays: State) -> None:
         "its rows, labels and landmarks do not add up",
     )
     if begun:
-        check_number("C", numbers["C"], least=0, strictly=True)
+        _check_C(numbers["C"])
     require(begun or numbers["C"] == solver["C"], "its C is of another time")
     known = np.repeat([False, True], [filled[1], filled[0]])
     right = arrays["kept_labeled"].dtype == bool and len(known) == len(ids["kept"])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from .._parts import Part, Sizes
 from .._threads import blas_threads_for
@@ -250,7 +251,7 @@ class BaseGKM(Composed, KernelMachine):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         machine = model.estimator_
-        solution = corrected_solution(model, model.seen().labeled)
+        solution = corrected_solution(model)
         for name in ("origin_", "spread_"):
             if hasattr(machine, name):
                 setattr(self, name, getattr(machine, name))
@@ -263,17 +264,23 @@ class BaseGKM(Composed, KernelMachine):
         self.set_field(model.field_, model)
         if is_classifier(self):
             self.calibration_ = model.calibration_
-        self.set_transduced(model.transduced)
+        self.set_transduced(lambda _: model.transduced())
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
+        return self._scores_at(self._rows_to_score(X))
+
+    def _rows_to_score(self, X: Any) -> Any:
+        """Return rows that are checked, or that ``corrected_`` checks itself."""
         named = hasattr(self.corrected_, "feature_names_in_")
         if self.corrected_ is not None and (named or as_blocks(X) is not None):
-            return self._scores_at(X)  # which looks at names, and reads block by block
-        return super()._scores(X)
+            return X  # it looks at names, and reads block by block
+        check_is_fitted(self)
+        return self._validate_rows(X, reset=False)
 
-    def _training_scores(self, X: Any) -> NDArray[np.float64]:
+    def training_scores(self, X: Any) -> NDArray[np.float64]:
+        """Return f at the training rows; a solver that has scored them is not asked again."""
         own = self._own_scores()
-        return super()._training_scores(X) if own is None else own
+        return super().training_scores(X) if own is None else own
 
     def _scores_are_known(self) -> bool:
         return super()._scores_are_known() or self._own_scores() is not None

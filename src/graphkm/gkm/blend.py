@@ -17,6 +17,7 @@ from scipy.optimize import nnls
 
 from .._progress import progress_bar
 from .._threads import blas_threads_for
+from ..graphs.distinct import Copies, row_marks
 from ..solvers.field import Field
 from .clusters import FITS, LARGEST, ClusterFits, cluster_features
 from .correction import Candidate, Judged, Known, Loss
@@ -47,13 +48,14 @@ class Blend:
     def __init__(self, known: Known, n_threads: int = 1, verbose: bool = False) -> None:
         self._graph, self._prior, self._verbose = known.graph, known.prior, verbose
         self._weights, self._targets = known.weights / known.weights.mean(), known.targets
-        self._model = known.held_out
+        self._model, self._marks = known.held_out, row_marks(known.graph.rows)
         with self._few_threads():
             self._every = list(cluster_features(known.graph, n_threads))
             self._features = [each.phi for each in self._every]
             self._kinds = np.repeat([each.kind for each in self._every], FITS)
             self._names = list(dict.fromkeys(self._kinds.tolist()))
-            self._fits = ClusterFits(self._features, self._weights, self._targets)
+            copies = Copies.of(self._marks)
+            self._fits = ClusterFits(self._features, self._weights, self._targets, copies)
 
     def judge(self, folds: Folds, loss: Loss) -> Judged:
         """Judge the model alone, each kind of field alone, and the sum of all.
@@ -105,7 +107,10 @@ class Blend:
     def _said(self, train: NDArray[np.int64], test: NDArray[np.int64], loss: Loss) -> Columns:
         """Return what every candidate says of a fold whose labels it has not seen."""
         fits = ClusterFits(
-            [phi[train] for phi in self._features], self._weights[train], self._targets[train]
+            [phi[train] for phi in self._features],
+            self._weights[train],
+            self._targets[train],
+            Copies.of(self._marks[train]),
         )
         averages = self._averaged(fits, train, loss)
         fields = np.tensordot(averages, fits.at([phi[test] for phi in self._features]), axes=1)

@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._parameters import refuse_masked
+from ..machines.checks import check_weight_range
 from ..machines.labels import as_label_array, labeled_mask, missing_mask
 from ..machines.targets import known_targets
 
@@ -33,6 +35,7 @@ class Known(NamedTuple):
 
 def as_numbers(part: Any, dtype: Any, name: str) -> Any:
     """Return a block's rows as numbers, checked; `name` is that of the block in messages."""
+    refuse_masked(f"{name} of X", part)
     if sp.issparse(part):
         rows = sp.csr_array(part, dtype=dtype)
         rows.sum_duplicates()
@@ -76,11 +79,13 @@ def find_known(
     marker = values[~mask & ~missing_mask(values)][:1]
     own = None
     if weights is not None:
+        refuse_masked(f"{name} of sample_weight", weights)
         own = np.asarray(weights, dtype=np.float64)
         if not (np.isfinite(own).all() and (own >= 0).all()):
             raise ValueError(
                 f"{name} of sample_weight holds negative or missing values; weights are 0 or more."
             )
+        check_weight_range(own)
         known, mask = known[own[mask] > 0], mask & (own > 0)
         own = own[mask]
     given = part if hasattr(part, "iloc") else rows

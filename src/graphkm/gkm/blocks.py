@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
+from .._parameters import refuse_masked, unmasked
 from .._progress import progress_bar
 from ..graphs import AnchorNodes, Anchors, NeighbourIndex, NodeGraph
 from ..graphs.anchors import RowDraw, add_by_anchor, moved, rows_by_anchor
@@ -139,6 +140,8 @@ def _as_block(item: Any, number: int) -> Block:
             f"Block {number} of X is a {type(item).__name__}; pass pairs of rows and labels, or "
             "(rows, labels, weights), where rows are an array, a CSR matrix or a frame."
         )
+    refuse_masked(f"the rows of block {number}", block.rows)
+    refuse_masked(f"the weights of block {number}", block.weights)
     return block
 
 
@@ -154,7 +157,7 @@ def _join(blocks: list[Block]) -> Block:
 
 
 def _as_column(labels: Any) -> NDArray[Any]:
-    return np.asarray(labels.to_list() if hasattr(labels, "to_list") else labels)
+    return np.asarray(labels.to_list() if hasattr(labels, "to_list") else unmasked(labels))
 
 
 # ------------------------------------------------------------------ the readings

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graphs import KNN, NeighbourIndex, Neighbours
+from ..graphs.distinct import distinct_rows
 from ..machines.calibration import Calibration
 from ..machines.calibration_folds import calibration_folds
 from ..machines.classes import CodedLabels, KernelClassifier, winning_class
@@ -53,7 +54,8 @@ class CalibratedGKM(KernelClassifier, StreamingGKM):
             except DivergenceError:  # with fewer steps; the model itself is fine
                 self.calibration_ = Calibration.usual(len(self.classes_), len(coded.known))
             return
-        folds = calibration_folds(coded.known, coded.weights)
+        copies = distinct_rows(problem.X[problem.labeled])
+        folds = calibration_folds(coded.known, coded.weights, copies)
         held = np.concatenate([np.empty(0, np.int64), *(test for _, test in folds)])
         scores = solution.refits(folds) if folds else np.empty((0, coded.targets.shape[1]))
         self.calibration_ = self._calibrated(scores, coded.known[held], coded.weights[held])
@@ -69,7 +71,7 @@ class CalibratedGKM(KernelClassifier, StreamingGKM):
 
     def _probabilities(self, X: Any) -> NDArray[np.float64]:
         if self.corrected_ is not None:
-            return np.asarray(self.corrected_.predict_proba(self._validate_rows(X, reset=False)))
+            return np.asarray(self.corrected_.predict_proba(self._rows_to_score(X)))
         return super()._probabilities(X)
 
     # ------------------------------------------------------------------ streams

@@ -10,11 +10,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
+from .._warnings import quiet
 from ..graphs import GraphPart, Neighbours
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
 from ..machines.checks import GraphWarning
 from ..machines.classes import winning_class
+from ..machines.namespaces import own_names
 from ..smoothness import SmoothnessPart
 from ..solvers import Newton, Progress, Solver
 from .anchored import fit_on_anchors, on_anchors
@@ -27,6 +29,7 @@ from .streaming import can_stream
 _MANY = 0.5  # of the errors of the most frequent label: contradictions that are worth a warning
 
 
+@own_names
 class GKMClassifier(CalibratedGKM):
     r"""Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
 
@@ -48,7 +51,8 @@ class GKMClassifier(CalibratedGKM):
     C : float or "auto", default="auto"
         Weight of the labelled rows' losses, as in `sklearn.svm.SVC`. "auto" is 10 / k for a
         Newton solver at p = 2, where k is the mean value, over the labelled rows, of the kernel
-        that includes the graph. Otherwise it is 1.
+        that includes the graph. Otherwise it is 1. Where C_graph="auto" is chosen on held-out
+        labels, so is C: fits with the model's own loss to folds of the labels judge it.
     C_graph : float, "auto" or "guaranteed", default="auto"
         Weight of the graph term; 0 ignores the unlabelled rows. With "auto" the Newton solvers
         at p = 2 choose by leave-one-out: the usual value, a tenth of it, or no graph at all.
@@ -114,7 +118,7 @@ class GKMClassifier(CalibratedGKM):
     transduce : bool, default=True
         Whether `transduction_` is kept. It is computed when it is first asked for, or when the
         model is copied or saved. Until then the model holds a copy of the rows, or the rows
-        themselves if they take more than 16 MiB.
+        themselves if they take more than 16 MiB. If these change before, it is lost.
     verbose : int, default=0
         1 shows a progress bar.
     callback : callable, optional
@@ -234,9 +238,10 @@ class GKMClassifier(CalibratedGKM):
             it may be a memory-mapped array, which is read in blocks, or an iterable of blocks, as
             in the `fit` of `GraphCorrectedClassifier`.
         y : array-like of shape (n_samples,)
-            Labels; `unlabeled`, NaN, None or NA where unknown.
+            Labels; `unlabeled`, NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of C per row; those of unlabelled rows have no effect.
+            Factors of C per row; those of unlabelled rows have no effect. A label of weight 0
+            counts for nothing, and `transduction_` does not give it back.
         affinity : sparse matrix of shape (n_samples, n_samples), optional
             Edge weights for graph="precomputed".
 
@@ -311,7 +316,7 @@ class GKMClassifier(CalibratedGKM):
         graph causes them if a fit without it, to the labelled rows alone, contradicts at most
         half as many.
         """
-        if self.C_graph == 0 or problem.labeled.all():
+        if self.plan_.graph is None:
             return
         wrong = self._contradicts(problem)
         errors = len(problem.known) - int(np.bincount(problem.known).max())
@@ -324,8 +329,7 @@ class GKMClassifier(CalibratedGKM):
         own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool))
         without_graph = clone(self).set_params(C_graph=0, solver=Newton(), verbose=0, callback=None)
         without_graph.classes_ = self.classes_
-        with warnings.catch_warnings():  # the user did not ask for this fit
-            warnings.simplefilter("ignore")
+        with quiet():  # the user did not ask for this fit
             without_graph.fit_problem(own)
         followed = without_graph._contradicts(own)
         if 2 * followed <= wrong:

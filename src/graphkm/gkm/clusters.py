@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ..graphs import NodeGraph, RowNodes
+from ..graphs.distinct import Copies
 from ..graphs.search import Neighbours
 from ..kernels import resolve_gamma
 from ..solvers.field import FieldSystem
 from ..solvers.field_kernel import FieldKernel
+from ..solvers.refits import left_out
 from ..solvers.spectrum import KernelSpectrum, neighbour_vectors
 
 Columns = NDArray[np.float64]
@@ -89,24 +91,33 @@ class ClusterFits:
         Weights of the rows.
     targets : ndarray of shape (l, n_columns)
         What they should say.
+    copies : Copies, optional
+        Which of the rows are equal.
 
     Attributes
     ----------
     held_out : ndarray of shape (n_fits, l, n_columns)
-        What each says of a row without its label.
+        What each says of a row without its label, and without those of equal rows.
     """
 
     def __init__(
-        self, features: Sequence[Columns], weights: NDArray[np.float64], targets: Columns
+        self,
+        features: Sequence[Columns],
+        weights: NDArray[np.float64],
+        targets: Columns,
+        copies: Copies | None = None,
     ) -> None:
         self.mean = np.average(targets, axis=0, weights=weights)
         total = (weights[:, None] * targets).sum(axis=0)
-        left = np.maximum(weights.sum() - weights, 1e-300)[:, None]
-        others = (total - weights[:, None] * targets) / left  # the mean without each row
+        means, sums = targets, weights
+        if copies is not None:
+            means, sums = (each[copies.place] for each in copies.pooled(targets, weights))
+        left = np.maximum(weights.sum() - sums, 1e-300)[:, None]
+        others = (total - sums[:, None] * means) / left  # the mean without each row
         known = np.hstack([targets, np.ones((len(targets), 1))])
         held_out, self._coefficients = [], []
         for phi in features:
-            for held, v in _ridges(phi, weights, known):
+            for held, v in _ridges(phi, weights, known, copies):
                 own = held[:, :-1] - held[:, -1:] * others
                 size = _size(own, targets - others, weights)
                 held_out.append(others + size * own)
@@ -137,7 +148,7 @@ def _size(held: Columns, wanted: Columns, weights: NDArray[np.float64]) -> float
 
 
 def _ridges(
-    phi: Columns, weights: NDArray[np.float64], targets: Columns
+    phi: Columns, weights: NDArray[np.float64], targets: Columns, copies: Copies | None
 ) -> Iterator[tuple[Columns, Columns]]:
     """Yield, for every C, leave-one-out outputs and the coefficients of a ridge regression."""
     root = np.sqrt(weights)[:, None]
@@ -147,9 +158,8 @@ def _ridges(
     right = turned.T @ y
     for C in _CS:
         factors = 1.0 / (np.maximum(values, 0.0) + 1.0 / C)
-        leverage = np.minimum(np.square(turned) @ factors, 1.0 - 1e-12)[:, None]
         v = factors[:, None] * right
-        yield (turned @ v - leverage * y) / (1.0 - leverage) / root, vectors @ v
+        yield left_out(turned @ v, y, turned * factors, turned, copies) / root, vectors @ v
 
 
 def cluster_features(graph: NodeGraph, n_threads: int = 1) -> Iterator[Features]:

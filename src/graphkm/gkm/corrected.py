@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ..graphs import NodesPart
 from ..machines.calibration import Calibration
+from ..machines.checks import require_memory_for_classes
+from ..machines.classes import winning_class
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import (
     as_label_array,
@@ -27,6 +28,7 @@ from ..machines.labels import (
     plain_labels,
     refuse_ambiguous,
 )
+from ..machines.namespaces import own_names
 from ..machines.ridge_base import BaseKernelRidge
 from ..machines.targets import known_targets
 from .corrected_base import Corrected, require_labels, weights_to_score
@@ -44,6 +46,7 @@ _FEW = 180  # labels; with more the errors say enough, and squares count for les
 _FEWEST_OF_A_CLASS = 4  # labels per class that are needed to judge a field
 
 
+@own_names
 class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     """A classifier corrected over a graph of all rows, labelled and unlabelled.
 
@@ -87,7 +90,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     Other Parameters
     ----------------
     Cs : list of float, optional
-        Weights of the labels against the smoothness of the field; 0.3 and 3 by default.
+        Weights of the labels against the smoothness of the field, in units of the mean of
+        `sample_weight`; 0.3 and 3 by default.
     epsilons : list of float, optional
         How strongly the field is pulled to 0; small values carry labels far along the graph. 0.5,
         0.1, 0.03 and 0.01 by default.
@@ -102,7 +106,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     transduce : bool, default=True
         Whether `transduction_` is kept. It is computed when it is first asked for, or when the
         model is copied or saved. Until then the model holds a copy of the rows, or the rows
-        themselves if they take more than 16 MiB.
+        themselves if they take more than 16 MiB. If these change before, it is lost.
     verbose : int, default=0
         1 shows progress bars.
 
@@ -166,6 +170,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
         self.classes_ = checked_classes(known)
+        require_memory_for_classes(len(known), len(self.classes_))
         return labeled, known
 
     def _usual(self, seed: int) -> BaseKernelRidge:
@@ -185,7 +190,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         self, known: NDArray[Any], weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], float]:
         codes = np.searchsorted(self.classes_, known)
-        return self._columns(np.eye(len(self.classes_))[codes]), 1.0 / len(self.classes_)
+        shares = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+        return self._columns(shares), 1.0 / len(self.classes_)
 
     def _columns(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class shares; of two classes the second is enough."""
@@ -198,6 +204,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         return self._columns(class_shares(self._held, X, self.classes_))
 
     def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
+        from sklearn.model_selection import StratifiedKFold  # slow to import
+
         most = np.unique(known, return_counts=True)[1].max()
         return lambda n: StratifiedKFold(n, shuffle=True, random_state=seed) if n <= most else None
 
@@ -278,7 +286,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         if self._scaling is None:
             self._validate(X, reset=False)
             return np.asarray(self.estimator_.predict(X))
-        return np.asarray(self.classes_[self._class_scores(X).argmax(axis=1)])
+        return np.asarray(self.classes_[winning_class(self._class_scores(X))])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return a score per class; for two classes their difference, of shape (n,).
@@ -298,7 +306,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         check_is_fitted(self, "estimator_")
         if self.calibration_ is None:
             return probabilities(self._shares(self._outputs(X)), None)
-        return self.calibration_.probabilities(self._class_scores(X))
+        scores = self._class_scores(X)
+        return self.calibration_.probabilities(scores, winning_class(scores))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the classes' probabilities."""
@@ -313,6 +322,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         return float(np.average(self.predict(X)[labeled] == values[labeled], weights=weights))
 
 
+@own_names
 class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
     """A regressor corrected over a graph of all rows, labelled and unlabelled.
 
@@ -419,6 +429,8 @@ class GraphCorrectedRegressor(RegressorMixin, Corrected, BaseEstimator):
         return np.asarray(self.estimator_.predict(X), dtype=np.float64).reshape(-1, 1)
 
     def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
+        from sklearn.model_selection import KFold  # slow to import
+
         most = len(known)
         return lambda n: KFold(n, shuffle=True, random_state=seed) if n <= most else None
 

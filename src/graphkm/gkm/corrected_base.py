@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -15,12 +16,20 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._parameters import check_count, check_flag, check_number, count_threads
+from .._parameters import check_count, check_flag, check_number, count_threads, refuse_masked
+from .._warnings import quiet
 from ..expansion import default_threads
 from ..graphs import Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
-from ..machines.checks import GraphWarning, canonical_csr, check_range
+from ..graphs.distinct import Copies, copies_in_order
+from ..machines.checks import (
+    GraphWarning,
+    canonical_csr,
+    check_range,
+    check_scale,
+    checked_weights,
+)
 from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
 from ..machines.params import Composed, Resolver
 from ..machines.remembering import Remembering
@@ -46,7 +55,7 @@ from .criterion import FEWEST
 from .folds import Folds, Splitter, make_folds, most_folds
 from .held_out import CHOSEN, FoldError, HeldOut, take_rows
 from .scaling import Scaling
-from .scores import score_answers
+from .scores import require_scores, score_answers
 
 
 class Seen(NamedTuple):
@@ -124,10 +133,10 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
             All rows. The graph needs numbers in every place. Blocks are pairs of rows and labels,
             or have weights as well; y is None then.
         y : array-like of shape (n_samples,)
-            Labels or targets; `unlabeled`, NaN, None or NA where unknown.
+            Labels or targets; `unlabeled`, NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the labelled rows, for the estimator and the field. A row of weight 0 counts
-            as unlabelled.
+            Weights of the labelled rows, for the estimator and the field. A label of weight 0
+            counts for nothing, and `transduction_` does not give it back.
 
         Returns
         -------
@@ -144,8 +153,8 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
         own = _as_given(X, rows)
         given = None if sample_weight is None else weights
-        known_rows = take_rows(own, labeled)
-        folds, held = self._folds_and_held_out(known_rows, known, given, seed)
+        known_rows, copies = take_rows(own, labeled), copies_in_order(rows[labeled])
+        folds, held = self._folds_and_held_out(known_rows, known, given, copies, seed)
         graph = part.nodes(
             rows, labeled, seed=seed, n_jobs=self.n_threads(), verbose=bool(self.verbose)
         )
@@ -153,7 +162,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         self._seen = (rows.shape[0], labeled)
         self.set_transduced(None)
         if self.transduce:
-            self.transduce_later(own, lambda rows: self.labelled(rows, labeled, known))
+            self.transduce_later(own, lambda model, rows: model.labelled(rows, labeled, known))
         return self
 
     def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
@@ -201,7 +210,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
             )
         own = _as_given(X, rows)
         given = None if sample_weight is None else weights
-        folds, held = self._folds_and_held_out(own, known, given, seed)
+        folds, held = self._folds_and_held_out(own, known, given, copies_in_order(rows), seed)
         self._correct(graph, folds, held, known, weights)
         self._seen = (len(labeled), labeled)
         self.set_transduced(self._numbers(known) if self.transduce else None)
@@ -235,7 +244,12 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         return None if whole else clone(machine)
 
     def fit_machine(
-        self, graph: NodeGraph, machine: BaseKernelRidge, y: Any, sample_weight: Any = None
+        self,
+        graph: NodeGraph,
+        machine: BaseKernelRidge,
+        copies: Copies,
+        y: Any,
+        sample_weight: Any = None,
     ) -> Self:
         """Fit the errors of a machine that is fitted already as a field over nodes at hand.
 
@@ -248,6 +262,8 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
             Nodes with their graph; its `rows` are the labelled rows.
         machine : KernelRidgeClassifierCV or KernelRidgeCV
             Fitted to the labelled rows, with their held-out predictions.
+        copies : Copies
+            Which of the labelled rows are equal, in the order from which folds are drawn.
         y : array-like of shape (n_labeled,)
             Labels or targets; none may be missing.
         sample_weight : array-like of shape (n_labeled,), optional
@@ -263,7 +279,8 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(machine, name):
                 setattr(self, name, getattr(machine, name))
-        folds = make_folds(self.cv, np.zeros((n, 1)), known, self._splitter(known, seed))
+        splitter = partial(self._splitter, seed=seed)
+        folds = make_folds(self.cv, np.zeros((n, 1)), known, splitter, copies)
         held = HeldOut(machine, machine.held_out_.reshape(n, -1), "leave-one-out")
         self._correct(graph, folds, held, known, weights)
         self._seen = (n, np.arange(n))
@@ -351,18 +368,17 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         """Return all rows as numbers, which of them are labelled, and these labels and weights."""
         rows = self._validate(X, reset=True)
         check_range(rows, np.dtype(np.float64))
-        weights = _check_sample_weight(
-            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-        )
+        check_scale(rows, rows.dtype)
+        weights = checked_weights(sample_weight, rows)
         labeled, known = self._encode(y, rows, weights > 0)
         return rows, labeled, known, weights[labeled]
 
     def _folds_and_held_out(
-        self, X: Any, known: NDArray[Any], weights: Any, seed: int
+        self, X: Any, known: NDArray[Any], weights: Any, copies: Copies, seed: int
     ) -> tuple[Folds, HeldOut]:
         """Return folds of the labelled rows, and what the estimator says of them."""
-        folds = make_folds(self.cv, X, known, self._splitter(known, seed))
-        return folds, self._hold_out_with(X, known, weights, folds, seed)
+        folds = make_folds(self.cv, X, known, partial(self._splitter, seed=seed), copies)
+        return folds, self._hold_out_with(X, known, weights, folds, copies, seed)
 
     def _correct(
         self,
@@ -397,14 +413,26 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Return X as numbers: what the graph sees."""
-        rows = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan",
-        )
+        refuse_masked("X", X)
+        try:
+            rows = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                ensure_all_finite="allow-nan",
+            )
+        except ValueError as error:
+            texts = _texts_among(X)
+            if not texts:
+                raise
+            raise ValueError(
+                f"{len(texts)} columns of X hold no numbers ({', '.join(texts[:5])}"
+                f"{', ...' * (len(texts) > 5)}), and the graph measures distances between rows. "
+                "Put what makes numbers of them before the whole model and not into its "
+                f"estimator: make_pipeline(preparation, {type(self).__name__}(...))."
+            ) from error
         values = rows.data if issparse(rows) else rows
         missing = np.isnan(values)
         if missing.any():
@@ -452,7 +480,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         return [Strength(float(C), float(eps)) for C, eps in product(Cs, epsilons)]
 
     def _hold_out_with(
-        self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, seed: int
+        self, X: Any, known: NDArray[Any], weights: Any, folds: Folds, copies: Copies, seed: int
     ) -> HeldOut:
         """Return held-out predictions; an estimator that fails on a fold gets fewer folds."""
         while True:
@@ -462,7 +490,8 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
             except FoldError as error:
                 fewer: Folds = []
                 if self.cv is None or isinstance(self.cv, Integral):
-                    fewer = most_folds(known, len(folds) - 1, self._splitter(known, seed))
+                    splitter = partial(self._splitter, seed=seed)
+                    fewer = most_folds(known, len(folds) - 1, splitter, copies)
                 if not fewer:
                     raise ValueError(
                         f"The estimator could not be fitted to {len(folds)} folds of the "
@@ -491,6 +520,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         else:
             scalings = [self._scaling_of(judged, place, targets, weights) for place in each]
             scores, spread = self._scores(judged, scalings, folds, known)
+            require_scores(scores, self.scoring, "all folds together")
             best, ranked = int(np.argmax(scores)), -scores
             best = best if scores[best] - scores[0] > spread[best] else 0
             self._scaling = scalings[best]
@@ -638,8 +668,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
 
     def labelled(self, X: Any, labeled: NDArray[np.int64], known: NDArray[Any]) -> NDArray[Any]:
         """Return class numbers or targets of all rows of X; those of labelled ones are given."""
-        with warnings.catch_warnings():  # rows from a model file have no names
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        with quiet("X does not have valid feature names"):  # rows from a model file have none
             answers = np.asarray(self.predict(X))  # type: ignore[attr-defined]
         answers[labeled] = known
         return self._numbers(answers)
@@ -655,8 +684,9 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         found = self.transduced()
         if found is None:
             raise AttributeError(
-                "transduction_ is not known: the model was fitted with transduce=False. Call "
-                "predict on the training rows instead."
+                "transduction_ is not known: the model was fitted with transduce=False, or is a "
+                "copy of one whose X was large and has changed. Call predict on the training rows "
+                "instead."
             )
         classes: NDArray[Any] | None = getattr(self, "classes_", None)
         return found.copy() if classes is None else classes[found]
@@ -681,6 +711,17 @@ def _as_given(X: Any, rows: Any) -> Any:
     return X if hasattr(X, "columns") else rows
 
 
+def _texts_among(X: Any) -> list[str]:
+    """Return the columns of a frame that hold no numbers."""
+    found = []
+    for name in getattr(X, "columns", ()):
+        try:
+            np.asarray(X[name]).astype(np.float64)
+        except (TypeError, ValueError):
+            found.append(str(name))
+    return found
+
+
 def require_labels(labeled: NDArray[np.int64], n: int, unlabeled: Any) -> None:
     """Raise if no row is labelled."""
     if len(labeled) == 0:
@@ -693,6 +734,7 @@ def require_labels(labeled: NDArray[np.int64], n: int, unlabeled: Any) -> None:
 
 def weights_to_score(X: Any, labeled: NDArray[np.bool_], sample_weight: Any) -> NDArray[Any] | None:
     """Return the weights of the labelled rows in a score; None gives all the same weight."""
+    refuse_masked("sample_weight", sample_weight)
     check_consistent_length(X, labeled, sample_weight)
     if not labeled.any():
         raise ValueError("None of the rows to score is labelled; pass some with a label.")

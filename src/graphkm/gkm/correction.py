@@ -120,7 +120,8 @@ class Correction:
         enough: float = ENOUGH,
         verbose: bool = False,
     ) -> None:
-        self._graph, self._weights = known.graph, known.weights
+        # C is in units of the weights: ten times the weights is the same field.
+        self._graph, self._weights = known.graph, known.weights / known.weights.mean()
         self._every = np.arange(len(known.weights))
         self._targets, self._held_out, self._prior = known.targets, known.held_out, known.prior
         self._system, self._strengths = system, strengths
@@ -185,7 +186,7 @@ class Correction:
         all of them, as in Poisson learning (Calder, Cook, Thorpe and Slepcev, 2020).
         """
         graph, scale = self._graph, self._graph.scale
-        s = self._weights / self._weights.mean()
+        s = self._weights
         flow = self._targets - np.average(self._targets, axis=0, weights=s)
         scaled = graph._replace(rows=graph.rows.multiply(scale).tocsr())
         data = FieldData.of(scaled, self._every, s, flow)

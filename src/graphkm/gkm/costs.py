@@ -1,7 +1,8 @@
 """How strong the graph is, and whether there is one: C_graph="auto" of a classifier.
 
 No strength suits all data. Where rows have no clusters, the strong graph that suits clusters is far
-worse than none. So some strengths and none are judged by leave-one-out in closed form.
+worse than none. So some strengths and none are judged by leave-one-out in closed form, with the
+squared loss. Of the best one, fits with the model's own loss then choose C.
 """
 
 from __future__ import annotations
@@ -57,18 +58,19 @@ def choose_costs(
         given_graphs=[(int(near), int(plan.smoothness.degree))],
     )
     candidates = Candidates(template, problem, plan, grid, closed.others, affinity)
-    best, least = plan, np.inf
+    least = np.inf
     with blas_threads_for(*solver.matrix_shape(problem.sizes(classes=True))):
-        for family in candidates:
-            C_graph, gamma = float(family.parameters["C_graph"]), family.parameters.get("gamma")
-            kernel = plan.kernel if gamma is None else plan.kernel.with_params(gamma=gamma)
-            units = grid.Cs(1.0).tolist() if C_graph else []
-            for place, judgement in enumerate(closed.judge(family)):
-                if judgement.loss < least:
-                    least, C = judgement.loss, float(family.Cs[place])
-                    best = replace(plan, kernel=kernel, C=C, relative=False, C_graph=C_graph)
-                    if plan.relative and plan.C in units[place : place + 1]:  # the usual one
-                        best = replace(best, C=plan.C, relative=True)
+        for each in candidates:
+            loss = min(judgement.loss for judgement in closed.judge(each))
+            if loss < least:
+                least, family = loss, each
+        place = int(np.argmin([judgement.loss for judgement in closed.judge_fits(family)]))
+    C_graph, gamma = float(family.parameters["C_graph"]), family.parameters.get("gamma")
+    kernel = plan.kernel if gamma is None else plan.kernel.with_params(gamma=gamma)
+    C = float(family.Cs[place])
+    best = replace(plan, kernel=kernel, C=C, relative=False, C_graph=C_graph)
+    if C_graph and plan.relative and grid.Cs(1.0)[place] == plan.C:  # the usual one
+        best = replace(best, C=plan.C, relative=True)
     if best.C_graph == 0:
         return best.without_graph("none is best on held-out labels"), candidates.neighbours
     why = "C_graph: best on held-out labels\n"

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dposv
 
+from ..graphs.distinct import Copies
 from ..losses import Loss
 from ..machines.classes import winning_class
-from ..solvers.refits import refit_scores
+from ..solvers.refits import left_out, refit_scores
 
 Matrix = NDArray[np.float64]
 
@@ -47,6 +48,13 @@ class Labels(NamedTuple):
     targets: Matrix  # of shape (l, n_outputs)
     weights: NDArray[np.float64]
     codes: NDArray[np.int64] | None  # classes; None in regression
+    copies: Copies | None = None  # which of the points are equal; None if none are
+
+    def at(self, rows: NDArray[np.int64]) -> Labels:
+        """Return some of the points, in the given order."""
+        codes = None if self.codes is None else self.codes[rows]
+        copies = None if self.copies is None else Copies.of(self.copies.place[rows])
+        return Labels(self.targets[rows], self.weights[rows], codes, copies)
 
 
 class Judgement(NamedTuple):
@@ -57,7 +65,7 @@ class Judgement(NamedTuple):
 
 
 def leave_one_out(phi: Matrix, labels: Labels, Cs: NDArray[np.float64]) -> list[Matrix]:
-    """Return every labelled point's scores from a fit without it, one array per C.
+    """Return every labelled point's scores from a fit without it and its copies, one array per C.
 
     The fit minimises 1/2 ||v||^2 + C/2 sum_i s_i (y_i - <v, phi_i>)^2.
 
@@ -76,9 +84,8 @@ def leave_one_out(phi: Matrix, labels: Labels, Cs: NDArray[np.float64]) -> list[
     scores = []
     for C in Cs:
         shrunk = rows / (values + 1.0 / C)
-        leverage = np.minimum(np.einsum("ij,ij->i", shrunk, rows), 1.0 - 1e-12)[:, None]
-        left_out = (shrunk @ (rows.T @ y) - leverage * y) / (1.0 - leverage)
-        scores.append(np.divide(left_out, root, out=np.zeros_like(left_out), where=root > 0))
+        found = left_out(shrunk @ (rows.T @ y), y, shrunk, rows, labels.copies)
+        scores.append(np.divide(found, root, out=np.zeros_like(found), where=root > 0))
     return scores
 
 
@@ -127,13 +134,18 @@ def share_divergence(
 
 
 def split_in_halves(
-    codes: NDArray[np.int64], random: np.random.Generator
+    codes: NDArray[np.int64], random: np.random.Generator, copies: Copies | None = None
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return random halvings of the labelled points, class by class."""
-    halvings = []
+    """Return random halvings of the labelled points, class by class; copies share a half.
+
+    Classes take turns as they first appear, so that their names do not matter.
+    """
+    if copies is not None:
+        return copies.together(split_in_halves(codes[copies.first], random))
+    halvings, classes = [], np.asarray(list(dict.fromkeys(codes.tolist())))
     for _ in range(_HALVINGS):
         parts: tuple[list[Any], list[Any]] = ([], [])
-        for code in np.unique(codes):
+        for code in classes:
             rows = random.permutation(np.flatnonzero(codes == code))
             middle = (len(rows) + int(random.integers(2))) // 2
             parts[0].append(rows[:middle])
@@ -143,11 +155,16 @@ def split_in_halves(
 
 
 def judged_rows(labels: Labels) -> NDArray[np.int64]:
-    """Return which labels can be left out: those that count, and have company in their class."""
-    codes = labels.codes
+    """Return which labels can be left out: those that count, and have company in their class.
+
+    A point's copies are left out with it, and are no company.
+    """
+    codes, counted = labels.codes, np.flatnonzero(labels.weights > 0)  # others do not count
     assert codes is not None
-    counts = np.bincount(codes, labels.weights > 0)  # rows of weight 0 do not count
-    return np.flatnonzero((counts[codes] > 1) & (labels.weights > 0))
+    own = counted if labels.copies is None else labels.copies.place[counted]
+    sets = np.unique(np.column_stack([codes[counted], own]), axis=0)
+    counts = np.bincount(sets[:, 0], minlength=codes.max() + 1)
+    return counted[counts[codes[counted]] > 1]
 
 
 def judge_classes(
@@ -192,7 +209,9 @@ def judge_values(scores: Matrix, labels: Labels) -> Judgement:
 
 def hold_out(phi: Matrix, labels: Labels, C: float, loss: Loss) -> Matrix:
     """Return every labelled point's score from a fit to the other folds with the given loss."""
-    fold = np.random.default_rng(0).permutation(len(labels.targets)) % _FOLDS
+    n = len(labels.targets if labels.copies is None else labels.copies.first)
+    fold = np.random.default_rng(0).permutation(n) % _FOLDS
+    fold = fold if labels.copies is None else fold[labels.copies.place]
     each = np.unique(fold)
     folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in each]
     scores = np.zeros_like(labels.targets)

@@ -12,12 +12,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, 
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._order import rows_in_order
 from .._parameters import check_count, check_number
 from .._progress import progress_bar
 from .._threads import blas_threads_for
 from ..graphs import resolve_graph
 from ..kernels import resolve_kernel
-from ..machines.namespaces import AnyNamespace
+from ..machines.labels import as_label_array
+from ..machines.namespaces import AnyNamespace, own_names
 from ..smoothness import IteratedLaplacian
 from ..solvers import Newton, RowNewton
 from .anchored import on_anchors
@@ -91,6 +93,7 @@ class SearchMixin(AnyNamespace):
         self
         """
         grid, template = self._grid(), self._template()
+        self._refuse_given("C", "C_graph")
         if on_anchors(template):
             return self._fit_on_anchors(template, grid, X, y, sample_weight)
         # The search chooses C_graph. The plan only needs to know whether there is any graph.
@@ -106,6 +109,7 @@ class SearchMixin(AnyNamespace):
                     assert isinstance(plan.solver, FieldSolver)
                     template.set_params(solver=replace(plan.solver, scoring=self.scoring))
                 return self.take_field(template.learn(problem, affinity=affinity))
+        self._refuse_given("gamma")
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
         closed = ClosedForm(problem, classes=is_classifier(self), seed=int(template.random_state))
@@ -116,7 +120,7 @@ class SearchMixin(AnyNamespace):
             judge = FoldJudge(
                 template,
                 problem,
-                self._splitter(template),
+                self._splits(template, problem, y),
                 y,
                 sample_weight,
                 affinity,
@@ -142,6 +146,18 @@ class SearchMixin(AnyNamespace):
         template.set_params(**self.best_params_)
         self.set_model(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
         return self
+
+    def _refuse_given(self, *names: str) -> None:
+        """Raise if the search would overwrite a value that the estimator was given."""
+        estimator, usual = self.searched(), self._usual
+        for name in names:
+            value, values = getattr(estimator, name), getattr(self, f"{name}s")
+            if values is None and value != getattr(usual, name):
+                raise ValueError(
+                    f"The estimator has {name}={value!r}, and {type(self).__name__} chooses it; "
+                    f"pass {name}s=[{value!r}] for this value alone, or leave {name} at "
+                    f"{getattr(usual, name)!r}."
+                )
 
     def _fit_on_anchors(
         self, template: BaseGKM, grid: Grid, X: Any, y: Any, sample_weight: Any
@@ -253,14 +269,18 @@ class SearchMixin(AnyNamespace):
             graphs = [_graph_kind(pair) for pair in _listed("graphs", graphs)]
         return Grid(Cs, C_graphs, gammas, graphs)
 
-    def _splitter(self, template: BaseGKM) -> Any:
+    def _splits(self, template: BaseGKM, problem: Problem, y: Any) -> Any:
+        """Return rows to train on and rows to test on; the folds do not depend on their order."""
         from ..model_selection import LabeledKFold, LabeledStratifiedKFold  # slow to import
 
         if hasattr(self.cv, "split") and not isinstance(self.cv, str):  # texts have a `split`, too
-            return self.cv
+            return self.cv.split(problem.X, as_label_array(y))
         n_splits = 5 if self.cv is None else check_count("cv", self.cv, least=2)
         kind = LabeledStratifiedKFold if is_classifier(self) else LabeledKFold
-        return kind(n_splits, random_state=0, unlabeled=template.unlabeled)
+        splitter = kind(n_splits, random_state=0, unlabeled=template.unlabeled)
+        order = rows_in_order(problem.X)
+        splits = splitter.split(problem.X[order], as_label_array(y)[order])
+        return [(order[train], order[test]) for train, test in splits]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the prediction of the chosen model for every row of X."""
@@ -288,6 +308,7 @@ class SearchMixin(AnyNamespace):
         return tags
 
 
+@own_names
 class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     """`GKMClassifier` chosen from the labelled rows.
 
@@ -401,6 +422,7 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         return np.asarray(self.best_estimator_.predict_log_proba(X))
 
 
+@own_names
 class GKMRegressorCV(SearchMixin, RegressorMixin, BaseEstimator):
     """`GKMRegressor` with its parameters chosen from the rows with a known target.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from .._parts import Combination
+from .._warnings import quiet
 from ..graphs import KNN, Anchors, NodesPart
 from ..machines.checks import GraphWarning
 from ..machines.classes import winning_class
@@ -127,31 +126,29 @@ class FieldState:
             n_jobs=threads,
             verbose=resources.verbose,
         )
-        with warnings.catch_warnings():  # what is taken then is stated, and nobody asked for more
-            warnings.filterwarnings("ignore", ".*too few to judge", GraphWarning)
+        # What is taken then is stated, and nobody asked for more.
+        with quiet(".*too few to judge", category=GraphWarning):
             self._model.fit(objective.X, y, weights)
 
     def solution(self) -> Solution:
         """Return the machine's rows and coefficients, and the model that adds the field."""
-        return corrected_solution(self._model, self._objective.labeled)
+        return corrected_solution(self._model)
 
 
-def corrected_solution(model: Any, labeled: NDArray[np.int64]) -> Solution:
+def corrected_solution(model: Any) -> Solution:
     """Return a fitted kernel machine with its field as the solution of a fit.
 
     Parameters
     ----------
     model : GraphCorrectedClassifier or GraphCorrectedRegressor
         Its estimator is a kernel ridge machine.
-    labeled : ndarray of int
-        Numbers of the labelled rows.
     """
     machine, field = model.estimator_, model.field_
     C = field.strength.C / field.strength.eps if field and field.strength else np.nan
     # With two classes the machine learns -1/2 and 1/2.
     two = is_classifier(model) and len(model.classes_) == 2
     return Solution(
-        rows=labeled[machine.support_],
+        rows=model.seen().labeled[machine.support_],
         coefficients=(2.0 if two else 1.0)
         * model.estimator_weight_
         * machine.expansion_.coefficients,

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from ..machines.classes import winning_class
 from .scaling import Scaling, class_scores, differences, probabilities
 
 
@@ -18,7 +19,7 @@ class FixedClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, rows: Any) -> Any:
         """Return labels."""
-        return self.classes_[class_scores(self.shares[rows], self.scaling).argmax(axis=1)]
+        return self.classes_[winning_class(class_scores(self.shares[rows], self.scaling))]
 
     def predict_proba(self, rows: Any) -> Any:
         """Return probabilities."""

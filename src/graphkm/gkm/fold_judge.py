@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 
+from .._warnings import quiet
 from ..graphs import Neighbours
 from ..machines.checks import GraphWarning
 from ..machines.labels import as_label_array, plain_labels
 from .base import BaseGKM, Problem
 from .candidates import Family
 from .criterion import Judgement
+from .scores import require_scores
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Labelled rows whose labels a fit does not see, and the rows on which it is scored."""
@@ -33,8 +34,8 @@ class FoldJudge:
         The estimator, with everything that is not searched.
     problem : Problem
         All of the data.
-    splitter : splitter
-        Its `split` yields rows to train on and rows to test on.
+    splits : iterable of (train, test)
+        Rows to train on and rows to test on.
     y, sample_weight, affinity
         As they were passed to `fit`.
     neighbours : callable
@@ -47,14 +48,14 @@ class FoldJudge:
         self,
         template: BaseGKM,
         problem: Problem,
-        splitter: Any,
+        splits: Any,
         y: Any,
         sample_weight: Any,
         affinity: Any,
         neighbours: Callable[[], Neighbours | None],
         scoring: Any = None,
     ) -> None:
-        self._scorer = _scorer(scoring)
+        self._scoring, self._scorer = scoring, _scorer(scoring)
         self._template = template
         self._problem = problem
         self._y = as_label_array(y)
@@ -64,15 +65,17 @@ class FoldJudge:
             self._weight = np.broadcast_to(weight, problem.labeled.shape)
         self._affinity = affinity
         self._neighbours = neighbours
-        self._splits = self._usable(splitter.split(problem.X, self._y))
+        self._splits = self._usable(splits)
 
     def judge(self, family: Family) -> list[Judgement]:
         """Return every candidate's mean score over the folds."""
-        means = [
-            float(np.mean([self._score(candidate, split) for split in self._splits]))
-            for candidate in family.candidates()
-        ]
-        return [Judgement(-mean, mean) for mean in means]
+        judged = []
+        for candidate in family.candidates():
+            scores = [self._score(candidate, split) for split in self._splits]
+            require_scores(scores, self._scoring, f"a fold, with {candidate}")
+            mean = float(np.mean(scores))
+            judged.append(Judgement(-mean, mean))
+        return judged
 
     def _usable(self, splits: Any) -> list[Split]:
         """Return the splits with the rows that can be scored: labelled, with a weight above 0."""
@@ -103,9 +106,8 @@ class FoldJudge:
         y[hidden] = None
         model: Any = clone(self._template).set_params(**candidate, verbose=0, transduce=False)
         problem = model.encode(X, y, self._weight)
-        with warnings.catch_warnings():
-            # Hidden labels may cause these. The final fit sees all labels and warns if needed.
-            warnings.simplefilter("ignore", GraphWarning)
+        # Hidden labels may cause these. The final fit sees all labels and warns if needed.
+        with quiet(category=GraphWarning):
             given = {"affinity": self._affinity, "neighbours": self._neighbours()}
             if self._scorer is None and not is_regressor(model):
                 given["calibrate"] = False  # accuracy needs no probabilities

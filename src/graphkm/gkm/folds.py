@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
 from .._parameters import check_count
+from .._warnings import quiet
+from ..graphs.distinct import Copies
 
 Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 """Positions among the labelled rows: those to train on, and those held out."""
@@ -19,12 +19,21 @@ Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 Splitter = Callable[[int], Any]
 """Returns scikit-learn's splitter into so many folds, or None if labels are too few for it."""
 
+SplitterOf = Callable[[NDArray[Any]], Splitter]
+"""Returns it for labels."""
+
 _FEW = 200  # labels; with more, half as many folds do
 _FOLDS = 10
 
 
-def make_folds(cv: Any, X: Any, known: NDArray[Any], splitter: Splitter) -> Folds:
-    """Return folds of the labelled rows; none if they are too few.
+def make_folds(
+    cv: Any,
+    X: Any,
+    known: NDArray[Any],
+    splitter: Callable[[NDArray[Any]], Splitter],
+    copies: Copies,
+) -> Folds:
+    """Return folds of the labelled rows; none if they are too few. Equal rows share a fold.
 
     Parameters
     ----------
@@ -35,11 +44,16 @@ def make_folds(cv: Any, X: Any, known: NDArray[Any], splitter: Splitter) -> Fold
     known : ndarray
         Their labels.
     splitter : callable
-        Makes folds where `cv` is a number or None.
+        Makes folds of labels where `cv` is a number or None.
+    copies : Copies
+        Which of the rows are equal, in the order from which `splitter` draws.
     """
     if cv is None or isinstance(cv, Integral | str):
-        usual = _FOLDS if len(known) <= _FEW else _FOLDS // 2
-        return most_folds(known, usual if cv is None else check_count("cv", cv, least=2), splitter)
+        usual = _FOLDS if len(copies.first) <= _FEW else _FOLDS // 2
+        most = usual if cv is None else check_count("cv", cv, least=2)
+        return most_folds(known, most, splitter, copies)
+    from sklearn.model_selection import check_cv  # slow to import
+
     splits = check_cv(cv).split(X, known)
     folds = [(np.asarray(train), np.asarray(test)) for train, test in splits]
     held = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(known))
@@ -56,19 +70,27 @@ def make_folds(cv: Any, X: Any, known: NDArray[Any], splitter: Splitter) -> Fold
     return folds
 
 
-def most_folds(known: NDArray[Any], most: int, splitter: Splitter) -> Folds:
+def most_folds(known: NDArray[Any], most: int, splitter: SplitterOf, copies: Copies) -> Folds:
     """Return the most folds that the labels allow, up to a number; none if not even two.
+
+    They are drawn from the sets of copies in their order, as of `copies_in_order`. So they do not
+    depend on the order in which rows come.
 
     Examples
     --------
     >>> from sklearn.model_selection import KFold
-    >>> len(most_folds(np.arange(4), 10, lambda n: KFold(n) if n <= 4 else None))
-    4
+    >>> copies = Copies.of(np.array([7, 8, 9, 8]))
+    >>> folds = most_folds(
+    ...     np.arange(4), 10, lambda known: lambda n: KFold(n) if n <= len(known) else None, copies
+    ... )
+    >>> [test.tolist() for _, test in folds]
+    [[0], [1, 3], [2]]
     """
+    own = known[copies.first]
+    make = splitter(own)
     for n_splits in range(most, 1, -1):
-        found = splitter(n_splits)
+        found = make(n_splits)
         if found is not None:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="The least populated class")
-                return list(found.split(np.zeros(len(known)), known))
+            with quiet("The least populated class"):
+                return copies.together(found.split(np.zeros(len(own)), own))
     return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._warnings import quiet
 from .folds import Folds
 
 
@@ -185,12 +184,10 @@ def _without_bag(estimator: Any, model: Any) -> bool:
 
 def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
     model = clone(estimator)
-    with warnings.catch_warnings():
-        # Few trees leave rows without a prediction of the bag. Folds then take its place.
-        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
-        # A fold may have few rows of each of many classes.
-        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
+    # Few trees leave rows without a prediction of the bag. Folds then take its place.
+    bag = ("Some inputs do not have OOB scores", "invalid value encountered")
+    # A fold may have few rows of each of many classes.
+    with quiet(*bag, "The number of unique classes is greater than 50%"):
         return model.fit(X, y, **_weights_named(model, weights))
 
 
@@ -207,7 +204,7 @@ def _weights_named(model: Any, weights: Any) -> dict[str, Any]:
     """Return sample_weight by the name that the model takes it by."""
     if weights is None:
         return {}
-    if isinstance(model, Pipeline):
+    if hasattr(model, "steps"):  # a pipeline
         name, last = model.steps[-1]
         if has_fit_parameter(last, "sample_weight"):
             return {f"{name}__sample_weight": weights}

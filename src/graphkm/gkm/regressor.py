@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from ..graphs import GraphPart
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
+from ..machines.namespaces import own_names
 from ..machines.targets import KernelRegressor, spread_of, weighted_quantile
 from ..smoothness import SmoothnessPart
 from ..solvers import Progress, Solver
@@ -23,6 +24,7 @@ from .streaming import StreamingGKM, can_stream
 _ENOUGH = 10  # targets of a stream, which give its spread well enough
 
 
+@own_names
 class GKMRegressor(KernelRegressor, StreamingGKM):
     """Kernel regression that is smooth over a graph of all rows, with or without a target.
 
@@ -139,9 +141,10 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
             it may be a memory-mapped array, which is read in blocks, or an iterable of blocks, as
             in the `fit` of `GraphCorrectedClassifier`.
         y : array-like of shape (n_samples,)
-            Targets; NaN, None or NA where unknown.
+            Targets; NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of C per row; those of rows without a target have no effect.
+            Factors of C per row; those of rows without a target have no effect. A target of
+            weight 0 counts for nothing, and `transduction_` does not give it back.
         affinity : sparse matrix of shape (n_samples, n_samples), optional
             Edge weights for graph="precomputed".
 
@@ -204,9 +207,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         check_parameters(self)
         loss = resolve_loss(self.loss, "regression")
         X = self._validate_rows(X, reset=True)
-        labeled, known = self._known_targets(y)
-        self._check_labels(X, labeled)
-        weights = self._validate_weights(sample_weight, X, labeled)
+        labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)
         self._measure(known, weights)
         return Problem(X, labeled, known, self._coded(known), weights, loss)
 

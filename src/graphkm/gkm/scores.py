@@ -9,6 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def require_scores(scores: Any, scoring: Any, where: str) -> None:
+    """Raise if a score is NaN, which is neither better nor worse than another.
+
+    Examples
+    --------
+    >>> require_scores([0.5, 1.0], "roc_auc", "a fold")
+    """
+    if np.isnan(scores).any():
+        raise ValueError(
+            f"scoring={scoring!r} gives NaN for the held-out labels of {where}; pass a scoring "
+            "that is defined there, or a cv with larger folds."
+        )
+
+
 def score_answers(
     scoring: Any, answers: Sequence[Any], known: NDArray[Any], sizes: Sequence[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -13,13 +13,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import is_classifier
 
 from .._parts import Part, Sizes
-from .._threads import blas_threads_for
 from ..backends import query_rows
 from ..expansion import mean_row
 from ..graphs import NEIGHBORS
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
-from ..machines.checks import check_kernel_reaches, check_range
+from ..machines.checks import check_kernel_reaches, check_range, check_scale
 from ..solvers import SGD, Solution, Sums
 from ..solvers.stream import StreamRows, StreamSolver, StreamState
 from ..solvers.sums_stream import SumsStream, SumsStreamSolver
@@ -102,8 +101,7 @@ class StreamingGKM(BaseGKM):
         stream = self.__dict__.get("stream_")
         if name not in _SOLVED or not isinstance(stream, SumsStream):
             return super().__getattribute__(name)  # it is missing: the usual error
-        with blas_threads_for(stream.solver.n_landmarks, stream.solver.n_landmarks):
-            self.C_ = self._set_function()
+        self.C_ = self._set_function()
         return self.__dict__[name]
 
     def fit_problem(self, *given: Any, **options: Any) -> Solution:
@@ -202,6 +200,7 @@ class StreamingGKM(BaseGKM):
         kernel = resolve_kernel(self.kernel)
         if kernel.native_code is not None:
             check_range(X, dtype)
+            check_scale(X, dtype)
         if isinstance(self.gamma, str) and not _varies(X) and hasattr(kernel, "gamma"):
             raise ValueError(
                 f"gamma={self.gamma!r} is taken from the first chunk, whose {X.shape[0]} rows are "

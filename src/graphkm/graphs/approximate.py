@@ -13,13 +13,15 @@ threads of its own, faiss would cut matrix products by their number, and roundin
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from .._memory import require_memory
+from .._threads import one_thread
 from .candidates import Indices, Queries, blocks, nearest_of
 from .exact import ExactSearch
 
@@ -58,6 +60,8 @@ class Cells:
 
     block = 1024
     one_thread = True
+    probes = 1
+    """How many cells are read for a query."""
 
     def __init__(self, rows: NDArray[Any], width: int) -> None:
         n, d = rows.shape
@@ -78,14 +82,11 @@ class Cells:
         """How many cells there are."""
         return int(self._index.nlist)
 
-    @property
-    def probes(self) -> int:
-        """How many cells are read for a query."""
-        return int(self._index.nprobe)
-
-    @probes.setter
-    def probes(self, number: int) -> None:
-        self._index.nprobe = number
+    def probing(self, number: int) -> Self:
+        """Return the same cells, of which so many are read; those who use these notice nothing."""
+        cells = copy(self)
+        cells.probes = number
+        return cells
 
     def __call__(self, queries: NDArray[Any], k: int) -> Indices:
         """Return candidates; of projected rows, three times as many as asked for."""
@@ -93,7 +94,11 @@ class Cells:
 
         faiss.omp_set_num_threads(1)  # OpenMP keeps one such number for each thread
         candidates = k if self._basis is None else 3 * k
-        found: Indices = self._index.search(self._points(queries), candidates)[1]
+        # The number of cells belongs to the call. As an attribute of the index, which threads may
+        # share, it would change under their searches, whose buffers follow from it.
+        probes = faiss.SearchParametersIVF()
+        probes.nprobe = self.probes
+        found: Indices = self._index.search(self._points(queries), candidates, params=probes)[1]
         return found
 
     def _points(self, rows: NDArray[Any]) -> NDArray[np.float32]:
@@ -128,7 +133,7 @@ def build_cells(rows: NDArray[Any], width: int) -> Cells:
     """Return the rows in cells, made in one thread: more would round differently."""
     import faiss  # noqa: F401  (loaded first, so that its thread pools can be limited)
 
-    with ThreadpoolController().limit(limits=1):
+    with one_thread():
         return Cells(rows, width)
 
 
@@ -136,37 +141,38 @@ def build_cells(rows: NDArray[Any], width: int) -> Cells:
 
 
 def calibrate(
-    rows: NDArray[Any], k: int, built: Cells | None = None
+    rows: NDArray[Any], k: int, built: Mapping[int, Cells] | None = None
 ) -> tuple[Calibration, Cells | None]:
     """Return what finds enough of the k nearest other rows of a sample, and the cells.
 
-    `built` are cells of these rows, if there are any. No cells are returned where most of them
-    would have to be read.
+    `built` are cells of these rows by their width, if there are any. No cells are returned where
+    most of them would have to be read.
     """
     n, d = rows.shape
     own = np.sort(np.random.default_rng(0).permutation(n)[:_SAMPLE]).astype(np.int64)
     sample = Queries(rows[own], own)
-    true = nearest_of(ExactSearch(rows, algorithm="brute"), rows, sample, k, None)[1]
+    true = nearest_of(ExactSearch(rows, few=True), rows, sample, k, None)[1]
     for width in (DIRECTIONS, d) if d > 2 * DIRECTIONS else (d,):
-        cells = built if built and built.width == width else build_cells(rows, width)
-        if _enough_probes(cells, rows, sample, true):
-            return Calibration(k, width, cells.probes), cells
+        cells = (built or {}).get(width) or build_cells(rows, width)
+        enough = _enough_cells(cells, rows, sample, true)
+        if enough is not None:
+            return Calibration(k, width, enough.probes), enough
     return Calibration(k, d, 0), None
 
 
-def _enough_probes(
+def _enough_cells(
     cells: Cells, rows: NDArray[Any], sample: Queries, true: NDArray[np.float64]
-) -> bool:
-    """Set how many cells to probe: 1, 2, 3, 4, 6, 8, ...; False if a quarter of all is too few."""
+) -> Cells | None:
+    """Return the cells, probing 1, 2, 3, 4, 6, 8, ... of them; None if a quarter is too few."""
     most = max(1, cells.n_cells // 4)
     for probes in sorted({*(2**i for i in range(32)), *(3 * 2**i for i in range(31))}):
         if probes > most:
-            return False
-        cells.probes = probes
-        found = nearest_of(cells, rows, sample, true.shape[1], None)[1]
+            return None
+        probing = cells.probing(probes)
+        found = nearest_of(probing, rows, sample, true.shape[1], None)[1]
         if recall(found, true) >= RECALL:
-            return True
-    return False
+            return probing
+    return None
 
 
 def recall(found: NDArray[np.float64], true: NDArray[np.float64]) -> float:

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from .._progress import progress_bar
+from .._threads import one_thread
 from .distances import squared_distances
 
 Indices = NDArray[np.int64]
@@ -62,7 +62,7 @@ def nearest_of(
     parts = blocks(n, search.block)
     threads = effective_n_jobs(n_jobs) if search.one_thread else 1
     pool = ThreadPoolExecutor(threads)
-    with ThreadpoolController().limit(limits=1) if search.one_thread else nullcontext():
+    with one_thread() if search.one_thread else nullcontext():
         try:
             # One thread needs no pool: where memory has a limit, starting another may hang.
             each = map if threads == 1 else pool.map

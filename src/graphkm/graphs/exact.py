@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._threads import thread_pools
-from .candidates import Indices
+from .._threads import one_blas_thread, thread_pools
+from .candidates import Indices, blocks
+
+Find = Callable[[NDArray[Any], int], Indices]
+
+
+_TREE = 15  # columns up to which scikit-learn itself takes a tree
 
 
 class ExactSearch:
-    """The nearest rows by a tree or by brute force, as scikit-learn thinks best.
+    """The nearest rows by one of scikit-learn's trees, or by brute force in many dimensions.
 
     Parameters
     ----------
@@ -20,8 +27,8 @@ class ExactSearch:
         The rows.
     n_jobs : int, optional
         Threads, as in scikit-learn.
-    algorithm : str, default="auto"
-        scikit-learn's. For a few queries "brute" is faster than building a tree.
+    few : bool, default=False
+        Whether queries are few, so that brute force is faster than building a tree.
 
     Examples
     --------
@@ -33,20 +40,43 @@ class ExactSearch:
     """Queries per call; scikit-learn cuts them into 256s itself."""
     one_thread = False
 
-    def __init__(
-        self, rows: NDArray[Any], n_jobs: int | None = None, algorithm: str = "auto"
-    ) -> None:
-        self._mean = mean_if_far(rows)
+    def __init__(self, rows: NDArray[Any], n_jobs: int | None = None, *, few: bool = False) -> None:
+        self._n_jobs, self._mean = n_jobs, mean_if_far(rows)
         points = self._shifted(rows)
-        self._neighbours = neighbours(algorithm=algorithm, n_jobs=n_jobs).fit(points)
+        by_tree = not few and rows.shape[1] <= _TREE
+        self._find = self._tree(points) if by_tree else self._brute_force(points)
 
     def __call__(self, queries: NDArray[Any], k: int) -> Indices:
         """Return the k nearest rows of every query, in no order."""
-        with thread_pools().limit(limits=_threads_for(len(queries)), user_api="openmp"):
-            found: Indices = self._neighbours.kneighbors(
-                self._shifted(queries), k, return_distance=False
-            )
-        return found
+        return self._find(self._shifted(queries), k)
+
+    def _tree(self, points: NDArray[Any]) -> Find:
+        from joblib import effective_n_jobs
+        from sklearn.neighbors import KDTree
+
+        tree, threads = KDTree(points), effective_n_jobs(self._n_jobs)
+
+        def find(queries: NDArray[Any], k: int) -> Indices:
+            # The threads of NearestNeighbors would exchange the process's filters of warnings.
+            parts = [queries[part] for part in blocks(len(queries), -(-len(queries) // threads))]
+            with ThreadPoolExecutor(threads) as pool:
+                each = map if threads == 1 else pool.map
+                found = each(lambda part: tree.query(part, k, return_distance=False), parts)
+                return np.concatenate(list(found))
+
+        return find
+
+    def _brute_force(self, points: NDArray[Any]) -> Find:
+        search = neighbours(algorithm="brute", n_jobs=self._n_jobs).fit(points)
+
+        def find(queries: NDArray[Any], k: int) -> Indices:
+            # scikit-learn limits BLAS here, too, but does not count its users.
+            pools, threads = thread_pools(), _threads_for(len(queries))
+            with one_blas_thread(pools), pools.limit(limits=threads, user_api="openmp"):
+                found: Indices = search.kneighbors(queries, k, return_distance=False)
+            return found
+
+        return find
 
     def _shifted(self, rows: NDArray[Any]) -> NDArray[Any]:
         return rows if self._mean is None else rows - self._mean

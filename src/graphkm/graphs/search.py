@@ -88,8 +88,8 @@ class NeighbourIndex:
         self.n_jobs = n_jobs
         self.verbose = verbose
         self._approximate = _is_approximate(rows, method)
-        self._calibration: Calibration | None = None
-        self._cells: Cells | None = None
+        self._calibrations: dict[int, Calibration] = {}  # by k
+        self._cells: dict[int, Cells] = {}  # by their width
         self._exact: Search | None = None
         self._device: tuple[Backend, NeighbourSearch] | None = None
 
@@ -151,7 +151,7 @@ class NeighbourIndex:
         near, d2 = nearest_of(search, self.rows, queries, k, self.n_jobs, self.verbose)
         missed = np.flatnonzero(near[:, -1] < 0)
         if len(missed):  # the cells read hold fewer than k rows
-            brute = ExactSearch(self.rows, self.n_jobs, algorithm="brute")
+            brute = ExactSearch(self.rows, self.n_jobs, few=True)
             near[missed], d2[missed] = nearest_of(
                 brute, self.rows, queries.take(missed), k, self.n_jobs
             )
@@ -176,47 +176,51 @@ class NeighbourIndex:
         return self._exact
 
     def _cells_for(self, k: int) -> Cells | None:
-        """Return cells that find enough of k neighbours, or None where the search is exact."""
+        """Return cells that find enough of k neighbours, or None where the search is exact.
+
+        Every k is measured for itself: an answer does not depend on what was asked before it.
+        """
         if not self._approximate or not _installed():
             return None
-        known = self._calibration
-        if known is None or known.k < k:
-            self._calibration, self._cells = calibrate(self.rows, k, self._cells)
-        elif self._cells is None and known.probes:
-            self._cells = build_cells(self.rows, known.width)
-            self._cells.probes = known.probes
-        return self._cells
+        known = self._calibrations.get(k)
+        if known is None:
+            known, cells = calibrate(self.rows, k, self._cells)
+            self._calibrations[k] = known
+            if cells is not None:
+                self._cells[known.width] = cells
+        if not known.probes:
+            return None
+        if known.width not in self._cells:
+            self._cells[known.width] = build_cells(self.rows, known.width)
+        return self._cells[known.width].probing(known.probes)
 
     def state(self) -> dict[str, Any]:
         """Return the rows and numbers that `from_state` makes the same search of."""
-        known = None if self._calibration is None else tuple(self._calibration)
         return {
             "rows": self.rows,
             "method": self.method,
             "approximate": self._approximate,
-            "calibration": known,
+            "calibrations": [tuple(each) for each in self._calibrations.values()],
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_jobs: int | None = None) -> NeighbourIndex:
         """Return an index that finds what another found, whose `state` this is."""
-        known = state["calibration"]
         index = cls(state["rows"], "exact", n_jobs)
         index.method, index._approximate = state["method"], state["approximate"]
-        index._calibration = None if known is None else Calibration(*known)
+        index._calibrations = _by_k(state["calibrations"])
         return index
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and numbers; faiss's and scikit-learn's objects stay here."""
-        calibration = None if self._calibration is None else tuple(self._calibration)
-        prepared = {"_calibration": calibration, "_cells": None, "_exact": None, "_device": None}
+        calibrations = [tuple(each) for each in self._calibrations.values()]
+        prepared: dict[str, Any]
+        prepared = {"_calibrations": calibrations, "_cells": {}, "_exact": None, "_device": None}
         return {**self.__dict__, **prepared}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take up the rows and numbers."""
-        calibration = state["_calibration"]
-        known = None if calibration is None else Calibration(*calibration)
-        self.__dict__.update(state, _calibration=known)
+        self.__dict__.update(state, _calibrations=_by_k(state["_calibrations"]))
 
 
 @dataclass(frozen=True)
@@ -251,6 +255,10 @@ class Neighbours:
     def first(self, k: int) -> Neighbours:
         """Return the k nearest of them, or all if they are fewer."""
         return Neighbours(self.index, self.near[:, :k], self.d2[:, :k])
+
+
+def _by_k(calibrations: list[tuple[int, int, int]]) -> dict[int, Calibration]:
+    return {each[0]: Calibration(*each) for each in calibrations}
 
 
 def _is_approximate(rows: Any, method: Method) -> bool:

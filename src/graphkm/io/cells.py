@@ -1,4 +1,4 @@
-"""Tables as they are: every cell as text, or as the number that Parquet has for it.
+"""Tables as they are: every cell as text, or as Parquet has it.
 
 The compiled parser reads numbers alone. This reader is slower and takes any table.
 """
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from .bad_rows import BadRows
 from .columns import Chooser, Columns
 from .csv import csv_head, fields
-from .parquet import open_parquet, parquet_columns
+from .parquet import TypedColumn, open_parquet, parquet_columns, typed
+from .records import n_folds, rows_of_block, unfolded
 from .text import Lines
 
-Column = list[str] | NDArray[np.float64]  # texts, or numbers with NaN where one is missing
+Column = list[str] | TypedColumn
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Cells:
             return self
         kept = np.flatnonzero(rows).tolist()
         columns = {
-            k: column[rows] if isinstance(column, np.ndarray) else [column[i] for i in kept]
+            k: [column[i] for i in kept] if isinstance(column, list) else column.chosen(rows)
             for k, column in self.columns.items()
         }
         return Cells(columns, [self.places[i] for i in kept])
@@ -53,17 +54,18 @@ def _csv_pieces(lines: Lines, columns: Columns, delimiter: str) -> Iterator[Cell
     width, read, line = columns.head.width, columns.read, lines.n_before
     for block in lines.blocks:
         rows, places = [], []
-        for text in block.decode("utf-8", "backslashreplace").split("\n")[:-1]:
-            line += 1
+        for text in rows_of_block(block):
+            place, folds = line + 1, n_folds(text)
+            line += 1 + folds
             if not text.strip():
                 continue
             found = fields(text.rstrip("\r"), delimiter)
             complaint = _complaint(found, text, width)
             if complaint:
-                lines.bad_rows.add(line, complaint)
+                lines.bad_rows.add(place, complaint)
                 continue
-            rows.append(found)
-            places.append(line)
+            rows.append(list(map(unfolded, found)) if folds else found)
+            places.append(place)
         if rows:
             across = list(zip(*rows, strict=True))
             yield Cells({k: list(across[k]) for k in read}, places)
@@ -71,7 +73,7 @@ def _csv_pieces(lines: Lines, columns: Columns, delimiter: str) -> Iterator[Cell
 
 def _complaint(found: list[str], text: str, width: int) -> str | None:
     if '"' in text and any(field.startswith('"') for field in found) and text.count('"') % 2:
-        return f"the quotes of {text[:40]!r} are not closed in their line"
+        return f"the quotes of {text[:40]!r} are not closed"
     if len(found) != width:
         return f"there are {len(found)} fields where {width} are expected: {text[:40]!r}"
     return None
@@ -95,24 +97,24 @@ def _parquet_pieces(file: Any, columns: Columns, bad_rows: BadRows) -> Iterator[
 
 
 def _column(values: Any) -> Column:
-    """Return a column of Parquet: numbers as such, dates as days since 1970, all else as text."""
-    import pyarrow as pa
-
-    kind = values.type
-    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        micros = values.cast(pa.timestamp("us"), safe=False).cast(pa.int64(), safe=False)
-        return micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 86_400e6
-    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
-    if any(test(kind) for test in numeric):
-        return values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    """Return a column of Parquet: numbers, dates and truth values as such, all else as text."""
+    column = typed(values)
+    if column is not None:
+        return column
     return ["" if value is None else str(value) for value in values.to_pylist()]
+
+
+def texts(column: Column) -> list[str]:
+    """Return a column as text; whole numbers have no point."""
+    return column if isinstance(column, list) else column.texts()
 
 
 def joined_cells(pieces: list[Cells]) -> Cells:
     """Join pieces; there must be at least one."""
     columns: dict[int, Column] = {}
     for k, first in pieces[0].columns.items():
-        parts = [piece.columns[k] for piece in pieces]
-        texts = isinstance(first, list)
-        columns[k] = list(chain.from_iterable(parts)) if texts else np.concatenate(parts)
+        parts: list[Any] = [piece.columns[k] for piece in pieces]
+        columns[k] = (
+            list(chain.from_iterable(parts)) if isinstance(first, list) else first.joined(parts)
+        )
     return Cells(columns, list(chain.from_iterable(piece.places for piece in pieces)))

@@ -26,6 +26,7 @@ class Head:
     first_row: Sequence[str] = ()  # the fields of a text file's first row
     index: tuple[int, ...] = ()  # columns that hold the index of a pandas frame
     delimiter: str = ""  # of a text file
+    truths: tuple[int, ...] = ()  # columns of Parquet that hold true and false
 
     def listed(self) -> str:
         """Return the columns for a message: their names, or their positions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -13,13 +14,15 @@ from numpy.typing import NDArray
 from .._native import parse_csv
 from .columns import Chooser, Columns, Head, Piece, mark_unlabeled
 from .files import DataFileError
-from .kinds import MISSING, is_decimal_comma, is_word
+from .kinds import MISSING, is_word
+from .records import first_row, folded, n_folds, rows_of_block, unfolded
 from .text import Lines
 
 UNNAMED = ("", "Unnamed: 0")  # names of the first column, where pandas has put its index
 DELIMITERS = (",", ";", "\t", "|", " ")  # in order of preference
 _MISSING, _TEXT = 1, 2  # `LabelKind` in native/csv.hpp
 _LABEL, _SKIPPED = -2, -1  # `Place` in native/csv.hpp
+_SEPARATOR = re.compile(rb'"?sep=(.)"?\s*\n', re.IGNORECASE)  # Excel's first line
 
 
 def csv_table(
@@ -43,25 +46,52 @@ def csv_table(
 def csv_head(
     lines: Lines, chooser: Chooser, unlabeled: Any, header: bool | str, delimiter: str | None
 ) -> tuple[Columns, str, Lines]:
-    """Return the columns of a CSV file, its delimiter, and the lines below its names."""
-    name, block = lines.bad_rows.name, next(lines.blocks)
-    text = block.lstrip(b"\r\n")
-    begin = [part.decode("utf-8", "backslashreplace") for part in text.split(b"\n", 2)[:2]]
-    if delimiter is None:
-        delimiter = likely_delimiter(begin)
-    first, second = (fields(part, delimiter) for part in begin)
+    """Return the columns of a CSV file, its delimiter, and the rows below its names.
+
+    Rows come as UTF-8, each in one line (see `records`).
+    """
+    name, (delimiter, lines) = lines.bad_rows.name, _in_rows(lines, delimiter)
+    text, n_before = next(lines.blocks), lines.n_before
+    begin = [*rows_of_block(text)[:2], ""]
+    first, second = (list(map(unfolded, fields(row, delimiter))) for row in begin[:2])
     named = bool(header)
     if header == "auto":
         label = chooser.likely_label(len(first))
         named = has_header(first, second, label, unlabeled, name)
     if named:
         text = text[text.index(b"\n") + 1 :]
+        n_before += 1 + n_folds(begin[0])
     index = (0,) if named and len(first) > 1 and first[0] in UNNAMED else ()
     names, row = (first, second) if named else (None, first)
     head = Head(name, names, len(first), row, index, delimiter)
     columns = chooser.choose(head)
-    n_before = lines.n_before + block[: len(block) - len(text)].count(b"\n")
-    return columns, delimiter, Lines(chain([text], lines.blocks), lines.bad_rows, n_before)
+    return columns, delimiter, replace(lines, blocks=chain([text], lines.blocks), n_before=n_before)
+
+
+def _in_rows(lines: Lines, delimiter: str | None) -> tuple[str, Lines]:
+    """Return the delimiter of a file, and its rows: as UTF-8, each in one line."""
+    name, n_before = lines.bad_rows.name, lines.n_before
+    blocks = lines.encoding.as_utf8(lines.blocks, lines.bad_rows, n_before)
+    block = next(blocks)
+    text = block.lstrip(b"\r\n")
+    told = _SEPARATOR.match(text)
+    if told:
+        delimiter, text = told[1].decode(), text[told.end() :]
+        if delimiter not in DELIMITERS:
+            raise DataFileError(
+                f"{name}: its first line names {delimiter!r} as the delimiter, which is none of "
+                f"{', '.join(map(repr, DELIMITERS))}."
+            )
+    n_before += block[: len(block) - len(text)].count(b"\n")
+    text = text or next(blocks, b"")
+    if not text:
+        raise DataFileError(f"{name} holds no rows.")
+    if delimiter is None:
+        delimiter = likely_delimiter([part.decode() for part in text.split(b"\n", 2)[:2]])
+    first, text = first_row(text, blocks, delimiter)
+    width = len(fields(rows_of_block(first)[0], delimiter))
+    rows = folded(chain([text], blocks), delimiter, width)
+    return delimiter, replace(lines, blocks=rows, n_before=n_before, folded=True)
 
 
 def likely_delimiter(begin: list[str]) -> str:
@@ -73,7 +103,7 @@ def likely_delimiter(begin: list[str]) -> str:
     (',', ';')
     """
     parts = [part for line in begin for part in fields(line, ";")]
-    if ";" in begin[0] and all("," not in part or is_decimal_comma(part) for part in parts):
+    if ";" in begin[0] and all("," not in part or not is_word(part) for part in parts):
         return ";"
     return next((sign for sign in DELIMITERS if sign in begin[0]), ",")
 
@@ -160,6 +190,8 @@ class CsvParser:
         if columns.label is not None:
             self._places[columns.label] = _LABEL
         self._delimiter, self._labels, self._unlabeled = delimiter, labels, unlabeled
+        marks = MISSING if unlabeled is None else MISSING | {str(unlabeled)}
+        self._markers = "".join(f"{mark}\n" for mark in sorted(marks) if mark).encode()
         self._names = columns.head.names
         self._make_room(0)
 
@@ -177,7 +209,6 @@ class CsvParser:
 
     def resume(self, text: bytes, offset: int, row: int) -> tuple[int, int, int, int, int, int]:
         """Continue at an offset."""
-        marker = b"" if self._unlabeled is None else str(self._unlabeled).encode()
         return parse_csv(
             text,
             offset,
@@ -188,7 +219,7 @@ class CsvParser:
             self._spans,
             self._places,
             self._delimiter.encode(),
-            marker,
+            self._markers,
             self._labels != "number",
         )
 
@@ -208,9 +239,13 @@ class CsvParser:
         y = np.full(n_rows, None, dtype=object)
         for row in np.flatnonzero(self._kinds[:n_rows] != _MISSING):
             begin, end = self._spans[row]
-            word = text[begin:end].decode("utf-8", "backslashreplace")
+            word = self.text(text[begin:end])
             y[row] = word.replace('""', '"') if text[begin - 1 : begin] == b'"' else word
         return y
+
+    def text(self, part: bytes) -> str:
+        """Return a part of a block as text."""
+        return unfolded(part.decode("utf-8", "surrogateescape"))
 
     def facts(self, text: str, before: str) -> dict[str, Any]:
         """Return values for the message of a complaint, the name of its column among them."""

@@ -178,6 +178,10 @@ class LibsvmParser:
         labels = self._labels[:n_rows].copy()
         return labels, counts, self._indices[:n].copy(), self._values[:n].copy()
 
+    def text(self, part: bytes) -> str:
+        """Return a part of a block as text, whatever its bytes."""
+        return part.decode("utf-8", "backslashreplace")
+
     def facts(self, text: str, before: str) -> dict[str, Any]:
         """Return values for the message of a complaint; an index tells where it is."""
         return {"n_features": self._last + 1 - self._first, "where": ""}

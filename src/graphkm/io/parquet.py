@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from .bad_rows import BadRows
 from .columns import Chooser, Columns, Head, Piece, mark_unlabeled
 from .files import STDIN, DataFileError, binary_file
+from .kinds import DATE, NUMBER, TRUTH, label_word, number_text
 
 _BATCH = 2**14  # rows
 
@@ -35,7 +37,9 @@ def open_parquet(source: Any, name: str) -> tuple[Any, Head]:
         # With pre_buffer, pyarrow would hold whole row groups.
         file = parquet.ParquetFile(_seekable(source, name), pre_buffer=False)
         schema = file.schema_arrow
-        return file, Head(name, schema.names, len(schema.names), index=_index(schema))
+        truths = [k for k, kind in enumerate(schema.types) if str(kind) == "bool"]
+        names = schema.names
+        return file, Head(name, names, len(names), index=_index(schema), truths=tuple(truths))
 
 
 def _index(schema: Any) -> tuple[int, ...]:
@@ -127,13 +131,19 @@ def _is_number(kind: Any) -> bool:
 
 
 def _features(arrays: list[Any]) -> NDArray[np.float64]:
-    import pyarrow as pa
-
     X = np.empty((len(arrays[0]), len(arrays)))
     for k, values in enumerate(arrays):
-        # A missing value becomes NaN, which makes a bad row.
-        X[:, k] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        X[:, k] = _floats(values)  # a missing value becomes NaN, which makes a bad row
     return X
+
+
+def _floats(values: Any) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    found: NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy(
+        zero_copy_only=False
+    )
+    return found
 
 
 def _finite_rows(X: NDArray[np.float64], first_row: int, bad_rows: BadRows) -> NDArray[np.bool_]:
@@ -148,14 +158,15 @@ def _labels(values: Any, labels: str, unlabeled: Any, name: str) -> NDArray[Any]
     import pyarrow as pa
 
     kind = values.type
-    if _is_number(kind) or pa.types.is_boolean(kind):
+    if _is_number(kind) or (pa.types.is_boolean(kind) and labels == "number"):
         return _numbers(values, labels, unlabeled, name)
-    marks = (None, "", "?", None if unlabeled is None else str(unlabeled))
-    words = [None if word in marks else word for word in values.to_pylist()]
+    if pa.types.is_boolean(kind):
+        values = pa.array([text or None for text in TypedColumn(values, TRUTH).texts()])
+    words = values.to_pylist()
     if not all(word is None or isinstance(word, str) for word in words) or labels == "number":
         raise DataFileError(f"{name}: the label's column holds {kind}, neither numbers nor text.")
     y = np.full(len(words), None, dtype=object)
-    y[:] = words
+    y[:] = [label_word(word or "", unlabeled) for word in words]
     return y
 
 
@@ -164,7 +175,7 @@ def _numbers(values: Any, labels: str, unlabeled: Any, name: str) -> NDArray[np.
 
     if labels == "text":
         raise DataFileError(f"{name}: labels='text', but the label's column holds {values.type}.")
-    y = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).copy()
+    y = _floats(values).copy()
     if np.abs(y[np.isfinite(y)]).max(initial=0.0) > 2**53 and pa.types.is_integer(values.type):
         raise DataFileError(
             f"{name}: the label's column holds integers beyond 2**53, which floats cannot tell "
@@ -187,3 +198,79 @@ def _as_number(mark: Any) -> Any:
         return float(mark) if isinstance(mark, str) else mark
     except ValueError:
         return None
+
+
+# ------------------------------------------------------------- typed columns
+
+
+@dataclass(frozen=True)
+class TypedColumn:
+    """A column whose values are not texts, and the texts that CSV has for them."""
+
+    values: Any  # an array of pyarrow
+    kind: str  # a number, a truth value or a date
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.values)
+
+    @property
+    def empty(self) -> bool:
+        """Whether every value is missing."""
+        return bool(np.isnan(self.numbers()).all())
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Return the values as numbers, dates as days since 1970; NaN where one is missing."""
+        import pyarrow as pa
+
+        if self.kind != DATE:
+            return _floats(self.values)
+        micros = self.values.cast(pa.timestamp("us"), safe=False).cast(pa.int64(), safe=False)
+        return _floats(micros) / 86_400e6
+
+    def texts(self) -> list[str]:
+        """Return the values exactly, as pandas would write them to CSV; "" where one is missing."""
+        import pyarrow as pa
+
+        if pa.types.is_timestamp(self.values.type):
+            return _times(self.values.cast(pa.string()).to_pylist())
+        write = number_text if pa.types.is_floating(self.values.type) else str
+        return ["" if value is None else write(value) for value in self.values.to_pylist()]
+
+    def chosen(self, rows: NDArray[np.bool_]) -> TypedColumn:
+        """Return some of the rows."""
+        import pyarrow as pa
+
+        return TypedColumn(self.values.filter(pa.array(rows)), self.kind)
+
+    def joined(self, parts: list[TypedColumn]) -> TypedColumn:
+        """Return several pieces of the same column as one."""
+        import pyarrow as pa
+
+        return TypedColumn(pa.concat_arrays([part.values for part in parts]), self.kind)
+
+
+def typed(values: Any) -> TypedColumn | None:
+    """Return an array of pyarrow as a column; None if it holds texts, or anything else."""
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return TypedColumn(values, DATE)
+    if pa.types.is_boolean(kind):
+        return TypedColumn(values, TRUTH)
+    return TypedColumn(values, NUMBER) if _is_number(kind) or pa.types.is_decimal(kind) else None
+
+
+def _times(found: list[str | None]) -> list[str]:
+    """Return times without zeros at their ends: dates alone if no row has a time of the day."""
+    texts = []
+    for text in found:
+        seconds, point, part = (text or "").removesuffix("Z").partition(".")
+        part = part.rstrip("0")
+        zone = "+00:00" * (text or "").endswith("Z")
+        texts.append(seconds + point * bool(part) + part + zone)
+    midnight = " 00:00:00"
+    if all(text.endswith(midnight) or not text for text in texts):
+        return [text.removesuffix(midnight) for text in texts]
+    return texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -16,6 +16,7 @@ from .bad_rows import BadRows
 from .cells import Cells, csv_cells, parquet_cells
 from .columns import Chooser, Columns, Piece
 from .csv import csv_table
+from .encodings import TextEncoding
 from .files import DataFileError, open_source, source_name
 from .parquet import parquet_table
 from .text import Lines, line_blocks
@@ -30,6 +31,11 @@ class OpenTable:
     source: Any  # a path, "-" or a binary file
     format: str  # libsvm, csv or parquet
     lines: Lines  # empty for Parquet
+
+    @property
+    def encoding(self) -> str | None:
+        """The encoding of CSV, as far as it was read; None for other formats."""
+        return self.lines.encoding.taken if self.format == "csv" else None
 
     @property
     def bad_rows(self) -> BadRows:
@@ -68,9 +74,16 @@ class OpenTable:
 
 @contextmanager
 def open_table(
-    source: Any, format: str | None = None, *, name: str | None = None, **options: Any
+    source: Any,
+    format: str | None = None,
+    *,
+    name: str | None = None,
+    encoding: str | None = None,
+    **options: Any,
 ) -> Iterator[OpenTable]:
     r"""Open a file of rows; a warning at the end reports rows that were left out.
+
+    Another one says if the text is not UTF-8, and its encoding was a guess.
 
     Parameters
     ----------
@@ -79,6 +92,9 @@ def open_table(
         Default: the format that the first line looks like.
     name : str, optional
         The file's name in messages. Default: its path.
+    encoding : str, optional
+        The encoding of a text. Default: the one that its first bytes mark, else UTF-8, else
+        Windows-1252.
     **options
         `on_bad_row` and `advice` of `BadRows`.
 
@@ -93,20 +109,23 @@ def open_table(
     """
     place = "row" if format == "parquet" else "line"
     bad_rows = BadRows(source_name(source) if name is None else name, place=place, **options)
+    text = TextEncoding(encoding)
     if format == "parquet":
         yield OpenTable(source, format, Lines(iter(()), bad_rows))
     else:
         with open_source(source) as opened:
-            blocks, n_blank = line_blocks(opened), 0
+            named = replace(opened, name=bad_rows.name)
+            blocks, n_blank = line_blocks(named, encoding=text), 0
             for first in blocks:
                 if first.strip():
                     break
                 n_blank += first.count(b"\n")
             else:
                 raise DataFileError(f"{bad_rows.name} is empty.")
-            lines = Lines(chain([first], blocks), bad_rows, n_blank)
+            lines = Lines(chain([first], blocks), bad_rows, n_blank, text)
             yield OpenTable(source, format or format_by_text(first), lines)
     bad_rows.report()
+    text.report(bad_rows.name)
 
 
 def format_by_text(text: bytes) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .bad_rows import BadRows
+from .encodings import TextEncoding
 from .files import DataFileError, OpenFile
 
 BLOCK = 2**18  # bytes; the parser's arrays for a block fit into the second-level cache
 MAX_LINE = 2**26  # bytes
-_BOM = b"\xef\xbb\xbf"
+FOLD = b"\xff"  # a newline inside quotes, in UTF-8, which never has this byte; see `records`
 _SHOWN = 40  # characters of a text in a message
 
 # In the order of `Complaint` in native/text_lines.hpp
@@ -47,12 +48,19 @@ class LineParser(Protocol):
     def take(self, text: bytes, n_rows: int) -> Any:
         """Return copies of the rows read."""
 
+    def text(self, part: bytes) -> str:
+        """Return a part of a block as text."""
+
     def facts(self, text: str, before: str) -> dict[str, Any]:
         """Return values for the message of a complaint about a text, with the line before it."""
 
 
-def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
+def line_blocks(
+    opened: OpenFile, size: int = BLOCK, encoding: TextEncoding | None = None
+) -> Iterator[bytes]:
     r"""Yield a file in blocks of about `size` bytes that end with a newline.
+
+    They are UTF-8 if the encoding is given, or told by a mark.
 
     Examples
     --------
@@ -61,10 +69,8 @@ def line_blocks(opened: OpenFile, size: int = BLOCK) -> Iterator[bytes]:
     [b'1 1:2\n', b'-1 3:4\n']
     """
     pending: list[bytes] = []
-    n_pending, at_start = 0, True
-    while data := opened.read(size):
-        if at_start:
-            data, at_start = data.removeprefix(_BOM), False
+    n_pending = 0
+    for data in (encoding or TextEncoding()).chunks(opened, size):
         cut = data.rfind(b"\n") + 1
         if cut:
             yield b"".join([*pending, data[:cut]])
@@ -88,6 +94,8 @@ class Lines:
     blocks: Iterator[bytes]  # of whole lines
     bad_rows: BadRows  # of lines read so far
     n_before: int = 0  # lines before the first block
+    encoding: TextEncoding = field(default_factory=TextEncoding)
+    folded: bool = False  # whether newlines inside quotes are `FOLD`
 
     def parse(self, parser: LineParser) -> Iterator[Any]:
         """Yield the rows of every block."""
@@ -96,17 +104,24 @@ class Lines:
             parser.reserve(text)
             offset = row = 0
             while offset < len(text):
+                first = offset
                 offset, n_lines, row, code, begin, end = parser.resume(text, offset, row)
                 line += n_lines
                 if code:
-                    before = text[text.rfind(b"\n", 0, begin) + 1 : begin]
-                    self.bad_rows.add(line, explain(code, text[begin:end], before, parser))
+                    start = text.rfind(b"\n", 0, begin) + 1
+                    place = line + self._n_folds(text, first, start)
+                    about = text[begin:end], text[start:begin]
+                    self.bad_rows.add(place, explain(code, *about, parser))
+                line += self._n_folds(text, first, offset)
             if row:
                 yield parser.take(text, row)
+
+    def _n_folds(self, text: bytes, begin: int, end: int) -> int:
+        return text.count(FOLD, begin, end) if self.folded else 0
 
 
 def explain(code: int, about: bytes, before: bytes, parser: LineParser) -> str:
     """Return a complaint of the compiled parser in words."""
-    text, rest = (part.decode("utf-8", "backslashreplace") for part in (about, before))
+    text, rest = (parser.text(part) for part in (about, before))
     shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
     return _REASONS[code].format(text=repr(shown), **parser.facts(text, rest))

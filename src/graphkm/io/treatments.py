@@ -10,10 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bad_rows import BadRows
-from .cells import Cells, Column
+from .cells import Cells, Column, texts
 from .columns import Columns, mark_unlabeled
 from .files import DataFileError
-from .kinds import COMMA, DAYS, EMPTY, MISSING, NUMBER, WORD, kind_of, values
+from .kinds import (
+    DATE,
+    EMPTY,
+    MISSING,
+    NUMBER,
+    TRUTH,
+    WORD,
+    is_date,
+    is_quantity,
+    kind_of,
+    label_word,
+    number_text,
+    values,
+)
 from .naming import UnknownColumnError, find_column
 
 _FEW = 20  # different words that are categories, in however few rows
@@ -30,6 +43,7 @@ class Treatment:
 
     kinds: tuple[str, ...] = ()  # of the features, in their order
     left_out: dict[str, str] = field(default_factory=dict)  # names of columns, and why
+    label: str = NUMBER  # how labels are written that are numbers
 
 
 def treat(cells: Cells, columns: Columns, categorical: str) -> tuple[Columns, Treatment]:
@@ -84,8 +98,8 @@ def _call(columns: Columns, k: int) -> str:
 
 def _kind(column: Column, call: str, file: str) -> tuple[str, str]:
     """Return the kind of a column, and an empty reason to leave it out."""
-    if isinstance(column, np.ndarray):
-        return (EMPTY if np.isnan(column).all() else NUMBER), ""
+    if not isinstance(column, list):
+        return (EMPTY if column.empty else column.kind), ""
     try:
         return kind_of(column), ""
     except ValueError as error:
@@ -104,32 +118,50 @@ def _refuse_or_leave(column: Any, call: str, columns: Columns, categorical: str)
             f"{columns.head.file}: the column {call} holds words ({present[0]!r}), and is "
             f"{advice}. Name it there, or leave it out with --drop."
         )
-    if different > _FEW and 2 * different > len(present):
+    if are_texts(different, len(present)):
         return f"{different:,} different texts in {len(present):,} rows"
     return ""
 
 
+def are_texts(n_different: int, n: int) -> bool:
+    """Return whether n words, so many of them different, are texts and no categories.
+
+    Examples
+    --------
+    >>> are_texts(12, 12), are_texts(300, 400), are_texts(300, 4000)
+    (False, True, False)
+    """
+    return n_different > _FEW and 2 * n_different > n
+
+
 def rows_of(
-    cells: Cells, columns: Columns, kinds: Sequence[str], missing: str, bad_rows: BadRows
+    cells: Cells,
+    columns: Columns,
+    kinds: Sequence[str],
+    missing: str,
+    bad_rows: BadRows,
+    gaps: BadRows | None = None,
 ) -> tuple[Any, Cells]:
     """Return the features of some rows, and their cells without the bad rows.
 
-    The features are floats, or objects if some are categories; a missing value is NaN.
+    The features are floats, or objects if some are categories; a missing value is NaN. Unless it is
+    to be filled in, its row is one of `gaps`, which are bad rows by default.
     """
-    given = [_feature(cells.columns[k], kind) for k, kind in _pairs(columns, kinds)]
-    bad: dict[int, str] = {}
-    for k, (_, wrong) in zip(columns.features, given, strict=True):
+    features, bad, gone = [], dict[int, str](), dict[int, str]()
+    for k, kind in _pairs(columns, kinds):
+        _check_kind(cells.columns[k], kind, columns, k)
+        values, wrong = _feature(cells.columns[k], kind)
+        features.append(values)
+        where = f"in column {_in_column(columns, k)}"
         for place, reason in wrong.items():
-            bad.setdefault(place, f"{reason}, in column {_in_column(columns, k)}")
-    features = [values for values, _ in given]
-    if missing != "impute":
-        for k, values in zip(columns.features, features, strict=True):
-            for place in np.flatnonzero(values != values).tolist():
-                bad.setdefault(place, f"a value is missing, in column {_in_column(columns, k)}")
-    for place in sorted(bad):
-        bad_rows.add(cells.places[place], bad[place])
+            bad.setdefault(place, f"{reason}, {where}")
+        for place in np.flatnonzero(values != values).tolist() if missing != "impute" else ():
+            gone.setdefault(place, f"a value is missing, {where}")
+    for place in sorted(bad | gone):
+        told, reason = (bad_rows, bad[place]) if place in bad else (gaps or bad_rows, gone[place])
+        told.add(cells.places[place], reason)
     good = np.ones(len(cells.places), dtype=bool)
-    good[list(bad)] = False
+    good[list(bad | gone)] = False
     X = np.empty((len(good), len(features)), dtype=object if WORD in kinds else np.float64)
     for j, values in enumerate(features):
         X[:, j] = values
@@ -138,6 +170,18 @@ def rows_of(
 
 def _pairs(columns: Columns, kinds: Sequence[str]) -> list[tuple[int, str]]:
     return list(zip(columns.features, kinds or [NUMBER] * len(columns.features), strict=True))
+
+
+def _check_kind(column: Column, kind: str, columns: Columns, k: int) -> None:
+    """Raise if Parquet has dates where numbers are expected, or numbers where dates are."""
+    if isinstance(column, list) or kind == WORD or column.empty:
+        return
+    if (column.kind == DATE) != is_date(kind):
+        found, wanted = ("dates", "numbers") if column.kind == DATE else ("numbers", "dates")
+        raise DataFileError(
+            f"{columns.head.file}: the column {_call(columns, k)} holds {found}, where the model "
+            f"knows {wanted}."
+        )
 
 
 def _in_column(columns: Columns, k: int) -> str:
@@ -151,23 +195,10 @@ def _feature(column: Column, kind: str) -> tuple[NDArray[Any], dict[int, str]]:
         out[:] = [np.nan if word in MISSING else word for word in texts(column)]
         return out, {}
     if isinstance(column, list):
-        return values(column, NUMBER if kind == DAYS else kind)
-    infinite = np.flatnonzero(np.isinf(column)).tolist()
-    return column, {place: f"the value of {column[place]} is not finite" for place in infinite}
-
-
-def texts(column: Column) -> list[str]:
-    """Return a column as text; whole numbers have no point."""
-    if isinstance(column, list):
-        return column
-    return [_text(value) for value in column.tolist()]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    number = float(value)
-    return "" if number != number else str(int(number)) if number.is_integer() else repr(number)
+        return values(column, kind)
+    numbers = column.numbers()
+    infinite = np.flatnonzero(np.isinf(numbers)).tolist()
+    return numbers, {place: f"the value of {numbers[place]} is not finite" for place in infinite}
 
 
 def labels_of(
@@ -178,49 +209,66 @@ def labels_of(
     if columns.label is None:
         return np.full(n, np.nan)
     column = cells.columns[columns.label]
-    if isinstance(column, np.ndarray) and labels != "text":
-        if np.abs(column[np.isfinite(column)]).max(initial=0.0) > _EXACT:
-            raise DataFileError(f"{bad_rows.name}: the label's column holds numbers beyond 2**53.")
-        mark = None if unlabeled is None or kind_of([unlabeled]) != NUMBER else float(unlabeled)
-        return mark_unlabeled(column.copy(), mark)
+    numeric = {"text": (), "auto": (NUMBER,), "number": (NUMBER, TRUTH)}[labels]
+    if not isinstance(column, list) and column.kind in numeric:
+        return _number_labels(column.numbers(), unlabeled, bad_rows)
     words = [label_word(word, unlabeled) for word in texts(column)]
-    known = {word for word in words if word is not None}
-    kind = _label_kind(known)
+    kind = label_kind(words)
     if labels == "text" or (labels == "auto" and kind == WORD):
         y = np.empty(n, dtype=object)
         y[:] = words
         return y
-    out, wrong = values([word or "" for word in words], COMMA if kind == COMMA else NUMBER)
+    out, wrong = values([word or "" for word in words], NUMBER if kind in (WORD, EMPTY) else kind)
     for place, reason in sorted(wrong.items()):
         said = reason.replace("the value of", "the label")
         raise DataFileError(f"{bad_rows.name}, {bad_rows.place} {cells.places[place]}: {said}.")
     return out
 
 
-def label_word(word: str, unlabeled: str | None) -> str | None:
-    """Return a label, or None where there is none."""
-    return None if word in ("", "?", unlabeled) or word.lower() == "nan" else word
-
-
-def _label_kind(known: set[str]) -> str:
-    try:
-        kind = kind_of(sorted(known))
-    except ValueError:
-        return WORD
-    return kind if kind in (NUMBER, COMMA, EMPTY) and not known & MISSING else WORD
-
-
-def constant_columns(X: Any) -> dict[int, str]:
-    """Return the features that have one value in all rows, and the reason; none if all are such.
+def label_kind(words: Sequence[str | None]) -> str:
+    """Return what labels are: numbers, however they are written, or words.
 
     Examples
     --------
-    >>> constant_columns(np.array([[1.0, 2.0], [1.0, 3.0]]))
+    >>> label_kind(["1,5", None]), label_kind(["12 %"]), label_kind(["2024-12-31"])
+    ('decimal comma', '1,234.5 %', 'word')
+    """
+    try:
+        kind = kind_of([word for word in words if word is not None])
+    except ValueError:
+        return WORD
+    return kind if is_quantity(kind) else WORD
+
+
+def _number_labels(
+    column: NDArray[np.float64], unlabeled: str | None, bad_rows: BadRows
+) -> NDArray[np.float64]:
+    if np.abs(column[np.isfinite(column)]).max(initial=0.0) > _EXACT:
+        raise DataFileError(f"{bad_rows.name}: the label's column holds numbers beyond 2**53.")
+    mark = None if unlabeled is None or kind_of([unlabeled]) != NUMBER else float(unlabeled)
+    return mark_unlabeled(column.copy(), mark)
+
+
+def constant_columns(X: Any) -> dict[int, str]:
+    """Return the features that have one value in all rows, and the reason.
+
+    A missing number is no other value: it is filled in with the only one.
+
+    Examples
+    --------
+    >>> constant_columns(np.array([[1.0, 2.0], [np.nan, 3.0]]))
     {0: 'one value only, 1'}
     """
-    same = [k for k in range(X.shape[1]) if (X[:, k] == X[0, k]).all()]
-    found = {k: f"one value only, {_text(X[0, k])}" for k in same}
-    return found if len(same) < X.shape[1] else {}
+    return {k: f"one value only, {shown}" for k in range(X.shape[1]) if (shown := _only(X[:, k]))}
+
+
+def _only(column: NDArray[Any]) -> str:
+    """Return the only value of a column as text; "" if it has several."""
+    present = column[column == column]
+    first = present[0] if len(present) else np.nan
+    if isinstance(first, str):
+        return first if bool((column == first).all()) else ""
+    return number_text(first) if bool((present == first).all()) else ""
 
 
 def identifier_doubts(X: NDArray[Any], names: Sequence[str], words: Sequence[int]) -> list[str]:

@@ -114,13 +114,6 @@ class Calibration:
         shares = softmax(found._logits(scores), axis=1)
         return replace(found, curves=_curves(shares, wanted, weights))
 
-    @classmethod
-    def imitating(cls, scores: Matrix, wanted: Matrix, *, keeps: bool = True) -> Calibration:
-        """Return the slope and offsets that come nearest to probabilities already known."""
-        n, k = scores.shape
-        slope, offsets = _platt(scores, wanted, np.ones(n))
-        return cls(slope, offsets, np.full(k, 1.0 / (k * (n + 1.0))), keeps)
-
     def probabilities(self, scores: Matrix, winner: NDArray[np.int64] | None = None) -> Matrix:
         """Return the probabilities of the classes, of shape (n, n_classes).
 

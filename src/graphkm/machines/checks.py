@@ -6,9 +6,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils.validation import _check_sample_weight
 
 from .._memory import require_memory
+from .._parameters import refuse_masked
 from ..backends import make_store, query_rows
 from ..graphs import Graph, ListedGraph
 from ..graphs.distances import squared_distances
@@ -50,6 +53,70 @@ def check_range(X: Any, dtype: Any) -> None:
             "arithmetic. Scale the features, for example with StandardScaler"
             + (", or pass precision='double'." if dtype == np.float32 else ".")
         )
+
+
+def smallest_scale(dtype: Any) -> float:
+    """Return the size of rows below which values that matter are no normal numbers.
+
+    What matters is at least the rounding of the largest. Variances are squares, in double
+    precision.
+    """
+    number, double = np.finfo(dtype), np.finfo(np.float64)
+    least = float(number.tiny) / float(number.eps)
+    return max(least, float(np.sqrt(double.tiny / double.eps)))
+
+
+def check_scale(X: Any, dtype: Any) -> None:
+    """Raise if the values of rows that differ are too small for their digits to be kept."""
+    largest = max(abs(float(X.max())), abs(float(X.min())))
+    if largest < smallest_scale(dtype) and _rows_differ(X):
+        raise ValueError(
+            f"X holds no values larger than {largest:.3g}, which are too small for "
+            f"{np.dtype(dtype)} arithmetic to keep their digits. Pass features of a usual size, "
+            "for example X / abs(X).max()"
+            + (", or rows of float64 and precision='double'." if dtype == np.float32 else ".")
+        )
+
+
+def _rows_differ(X: Any) -> bool:
+    return bool(np.ptp(X.toarray() if issparse(X) else X, axis=0).any())
+
+
+def checked_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
+    """Return the weights of all rows; raise if they are masked, negative or out of range."""
+    refuse_masked("sample_weight", sample_weight)
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    check_weight_range(weights)
+    return np.asarray(weights)
+
+
+def check_weight_range(weights: NDArray[np.float64]) -> None:
+    """Raise if the squares of positive weights overflow or underflow.
+
+    Examples
+    --------
+    >>> check_weight_range(np.array([0.0, 1e-300, 1.0]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: sample_weight reaches from 1e-300 to 1, and the squares of some weights ...
+    """
+    used, number = weights[weights > 0], np.finfo(np.float64)
+    if len(used) and not (number.tiny**0.5 < used.min() and used.max() < number.max**0.5):
+        raise ValueError(
+            f"sample_weight reaches from {used.min():.3g} to {used.max():.3g}, and the squares of "
+            "some weights overflow or underflow. Divide the weights by their mean, and set those "
+            "that are negligible to 0."
+        )
+
+
+def require_memory_for_classes(n_labeled: int, n_classes: int) -> None:
+    """Raise MemoryError if a number for every label and class does not fit."""
+    require_memory(
+        8 * n_labeled * n_classes,
+        f"One number for each of {n_labeled:,} labels and {n_classes:,} classes",
+        "Every class is learnt against the rest. If the labels are quantities, take a regressor; "
+        "if they are names or numbers of rows, pass another column as y; else join rare classes.",
+    )
 
 
 def largest_kernel_value(kernel: Kernel, X: Any, dtype: Any) -> float:

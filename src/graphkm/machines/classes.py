@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,8 +12,11 @@ from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._warnings import quiet
+from ..graphs.distinct import distinct_rows
 from .calibration import FEWEST, Calibration, class_columns
 from .calibration_folds import calibration_folds
+from .checks import require_memory_for_classes
 from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from .machine import KernelMachine
 
@@ -59,7 +61,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """Check the labels, and code them as targets -1 and +1."""
         values = as_label_array(y)
         labeled = labeled_mask(values, self.unlabeled)
-        self._check_labels(X, labeled)
+        labeled, given = self._labels_that_count(X, labeled, sample_weight)
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
         if known.dtype.kind == "f" and not np.isfinite(known).all():
@@ -69,9 +71,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if len(self.classes_) < 2:
             raise ValueError(
                 f"The labelled rows hold only one class, {self.classes_.tolist()[0]!r}; at least "
-                "two classes are needed. Label rows of another class too."
+                "two classes are needed. Label rows of another class too; rows of weight 0 do not "
+                "count."
             )
-        weights = self._validate_weights(sample_weight, X, labeled) * self._class_factors(codes)
+        weights = given * self._class_factors(codes)
+        require_memory_for_classes(len(codes), len(self.classes_))
         first = 1 if len(self.classes_) == 2 else 0
         targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
         return CodedLabels(labeled, codes, targets, weights)
@@ -83,6 +87,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         values = as_label_array(y)
         labeled = labeled_mask(values, self.unlabeled)
         check_consistent_length(X, labeled)
+        labeled, given = self._counted(sample_weight, X, labeled)
         known = plain_labels(values[labeled])
         if known.dtype.kind == "f" and not np.isfinite(known).all():
             raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
@@ -93,7 +98,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             )
         self._set_stream_classes(values, known, classes)
         codes = self._codes(known)
-        weights = self._validate_weights(sample_weight, X, labeled) * self._class_factors(codes)
+        weights = given * self._class_factors(codes)
+        require_memory_for_classes(len(codes), len(self.classes_))
         first = 1 if len(self.classes_) == 2 else 0
         targets = np.where(codes[:, None] == np.arange(first, len(self.classes_)), 1.0, -1.0)
         return labeled, targets, weights
@@ -191,15 +197,15 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self, X: Any, coded: CodedLabels, learn: Callable[[Any, CodedLabels], Any]
     ) -> Calibration:
         """Return what fits to folds of the labels say; `learn` fits a copy to some of them."""
-        folds, rows = calibration_folds(coded.known, coded.weights), np.flatnonzero(coded.labeled)
+        rows = np.flatnonzero(coded.labeled)
+        folds = calibration_folds(coded.known, coded.weights, distinct_rows(X[rows]))
         if not folds:
             return Calibration.usual(len(self.classes_), len(rows))
         scores = []
         for train, test in folds:
             fold = clone(self)
             fold.classes_, fold.n_features_in_ = self.classes_, self.n_features_in_
-            with warnings.catch_warnings():  # the user did not ask for these fits
-                warnings.simplefilter("ignore")
+            with quiet():  # the user did not ask for these fits
                 learn(fold, coded.part(train))
             scores.append(fold.decision_function(X[rows[test]]).reshape(len(test), -1))
         held = np.concatenate([test for _, test in folds])
@@ -208,10 +214,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _transduce(self, X: Any, labeled: NDArray[np.bool_], codes: NDArray[np.int64]) -> None:
         """Keep the labels of the training rows; given ones stay."""
 
-        def find(rows: Any) -> NDArray[Any]:
-            found = winning_class(self._training_scores(rows))
+        def find(model: Any, rows: Any) -> NDArray[Any]:
+            found = winning_class(model.training_scores(rows))
             found[labeled] = codes
-            return found.astype(np.min_scalar_type(len(self.classes_) - 1))
+            return found.astype(np.min_scalar_type(len(model.classes_) - 1))
 
         self._transduce_all(X, find)
 
@@ -237,13 +243,19 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
 
 def winning_class(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the number of the winning class. With two classes f = 0 is the second class.
+    """Return the number of the winning class: of two classes the second one wins a tie.
+
+    Two classes have one column, f, or one for each class. A tie of more classes is the first one's.
 
     Examples
     --------
     >>> winning_class(np.array([[-1.0], [0.0]])), winning_class(np.array([[1.0, 0.0, 2.0]]))
     (array([0, 1]), array([2]))
+    >>> winning_class(np.array([[0.5, 0.5]]))
+    array([1])
     """
     if scores.shape[1] == 1:
         return (scores[:, 0] >= 0).astype(np.int64)
+    if scores.shape[1] == 2:
+        return (scores[:, 1] >= scores[:, 0]).astype(np.int64)
     return scores.argmax(axis=1)

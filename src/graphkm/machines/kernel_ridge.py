@@ -13,9 +13,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..expansion import KernelExpansion
+from ..graphs.distinct import Copies
 from ..kernels import Kernel
 from .calibration import FEWEST, Calibration
+from .checks import require_memory_for_classes
 from .classes import can_tell_probabilities, winning_class
+from .namespaces import own_names
 from .ridge_base import BaseKernelRidge
 from .ridge_solvers import Matrix
 from .targets import spread_of
@@ -23,6 +26,7 @@ from .targets import spread_of
 _MARGIN = 4.0  # weight of the shares' squared errors against the errors, over the root of rows
 
 
+@own_names
 class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
     r"""Kernel ridge classification whose gamma and alpha are chosen by leave-one-out.
 
@@ -44,7 +48,8 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         The values of the kernel's gamma to try, as numbers or the words of `resolve_gamma`. None
         tries multiples of "spread", in steps of 3, until a further step does not help.
     alphas : list of float or None, default=None
-        The values of alpha to try. None is 0.001 to 10 in half decades, times the mean k(x, x).
+        The values of alpha to try. None is 0.001 to 10 in half decades, times the mean
+        k(x, x) and the mean weight.
     kernel : str, Kernel or callable, default="rbf"
         The kernel; "precomputed" is not supported. No gamma is searched for a kernel without a
         gamma, or with its own.
@@ -108,31 +113,39 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
     def encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
         """Return what is learnt of labels, one column per class, and the weights of the rows."""
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        used = weights > 0
+        self.classes_ = np.unique(y[used])
+        # A class of weight 0 is none. The number of such a row has no meaning.
+        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         K = len(self.classes_)
         if K < 2:
             raise ValueError(
                 f"The rows hold only one class, {self.classes_.tolist()[0]!r}; at least two "
-                "classes are needed. Add rows of another class."
+                "classes are needed. Add rows of another class; rows of weight 0 do not count."
             )
+        require_memory_for_classes(len(y), K)
         first = 1 if K == 2 else 0
         targets = (codes[:, None] == np.arange(first, K)) - 1.0 / K
         self._class_factors = np.ones(K)
         if self.class_weight is not None:
             self._class_factors = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=y
+                self.class_weight, classes=self.classes_, y=y[used]
             )
         return targets, weights * self._class_factors[codes]
 
     def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float:
-        wrong = winning_class(held) != winning_class(targets)
+        # The share of a row's copies that have another class than the winner; 0 or 1 without them.
+        wrong = 1.0 - self._as_shares(targets)[np.arange(len(held)), winning_class(held)]
         columns = len(self.classes_) / targets.shape[1]  # one of two equal ones may be left out
         squares = columns * np.square(held - targets).sum(axis=1)
         # The fewer rows, the less is known from errors alone.
         return float(np.average(wrong + _MARGIN / np.sqrt(len(held)) * squares, weights=weights))
 
-    def set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+    def set_held_out(
+        self, held: Matrix, copies: Copies, targets: Matrix, weights: NDArray[np.float64]
+    ) -> None:
         """Set the held-out shares of all training rows, and their accuracy."""
+        held = held[copies.place]
         hits = winning_class(held) == winning_class(targets)
         self.best_score_ = float(np.average(hits, weights=weights))
         self.held_out_ = self._as_shares(held)
@@ -181,6 +194,7 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         return np.asarray(np.log(self.predict_proba(X)))
 
 
+@own_names
 class KernelRidgeCV(RegressorMixin, BaseKernelRidge):
     r"""Kernel ridge regression whose gamma and alpha are chosen by leave-one-out.
 
@@ -255,12 +269,15 @@ class KernelRidgeCV(RegressorMixin, BaseKernelRidge):
         errors = _with_own_mean(held, targets, weights) - targets[:, 0]
         return float(np.average(np.square(errors), weights=weights))
 
-    def set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
+    def set_held_out(
+        self, held: Matrix, copies: Copies, targets: Matrix, weights: NDArray[np.float64]
+    ) -> None:
         """Set the held-out predictions of all training rows, and their R^2."""
+        found = _with_own_mean(held, *copies.pooled(targets, weights))[copies.place]
         spread = float(np.average(np.square(targets[:, 0]), weights=weights))
-        loss = self._loss(held, targets, weights)
+        loss = float(np.average(np.square(found - targets[:, 0]), weights=weights))
         self.best_score_ = 1.0 - loss / spread if spread else float("nan")
-        self.held_out_ = self._decoded(_with_own_mean(held, targets, weights))
+        self.held_out_ = self._decoded(found)
 
     def _decoded(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.origin_ + self.spread_ * scores

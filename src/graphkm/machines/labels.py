@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._parameters import unmasked
+
 DEFAULT_MARKER = -1
 
 
 def as_label_array(y: Any) -> NDArray[Any]:
     """Return y as a one-dimensional array that keeps None, NaN and NA as they are.
+
+    Masked labels are missing.
 
     Examples
     --------
@@ -24,6 +28,7 @@ def as_label_array(y: Any) -> NDArray[Any]:
     """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    y = unmasked(y)
     if not isinstance(y, np.ndarray):
         # np.asarray(["a", nan]) would turn the NaN into the string "nan".
         y = np.asarray(y.to_list() if hasattr(y, "to_list") else y, dtype=object)
@@ -134,7 +139,9 @@ def _is_missing(value: Any) -> bool:
     # Comparing pandas.NA gives neither True nor False, so its type is looked at.
     if isinstance(value, str):
         return value == ""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    if value is None or value is np.ma.masked:
+        return True
+    return type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _mixes_text(y: NDArray[Any]) -> bool:

@@ -13,9 +13,11 @@ from ..kernels import Kernel
 from ..smoothness import IteratedLaplacian
 from .laplacian_base import BaseLaplacian
 from .laplacian_losses import SquaredError
+from .namespaces import own_names
 from .targets import KernelRegressor, spread_of
 
 
+@own_names
 class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     r"""Kernel ridge regression with a graph's Laplacian as a second penalty (LapRLS).
 
@@ -117,9 +119,10 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         X : array, frame or CSR matrix of shape (n_samples, n_features)
             All rows; kernel values between them for kernel="precomputed".
         y : array-like of shape (n_samples,)
-            Targets; NaN, None or NA where unknown.
+            Targets; NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of the squared errors; those of rows without a target have no effect.
+            Factors of the squared errors; those of rows without a target have no effect. A target
+            of weight 0 counts for nothing, and `transduction_` does not give it back.
         affinity : sparse matrix of shape (n_samples, n_samples), optional
             Edge weights for graph="precomputed".
 
@@ -130,10 +133,8 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         self._check_parameters()
         check_flag("transduce", self.transduce)
         X = self._validate_rows(X, reset=True)
-        labeled, known = self._known_targets(y)
-        self._check_labels(X, labeled)
-        weights = self._validate_weights(sample_weight, X, labeled)
-        centred = bool(self.fit_intercept) and bool(weights.any())
+        labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)
+        centred = bool(self.fit_intercept)
         self.origin_ = float(np.average(known, weights=weights)) if centred else 0.0
         self.spread_ = spread_of(known - self.origin_, weights)
         self._fit(X, labeled, self._coded(known), weights, SquaredError(), affinity)

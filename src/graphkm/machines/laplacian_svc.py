@@ -20,10 +20,12 @@ from .labels import as_label_array
 from .laplacian_base import BaseLaplacian
 from .laplacian_cg import Check
 from .laplacian_losses import SquaredHinge
+from .namespaces import own_names
 
 _LOSSES: dict[str, Loss] = {"squared_hinge": SquaredHinge(), "hinge": Hinge()}
 
 
+@own_names
 class LaplacianSVC(KernelClassifier, BaseLaplacian):
     r"""Support vector machine with a graph's Laplacian as a second penalty (LapSVM).
 
@@ -96,7 +98,7 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
     transduce : bool, default=True
         Whether `transduction_` is kept. It is computed when it is first asked for, or when the
         model is copied or saved. Until then the model holds a copy of the rows, or the rows
-        themselves if they take more than 16 MiB.
+        themselves if they take more than 16 MiB. If these change before, it is lost.
 
     Attributes
     ----------
@@ -196,9 +198,10 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         X : array, frame or CSR matrix of shape (n_samples, n_features)
             All rows; kernel values between them for kernel="precomputed".
         y : array-like of shape (n_samples,)
-            Labels; `unlabeled`, NaN, None or NA where unknown.
+            Labels; `unlabeled`, NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of the losses; those of unlabelled rows have no effect.
+            Factors of the losses; those of unlabelled rows have no effect. A label of weight 0
+            counts for nothing, and `transduction_` does not give it back.
         affinity : sparse matrix of shape (n_samples, n_samples), optional
             Edge weights for graph="precomputed".
         validation : tuple (X, y), optional

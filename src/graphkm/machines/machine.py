@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._parameters import count_threads
+from .._parameters import count_threads, refuse_masked
 from ..expansion import KernelExpansion, default_threads
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
-from .checks import canonical_csr, check_range, largest_kernel_value
+from .checks import (
+    canonical_csr,
+    check_range,
+    check_scale,
+    checked_weights,
+    largest_kernel_value,
+)
 from .namespaces import AnyNamespace
 from .remembering import Remembering
 
@@ -52,6 +58,7 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
             return kernel
         if kernel.native_code is not None:
             check_range(X, dtype)
+            check_scale(X, dtype)
         return kernel.with_gamma(resolve_gamma(self.gamma, X))  # type: ignore[arg-type]
 
     def n_threads(self) -> int:
@@ -98,18 +105,26 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
     # ------------------------------------------------------------------ input
 
     def _validate_rows(self, X: Any, *, reset: bool) -> Any:
+        refuse_masked("X", X)
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
         return canonical_csr(X) if issparse(X) else X
 
-    def _validate_weights(
+    def _counted(
         self, sample_weight: Any, X: Any, labeled: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
-        """Return the weights of the labelled rows; those of the others have no meaning."""
-        return np.asarray(
-            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        )[labeled]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return which labelled rows have a weight above 0, and these weights.
 
-    def _check_labels(self, X: Any, labeled: NDArray[np.bool_]) -> None:
+        A label of weight 0 counts for nothing, and is not given back. The weights of unlabelled
+        rows have no meaning.
+        """
+        weights = checked_weights(sample_weight, X)
+        counted = labeled & (weights > 0)
+        return counted, weights[counted]
+
+    def _labels_that_count(
+        self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return what `_counted` does; an error if it is nothing."""
         check_consistent_length(X, labeled)
         if not labeled.any():
             raise ValueError(
@@ -117,6 +132,10 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
                 f"marker unlabeled={self.unlabeled!r}. Label some rows of every class, or name "
                 "the right marker."
             )
+        counted, weights = self._counted(sample_weight, X, labeled)
+        if not counted.any():
+            raise ValueError("sample_weight is 0 for every labelled row; one must be positive.")
+        return counted, weights
 
     # ------------------------------------------------------------------ scores
 
@@ -130,7 +149,7 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
             check_range(rows, self.expansion_.dtype)
         return self.expansion_.scores(rows)
 
-    def _training_scores(self, X: Any) -> NDArray[np.float64]:
+    def training_scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the training rows."""
         blocks = range(0, X.shape[0], _BLOCK)
         return np.concatenate([self._scores_at(X[first : first + _BLOCK]) for first in blocks])
@@ -139,6 +158,7 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
     ) -> NDArray[Any] | None:
         """Return the weights of the labelled rows in a score; None gives all the same weight."""
+        refuse_masked("sample_weight", sample_weight)
         check_consistent_length(X, labeled, sample_weight)
         if not labeled.any():
             raise ValueError("None of the rows to score is labelled; pass some with a label.")
@@ -146,13 +166,13 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
 
     # ------------------------------------------------------------------ labels of training rows
 
-    def _transduce_all(self, X: Any, find: Callable[[Any], NDArray[Any]]) -> None:
-        """Keep what `find` says of the training rows, now or when it is asked for."""
+    def _transduce_all(self, X: Any, find: Callable[[Any, Any], NDArray[Any]]) -> None:
+        """Keep what `find` says of a model and its training rows, now or when it is asked for."""
         self.set_transduced(None)
         if not self.transduce:
             return
         if self._scores_are_known():
-            self.set_transduced(find(X))
+            self.set_transduced(find(self, X))
         else:
             self.transduce_later(X, find)
 
@@ -166,8 +186,9 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
         if found is None:
             raise AttributeError(
                 "transduction_ is not known: it is set by fit with transduce=True, not by "
-                "partial_fit, and model files of earlier versions do not hold it. Call predict "
-                "on the training rows instead."
+                "partial_fit; model files of earlier versions do not hold it, nor do copies of a "
+                "model whose X was large and has changed. Call predict on the training rows "
+                "instead."
             )
         return found
 

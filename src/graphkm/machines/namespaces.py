@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import wraps
+from functools import update_wrapper, wraps
+from inspect import getattr_static
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from ..backends import config_context
+
+Kind = TypeVar("Kind")
 
 _METHODS = (
     "fit",
@@ -38,6 +41,35 @@ class AnyNamespace:
         for name in _METHODS:
             if name in vars(cls):
                 setattr(cls, name, _wrapped(vars(cls)[name]))
+
+
+def own_names(cls: type[Kind]) -> type[Kind]:
+    """Let inherited methods bear the name of a public class, which errors about arguments quote.
+
+    Examples
+    --------
+    >>> class Base:
+    ...     def fit(self, X):
+    ...         return self
+    >>> @own_names
+    ... class Public(Base):
+    ...     pass
+    >>> Public.fit.__qualname__
+    'Public.fit'
+    """
+    for name in ("__init__", *_METHODS):
+        method = getattr_static(cls, name, None)
+        inside = getattr(method, "fn", method)  # of a method that is there under a condition
+        if name in vars(cls) or not isinstance(inside, FunctionType):
+            continue
+        copied = FunctionType(
+            inside.__code__, inside.__globals__, name, inside.__defaults__, inside.__closure__
+        )
+        copied.__kwdefaults__ = inside.__kwdefaults__
+        update_wrapper(copied, inside)
+        copied.__qualname__ = f"{cls.__qualname__}.{name}"
+        setattr(cls, name, copied if inside is method else available_if(method.check)(copied))
+    return cls
 
 
 class Home(NamedTuple):

@@ -11,19 +11,26 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
-from .._parameters import check_count, check_number
+from .._parameters import check_count, check_number, refuse_masked
 from .._threads import blas_threads_for
 from ..expansion import KernelExpansion
+from ..graphs.distinct import Copies, distinct_rows
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
-from .checks import canonical_csr, check_range, largest_kernel_value
+from .checks import (
+    canonical_csr,
+    check_range,
+    check_scale,
+    checked_weights,
+    largest_kernel_value,
+)
 from .machine import KernelMachine
 from .ridge_search import SEARCHED, Choice, choose, fit_all, fit_sums
 from .ridge_solvers import LandmarkBasis, LandmarkFit, LandmarkSums, Matrix, RidgeProblem
 
 _GAMMAS = (1.0, 3.0)  # times the gamma "spread"
-_ALPHAS = 10.0 ** np.arange(-3.0, 1.25, 0.5)  # times the mean k(x, x)
+_ALPHAS = 10.0 ** np.arange(-3.0, 1.25, 0.5)  # times the mean k(x, x) and the mean weight
 _ALL = 8000  # rows up to which all of them are landmarks
 _LANDMARKS = 2000  # if there are more rows
 _VISIBLE = 1e-4  # change of a score that rounding must not reach
@@ -47,8 +54,20 @@ class BaseKernelRidge(KernelMachine):
     def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float: ...
 
     @abstractmethod
-    def set_held_out(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> None:
-        """Set the held-out scores of all training rows, and their score."""
+    def set_held_out(
+        self, held: Matrix, copies: Copies, targets: Matrix, weights: NDArray[np.float64]
+    ) -> None:
+        """Set the held-out scores of all training rows, and their score.
+
+        Parameters
+        ----------
+        held : ndarray of shape (n_sets, n_outputs)
+            What a fit without a set of equal rows says of them, for every set.
+        copies : Copies
+            The sets.
+        targets, weights
+            Of all rows, as `encode` returned them.
+        """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose gamma and alpha, and learn f.
@@ -60,13 +79,16 @@ class BaseKernelRidge(KernelMachine):
         y : array-like of shape (n_samples,)
             Their labels or targets; none may be missing.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of the squared errors. A row of weight 0 has no effect.
+            Factors of the squared errors. A row of weight 0 counts for nothing: neither its label
+            nor its class.
 
         Returns
         -------
         self
         """
         kernel = self._checked_kernel()
+        for name, values in (("X", X), ("y", y)):
+            refuse_masked(name, values)
         X, y = validate_data(
             self,
             X,
@@ -78,13 +100,15 @@ class BaseKernelRidge(KernelMachine):
         X = canonical_csr(X) if issparse(X) else X
         if kernel.native_code is not None:
             check_range(X, np.dtype(np.float64))
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        targets, weights = self.encode(y, weights)
-        used = np.flatnonzero(weights)
-        if len(used) == 0:
+            check_scale(X, np.dtype(np.float64))
+        weights = checked_weights(sample_weight, X)
+        if weights.any():
+            targets, weights = self.encode(y, weights)
+        n_used = int(np.count_nonzero(weights))
+        if n_used == 0:
             raise ValueError("By sample_weight and class_weight, no row has a positive weight.")
-        with blas_threads_for(len(used), self.count_landmarks(len(used))):
-            self._learn(kernel, X, targets, weights, used)
+        with blas_threads_for(n_used, self.count_landmarks(n_used)):
+            self._learn(kernel, X, targets, weights)
         return self
 
     def _checked_kernel(self) -> Kernel:
@@ -107,33 +131,34 @@ class BaseKernelRidge(KernelMachine):
             )
         return kernel
 
-    def _learn(
-        self,
-        kernel: Kernel,
-        X: Any,
-        targets: Matrix,
-        weights: NDArray[np.float64],
-        used: NDArray[np.int64],
-    ) -> None:
-        rows = X if len(used) == X.shape[0] else X[used]
-        problem = RidgeProblem(kernel, rows, targets[used], weights[used], self.n_threads())
-        order, m = self.drawn(len(used)), self.count_landmarks(len(used))
+    def _learn(self, kernel: Kernel, X: Any, targets: Matrix, weights: NDArray[np.float64]) -> None:
+        """Fit f to sets of equal rows, each as one row, and hold them out one by one.
+
+        A row with the mean target of its copies and the sum of their weights gives the same f.
+        """
+        copies = distinct_rows(X)
+        means, sums = copies.pooled(targets, weights)
+        used = np.flatnonzero(sums)
+        numbers, n = copies.first[used], len(used)
+        rows = X if n == X.shape[0] else X[numbers]
+        problem = RidgeProblem(kernel, rows, means[used], sums[used], self.n_threads())
+        order, m = self.drawn(n), self.count_landmarks(n)
         best = self._choose(problem, order, m)
-        if m == len(used):
+        if m == n:
             full = fit_all(best, self._loss)
-            self._set_f(best, X[used], used, full.coefficients, full.alpha, full.dtype)
+            self._set_f(best, rows, numbers, full.coefficients, full.alpha, full.dtype)
             own = full.held_out
         else:
-            basis = self._basis(best, order[:m], len(used))
-            sums = basis.sums(rows, problem.targets, problem.weights)
-            fit = self.fit_sums(best, basis, sums, used[np.sort(order[:m])])
+            basis = self._basis(best, order[:m], n)
+            added = basis.sums(rows, problem.targets, problem.weights)
+            fit = self.fit_sums(best, basis, added, numbers[np.sort(order[:m])])
             own = basis.held_out(fit, rows, problem.targets, problem.weights)
-        held = np.zeros_like(targets)
+        held = np.zeros_like(means)
         held[used] = own
-        unused = np.flatnonzero(weights == 0)
+        unused = np.flatnonzero(sums == 0)
         if len(unused):
-            held[unused, : self._n_outputs] = self.expansion_.scores(X[unused])
-        self.set_held_out(held, targets, weights)
+            held[unused, : self._n_outputs] = self.expansion_.scores(X[copies.first[unused]])
+        self.set_held_out(held, copies, targets, weights)
 
     def _choose(self, problem: RidgeProblem, order: NDArray[np.int64], m: int) -> Choice:
         gammas, extend = self._gammas(problem), self.gammas is None
@@ -172,13 +197,13 @@ class BaseKernelRidge(KernelMachine):
         Parameters
         ----------
         X : array, frame or CSR matrix
-            The first rows of ``drawn``, as many as ``n_chosen_on`` says.
+            The first of the different rows by ``drawn``, as many as ``n_chosen_on`` says.
         targets, weights
-            What ``encode`` said of them.
+            What ``encode`` said of them, pooled over their copies.
         order : ndarray of int
             The rows of X in the order in which they were drawn.
         n : int
-            Rows of all parts, more than the landmarks.
+            Different rows of all parts.
         """
         kernel, X = self._checked_kernel(), self._validate_rows(X, reset=True)
         problem = RidgeProblem(kernel, X, targets, weights, self.n_threads())
@@ -211,10 +236,11 @@ class BaseKernelRidge(KernelMachine):
         """Return the alphas to try with the kernel of `problem`, in rising order."""
         if self.alphas is not None:
             return np.unique(np.asarray(self.alphas, dtype=np.float64))
+        alphas = _ALPHAS * float(problem.weights.mean())
         if problem.kernel.stationary and problem.kernel.bounded is not None:
-            return _ALPHAS * problem.kernel.bounded
+            return alphas * problem.kernel.bounded
         mean = float(problem.kernel.diagonal(problem.X).mean())
-        return _ALPHAS * (mean if mean > 0 else 1.0)
+        return alphas * (mean if mean > 0 else 1.0)
 
     def count_landmarks(self, n: int) -> int:
         """Return how many of n rows are landmarks."""

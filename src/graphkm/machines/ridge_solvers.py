@@ -18,7 +18,7 @@ from .._memory import require_memory
 from ..backends import Backend, active
 from ..expansion import KernelExpansion
 from ..kernels import Kernel
-from .checks import largest_kernel_value, rounding_of_exponents
+from .checks import largest_kernel_value, rounding_of_exponents, smallest_scale
 
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -256,7 +256,8 @@ class LandmarkBasis:
 def _fits_single(X: Any) -> bool:
     """Return whether sums of squares of the features stay in range in single precision."""
     largest = max(abs(float(X.max())), abs(float(X.min())))
-    return largest < np.sqrt(float(np.finfo(np.float32).max) / (4 * X.shape[1]))
+    most = np.sqrt(float(np.finfo(np.float32).max) / (4 * X.shape[1]))
+    return bool(smallest_scale(np.float32) <= largest < most)
 
 
 def _landmark_factor(gram: Any, dtype: np.dtype[Any]) -> Any:

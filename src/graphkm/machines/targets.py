@@ -56,8 +56,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     def _transduce(self, X: Any, labeled: NDArray[np.bool_], known: NDArray[np.float64]) -> None:
         """Keep the targets of the training rows; given ones stay."""
 
-        def find(rows: Any) -> NDArray[np.float64]:
-            found = self._decoded(self._training_scores(rows)[:, 0])
+        def find(model: Any, rows: Any) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = model._decoded(model.training_scores(rows)[:, 0])
             found[labeled] = known
             return found
 
@@ -81,7 +81,16 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         """Return which rows have targets, these as given, and their weights."""
         labeled, known = self._known_targets(y)
         check_consistent_length(X, labeled)
-        return labeled, known, self._validate_weights(sample_weight, X, labeled)
+        counted, weights = self._counted(sample_weight, X, labeled)
+        return counted, known[counted[labeled]], weights
+
+    def _known_rows_of_fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+        """Return what `_known_rows` does; an error if no row has a target that counts."""
+        labeled, known = self._known_targets(y)
+        counted, weights = self._labels_that_count(X, labeled, sample_weight)
+        return counted, known[counted[labeled]], weights
 
     def _known_targets(self, y: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         return known_targets(y, self.unlabeled)

@@ -13,9 +13,12 @@ from ..kernels import Kernel
 from ..solvers.smo import DualSolver
 from .checks import check_kernel_reaches, largest_kernel_value, warn_of_rounding
 from .classes import CodedLabels, KernelClassifier
+from .labels import as_label_array, labeled_mask
+from .namespaces import own_names
 from .ramp import RampProblem, RampSolution, solve_ramp
 
 
+@own_names
 class TransductiveSVC(KernelClassifier):
     r"""Support vector machine whose margin avoids unlabelled rows as well.
 
@@ -79,7 +82,7 @@ class TransductiveSVC(KernelClassifier):
     transduce : bool, default=True
         Whether `transduction_` is kept. It is computed when it is first asked for, or when the
         model is copied or saved. Until then the model holds a copy of the rows, or the rows
-        themselves if they take more than 16 MiB.
+        themselves if they take more than 16 MiB. If these change before, it is lost.
 
     Attributes
     ----------
@@ -170,9 +173,10 @@ class TransductiveSVC(KernelClassifier):
         X : array, frame or CSR matrix of shape (n_samples, n_features)
             All rows; kernel values between them for kernel="precomputed".
         y : array-like of shape (n_samples,)
-            Labels; `unlabeled`, NaN, None or NA where unknown.
+            Labels; `unlabeled`, NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of C per row; those of unlabelled rows have no effect.
+            Factors of C per row; those of unlabelled rows have no effect. A label of weight 0
+            counts for nothing, and `transduction_` does not give it back.
 
         Returns
         -------
@@ -186,31 +190,37 @@ class TransductiveSVC(KernelClassifier):
                 "sample_weight (or class_weight) is 0 for every labelled row; at least one must "
                 "be positive."
             )
-        shares = self._validate_weights(sample_weight, X, coded.labeled)
+        _, shares = self._counted(sample_weight, X, coded.labeled)
         means = np.average(coded.targets, axis=0, weights=shares)
-        self._learn(X, coded, means)
+        # The margin avoids rows without a label. Those whose label counts for nothing have one.
+        idle = labeled_mask(as_label_array(y), self.unlabeled) & ~coded.labeled
+        self._learn(X, coded, means, idle)
         self.__dict__.pop("calibration_", None)
         if self.probability:
             self.calibration_ = self._calibrated_by_fits(
-                X, coded, lambda fold, part: fold._learn(X, part, means)
+                X, coded, lambda fold, part: fold._learn(X, part, means, idle)
             )
         self._transduce(X, coded.labeled, coded.known)
         return self
 
-    def _learn(self, X: Any, coded: CodedLabels, means: NDArray[np.float64]) -> None:
-        """Fit to labels that are checked and coded, with these mean targets."""
+    def _learn(
+        self, X: Any, coded: CodedLabels, means: NDArray[np.float64], idle: NDArray[np.bool_]
+    ) -> None:
+        """Fit to labels that are checked and coded, with these mean targets, without idle rows."""
         dtype = np.dtype(np.float64 if self.precision == "double" else np.float32)
         kernel = self._resolve_kernel(X, dtype)
         check_kernel_reaches(kernel, X)
         warn_of_rounding(kernel, X, dtype)
         largest_kernel_value(kernel, X, dtype)
-        problems = self._problems(coded, means)
+        problems = self._problems(coded, means, idle)
         self._set_solution(kernel, X, dtype, self._solve(kernel, X, dtype, problems))
 
-    def _problems(self, coded: CodedLabels, means: NDArray[np.float64]) -> list[RampProblem]:
+    def _problems(
+        self, coded: CodedLabels, means: NDArray[np.float64], idle: NDArray[np.bool_]
+    ) -> list[RampProblem]:
         """Return one problem per output."""
         labeled, C = np.flatnonzero(coded.labeled), np.zeros(len(coded.labeled))
-        unlabeled = np.flatnonzero(~coded.labeled)
+        unlabeled = np.flatnonzero(~(coded.labeled | idle))
         C[labeled] = self.C * coded.weights
         cost = self.C_unlabeled
         if isinstance(cost, str):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from .._parameters import unmasked
 from .._progress import progress_bar
 from ..machines.labels import labeled_mask
 
@@ -153,7 +154,7 @@ def prequential(
     chunks: list[tuple[float, ...]] = []
     with progress_bar(verbose > 0, unit="rows") as bar:
         for X, y, *_ in stream:
-            labels = np.asarray(y)
+            labels = np.asarray(unmasked(y))
             labeled = labeled_mask(labels, unlabeled)
             start = time.perf_counter()
             hits = _test(model, X, labels, labeled)

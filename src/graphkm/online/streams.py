@@ -11,6 +11,7 @@ from typing import Any
 from ..io.bad_rows import BadRows
 from ..io.columns import AllBesideLabel
 from ..io.csv import DELIMITERS
+from ..io.encodings import TextEncoding
 from ..io.files import STDIN, DataFileError, binary_file, format_by_name, source_name
 from ..io.libsvm import check_indices, libsvm_pieces
 from ..io.tables import OpenTable, open_table
@@ -33,6 +34,7 @@ def read_stream(
     zero_based: bool = False,
     header: bool | str = "auto",
     delimiter: str = ",",
+    encoding: str | None = None,
 ) -> FileStream:
     r"""Return the chunks of a file as a stream, which can start at any row.
 
@@ -57,7 +59,8 @@ def read_stream(
         Whether labels of tables are numbers (y holds floats, NaN where unknown) or text (y holds
         objects, None where unknown). "auto" looks at the first block of rows with labels.
     unlabeled : optional
-        The marker of unlabelled rows, besides ``?``, NaN and an empty field.
+        The marker of unlabelled rows, besides ``?``, NaN and, in tables, an empty field, NA, N/A,
+        null and None.
     on_bad_row : {"error", "skip"}
         Raise at a row that cannot be used (missing or infinite values, a wrong number of features,
         a field that is not a number), or leave such rows out. `bad_rows` then counts them, and a
@@ -72,7 +75,11 @@ def read_stream(
         Whether the first line of a CSV file holds the columns' names. "auto": it does if it has
         words where numbers should be, or if `label` is a name.
     delimiter : {",", ";", "\\t", " ", "|"}
-        The separator of CSV fields; a tab for files called .tsv.
+        The separator of CSV fields; a tab for files called .tsv. A first line like ``sep=;``, which
+        Excel writes, tells it too.
+    encoding : str, optional
+        The encoding of a text, such as "windows-1252". Default: the one that its first bytes mark,
+        else UTF-8, else Windows-1252, and then a warning says so.
 
     Returns
     -------
@@ -107,6 +114,7 @@ def read_stream(
         zero_based=zero_based,
         header=header,
         delimiter=delimiter,
+        encoding=encoding,
     )
 
 
@@ -141,6 +149,7 @@ class FileStream:
     zero_based: bool
     header: bool | str
     delimiter: str
+    encoding: str | None
     _reading: _Reading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -169,7 +178,8 @@ class FileStream:
 
     def __iter__(self) -> Iterator[Chunk]:
         self._rewind()
-        with open_table(self.source, self.format, on_bad_row=self.on_bad_row) as table:
+        handling = {"on_bad_row": self.on_bad_row, "encoding": self.encoding}
+        with open_table(self.source, self.format, **handling) as table:
             self._reading.bad_rows = table.bad_rows
             yield from cut_into_chunks(self._pieces(table), self.chunk_size, self.start)
 
@@ -216,6 +226,7 @@ def _check(stream: FileStream) -> None:
         value = getattr(stream, name)
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
+    TextEncoding(stream.encoding)  # raises if there is none of that name
     if stream.labels not in ("auto", "number", "text"):
         raise ValueError(f"labels={stream.labels!r} is none of 'auto', 'number', 'text'.")
     if stream.header not in (True, False, "auto"):

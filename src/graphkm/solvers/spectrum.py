@@ -90,8 +90,10 @@ class KernelSpectrum:
     def __init__(self, rows: Any, gamma: float, m: int, n_threads: int = 1) -> None:
         from sklearn.metrics.pairwise import rbf_kernel  # slow to import
 
-        # Sums round differently where columns lie side by side, as in frames.
-        self._points = np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
+        # In units of a power of two nothing is rounded, and the squares of small rows are no zeros.
+        largest = max(abs(float(rows.max())), abs(float(rows.min()))) or 1.0
+        self._size = float(2.0 ** np.floor(np.log2(largest)))
+        self._points, gamma = self._in_units(rows), gamma * self._size**2
         kernel = rbf_kernel(self._points, gamma=gamma)
         self._kernel, self._n_threads = SquaredExponential(gamma=gamma), n_threads
         self._scale = 1.0 / np.sqrt(kernel.sum(axis=1))
@@ -107,6 +109,11 @@ class KernelSpectrum:
         values = np.where(self._values > _TINY, self._values, np.inf)  # 0: hardly an eigenvector
         own = self._scale[:, None] * self.vectors / values
         sums.set(np.arange(n), np.hstack([own, np.ones((n, 1))]))
-        found = sums.scores(X)
+        found = sums.scores(self._in_units(X))
         degrees = np.maximum(found[:, -1:], 1e-300)  # a row far from all others has zeros
         return np.asarray(found[:, :-1] / np.sqrt(degrees))
+
+    def _in_units(self, rows: Any) -> Any:
+        # Sums round differently where columns lie side by side, as in frames.
+        rows = np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
+        return rows / self._size

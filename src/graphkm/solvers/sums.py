@@ -243,7 +243,12 @@ def _factor(matrix: Matrix) -> Matrix:
     diagonal = np.einsum("jj->j", matrix)
     raised = len(matrix) * np.finfo(np.float64).eps * float(diagonal.mean())
     failed = 1
-    while failed and np.isfinite(raised):
+    while failed:
+        if not np.isfinite(raised):
+            raise ValueError(
+                "The sums over the rows are too large for double precision; scale the rows, the "
+                "targets or the weights down."
+            )
         diagonal += raised
         factor, failed = dpotrf(matrix)
         raised *= 10.0

@@ -11,6 +11,7 @@ import numpy as np
 from .._memory import require_memory
 from .._parameters import check_count, check_number
 from .._parts import Combination, Sizes
+from ..graphs.distinct import distinct_rows
 from ..objective import Objective
 from .base import Progress, Resources, Solution, Solver
 from .landmark_features import LandmarkFeatures
@@ -138,6 +139,7 @@ class SumsState:
         tolerance = _PIVOT[np.dtype(resources.dtype).char]
         rows = random.permutation(rows)  # any of them may judge
         self._features = LandmarkFeatures(objective, rows, tolerance, resources.n_threads)
+        self._copies = distinct_rows(objective.X[objective.labeled])
         self._done = 0
         empty = no_rows(len(self._features), objective.n_outputs)
         self._all, self._half = empty, leading(empty, JUDGES)
@@ -158,7 +160,8 @@ class SumsState:
         rows = self._objective.labeled[block]
         targets, weights = self._objective.targets[block], self._objective.weights[block]
         K = self._features.kernels_at(rows)
-        judges = half_of(rows)
+        # Copies of a row judge together: the number of the first decides for all.
+        judges = half_of(self._objective.labeled[self._copies.first[self._copies.place[block]]])
         self._all = add_rows(self._all, K, targets, weights)
         self._half = add_rows(self._half, K[judges, :JUDGES], targets[judges], weights[judges])
         self._done += len(rows)
@@ -183,10 +186,14 @@ class SumsState:
         )
 
     def _refits(self, C: float, folds: Folds) -> Matrix:
-        """Return leave-one-out scores, which have a closed form, of all test rows."""
+        """Return leave-one-out scores, which have a closed form, of all test rows.
+
+        Copies of a row are left out with it, as one row.
+        """
         test, objective = np.concatenate([test for _, test in folds]), self._objective
         K = self._features.kernels_at(objective.labeled[test])
-        known = objective.targets[test], objective.weights[test]
+        pooled = self._copies.pooled(objective.targets, objective.weights)
+        known = (each[self._copies.place[test]] for each in pooled)
         return leave_one_out(self._all, self._features.gram, C, K, *known)
 
 

@@ -17,6 +17,7 @@ first chunk decides, such as the mean row, and so the rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, NamedTuple
@@ -24,7 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._threads import blas_threads_for
 from ..graphs.base import generators
+from ..graphs.distinct import distinct_rows
 from ..kernels import Kernel
 from .centres import no_rows as no_centres
 from .centres import stack
@@ -137,22 +140,30 @@ class SumsStream:
 
     def machine(self) -> Machine:
         """Return the solution for all rows so far."""
-        landmarks, sums, C = self._present()
-        if C is None:
-            none = np.empty(0, np.int64)
-            return Machine(none, landmarks.rows[none], np.empty((0, self.solver.n_outputs)), np.nan)
-        return Machine(landmarks.ids, landmarks.rows, solve(sums, landmarks.gram, C), C)
+        with self._threads():
+            landmarks, sums, C = self._present()
+            if C is not None:
+                a = solve(sums, landmarks.gram, C)
+                return Machine(landmarks.ids, landmarks.rows, a, C)
+        none = np.empty(0, np.int64)
+        return Machine(none, landmarks.rows[none], np.empty((0, self.solver.n_outputs)), np.nan)
 
     def held_out(self) -> StreamScores:
-        """Return what solutions without a row's own target say of the kept labelled rows."""
+        """Return what solutions without a row's own target say of the kept labelled rows.
+
+        Copies of a row that are kept are left out with it, as one row.
+        """
         known = self.kept.labeled
         targets, weights = self.kept.targets[known], self.kept.weights[known]
-        landmarks, sums, C = self._present()
-        if C is None:
-            return StreamScores(np.zeros_like(targets), targets, weights)
-        K = landmarks.values(self.kept.rows[known])
-        present = weights * self._faded(self.n_rows - 1 - self.kept_ids[known])
-        scores = leave_one_out(sums, landmarks.gram, C, K, targets, present)
+        with self._threads():
+            landmarks, sums, C = self._present()
+            if C is None:
+                return StreamScores(np.zeros_like(targets), targets, weights)
+            rows = self.kept.rows[known]
+            present = weights * self._faded(self.n_rows - 1 - self.kept_ids[known])
+            copies = distinct_rows(rows)
+            pooled = (each[copies.place] for each in copies.pooled(targets, present))
+            scores = leave_one_out(sums, landmarks.gram, C, landmarks.values(rows), *pooled)
         return StreamScores(scores, targets, weights)
 
     def _present(self) -> tuple[LandmarkSet, RowSums, float | None]:
@@ -337,9 +348,17 @@ class SumsStream:
     def _current_C(self) -> float | None:
         """Return the C of the last choice; None before the first one."""
         if self._judges is not None:
-            self._C = chosen_C(*self._judges, classes=self.solver.classes)
+            with self._threads():
+                self._C = chosen_C(*self._judges, classes=self.solver.classes)
             self._judges = None
         return self._C
+
+    def _threads(self) -> AbstractContextManager[None]:
+        """Let BLAS have as many threads whoever asks: their number changes the last bits.
+
+        C may magnify them, because errors differ little around the best one.
+        """
+        return blas_threads_for(self.solver.n_landmarks, self.solver.n_landmarks)
 
     def _with_block(
         self, sums: RowSums, half: RowSums, landmarks: LandmarkSet, block: Waiting, now: int

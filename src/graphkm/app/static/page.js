@@ -10,6 +10,7 @@ const quantity = (v, digits = 3) => v.toLocaleString("en", { maximumSignificantD
 let state = null;      // the server's
 let chosen = null;     // a row that was asked for; else the queue's first is shown
 let shown = null;      // the row on the page
+let seen = null;       // its answer, as it stands on the page
 let busy = false;      // an answer is on its way
 let drawn = {};        // versions of what was fetched
 const rows = new Map(); // rows that were fetched ahead
@@ -29,7 +30,10 @@ async function ask(path, body) {
   let answer;
   try { answer = await fetch(path, options); } catch { throw new Error("No connection: nothing was kept."); }
   const found = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(found.error || `The server refused this (${answer.status}).`);
+  if (!answer.ok) {
+    const message = found.error || `The server refused this (${answer.status}).`;
+    throw Object.assign(new Error(message), { status: answer.status });
+  }
   return found;
 }
 
@@ -37,23 +41,38 @@ async function work(path, body, after) {
   if (busy) return;
   busy = true;
   $("message").textContent = "";
-  try { after(await ask(path, body)); } catch (error) { $("message").textContent = error.message; }
+  try { after(await ask(path, body)); } catch (error) {
+    if (error.status === 409) await reread(body.row);
+    $("message").textContent = error.message;
+  }
   busy = false;
+}
+
+async function reread(row) { // another tab was faster: the row is shown as it is now
+  if (row !== undefined) { chosen = row; rows.delete(row); }
+  try { take(await ask("api/state")); } catch { /* the first message says enough */ }
 }
 
 // ------------------------------------------------------------------- answers
 
 function answer(kind, label) {
   if (shown === null) return;
-  work("api/answer", { row: shown, kind, label }, (next) => {
-    rows.delete(shown);
+  const row = shown;
+  work("api/answer", { row, kind, label, seen }, (next) => {
+    rows.delete(row);
     chosen = null;
+    if ($("new-label").value.trim() === label) $("new-label").value = "";
     take(next);
+    const kept = next.recent[0];
+    if (kind === "label" && !next.regression && kept.row === row && kept.label !== label) {
+      $("message").textContent = `Taken as ${kept.label}, which differs only in upper and lower case.`;
+    }
   });
 }
 
 function undo() {
-  if (state && state.canUndo) work("api/undo", {}, (next) => { chosen = null; rows.clear(); take(next); });
+  if (!state || !state.canUndo) return;
+  work("api/undo", { seen: state.recent[0] }, (next) => { chosen = null; rows.clear(); take(next); });
 }
 
 async function save() { // beside the answers, which need not wait for it
@@ -90,7 +109,6 @@ $("new").onsubmit = (event) => {
   const label = $("new-label").value.trim();
   if (!label) return;
   answer("label", label);
-  $("new-label").value = "";
   if (!state.regression) $("new-label").blur();
 };
 $("go").onsubmit = (event) => {
@@ -132,6 +150,7 @@ async function present() {
     const now = chosen !== null ? chosen : state.queue[0];
     if (now !== row) return;
     shown = row;
+    seen = found.answer;
     drawRow(found);
   } catch (error) { rows.delete(row); $("message").textContent = error.message; }
 }
@@ -160,6 +179,7 @@ function drawRow(found) {
   $("row-title").textContent = `Row ${found.row + 1}`;
   const words = [];
   if (found.label !== null) words.push(`label: ${found.label}`);
+  else if (found.answer !== null) words.push("not known");
   // Before an answer the model's opinion stays hidden: people tend to agree with it.
   if (found.said !== null && found.label !== null) words.push(`the model says ${found.said}`);
   $("row-said").textContent = words.join(" · ");
@@ -184,6 +204,7 @@ function take(next) {
   $("learning").textContent = state.learning === "…" ? "Preparing the graph of the rows …"
     : state.learning ? `Learning stopped: ${state.learning} Answers are still kept.`
       : state.current ? state.first : "Learning …";
+  $("behind").textContent = state.behind;
   $("undo").disabled = !state.canUndo;
   $("save").disabled = !state.canSave;
   if (learnt !== state.model) rows.forEach((_, row) => { if (row !== shown) rows.delete(row); });

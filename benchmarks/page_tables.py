@@ -1,0 +1,173 @@
+"""Fill the tables of the pages from benchmarks/results: no figure is pasted by hand.
+
+    make tables                       # or python benchmarks/page_tables.py
+
+A page has the place of a table between two comments, ``<!-- table: NAME -->`` and
+``<!-- end of table -->``, and `VIEWS` says what NAME is. `tests/test_tables.py` fails where a page
+and its file of results differ.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from _common import RESULTS, ROOT, stored, table
+from few_labels import tables as few_labels
+from fields import tables as fields
+from ratchet.judging import BETTER, Result, read
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+BLOCK = re.compile(r"(<!-- table: (?P<name>[^\n]+?) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+
+
+# ----------------------------------------------------------------- few labels
+
+
+def _cells(kind: str = "all") -> few_labels.pd.DataFrame:
+    """Return the cells of all sets, of those with clusters or manifolds, or of tables."""
+    frame = few_labels.frame_of(stored("few_labels"))
+    plain = frame["set"].isin(few_labels.WITHOUT_CLUSTERS)
+    return frame[{"all": plain | ~plain, "clusters": ~plain, "tables": plain}[kind]]
+
+
+def _few_labels_in_short() -> str:
+    titles = {
+        "GKMClassifierCV": "`GKMClassifierCV`",
+        "GKMClassifier": "`GKMClassifier`, untuned",
+        "LabelSpreading": "label spreading (scikit-learn)",
+        "SelfTraining": "self-training",
+        "SVC": "support vector machine, labelled rows only",
+    }
+    lines = []
+    for method, row in few_labels.ranks(_cells("clusters")).sort_values("rank").iterrows():
+        own = method == few_labels.BASELINE
+        gains = ["", ""] if own else [f"{row['gain']:+.1f}", f"{row['worst']:+.1f}"]
+        lines.append([titles.get(method, method), f"{row['rank']:.1f}", *gains])
+    return table(["method", "mean rank", "mean gain", "worst"], lines)
+
+
+# --------------------------------------------------------------------- fields
+
+
+def _fields_in_short() -> str:
+    lines = []
+    for line in stored("fields_main"):
+        if line["set"] in ("covtype-7", "mushrooms") or line["labels"] in ("100", "500"):
+            continue
+        svc, its = line["svc_test"], line["svc_cpu_seconds"]
+        lines.append(
+            [
+                fields.TITLES[line["set"]],
+                fields.count(line["rows"]),
+                f"{float(line['test']):.1f} %",
+                f"{float(line['cpu_seconds']):.0f}",
+                f"{float(svc):.1f} %" if svc else "",
+                its,
+            ]
+        )
+    return table(["set", "rows", "accuracy", "CPU s", "SVM", "its CPU s"], lines)
+
+
+# ---------------------------------------------------------------- calibration
+
+
+def _calibration() -> str:
+    found = {
+        (row["set"], row["labels"], row["model"]): (float(row["brier"]), float(row["error"]))
+        for row in stored("calibration")
+    }
+    models = list(dict.fromkeys(model for _, _, model in found))
+    cells = list(dict.fromkeys(key[:2] for key in found))
+    values = np.array([[found[*cell, model] for model in models] for cell in cells])
+    lines = [
+        [*names, *(f"{brier:.3f}, {error:.3f}" for brier, error in row)]
+        for names, row in zip([*cells, ("mean", "")], [*values, values.mean(axis=0)], strict=True)
+    ]
+    return table(["set", "labels", *models], lines)
+
+
+# ------------------------------------------------------------------- accuracy
+
+
+def _accuracy(metric: str) -> str:
+    """Return the means of our estimators and of the rivals, cell by cell."""
+    results = [each for each in read(RESULTS / "accuracy.csv") if each.metric == metric]
+    names = list(dict.fromkeys(each.estimator for each in sorted(results, key=lambda e: e.rival)))
+    cells: dict[str, dict[str, Result]] = {}
+    for each in results:
+        cells.setdefault(each.cell, {})[each.estimator] = each
+    lines = [_accuracy_line(cell, own, names) for cell, own in cells.items()]
+    means = [
+        f"{np.mean([own[name].mean for own in cells.values()]):.1f}"
+        if all(name in own for own in cells.values())
+        else ""
+        for name in names
+    ]
+    return table(["cell", *names], [*lines, ["mean", *means]])
+
+
+def _accuracy_line(cell: str, own: dict[str, Result], names: Iterable[str]) -> list[str]:
+    best = max(BETTER[each.metric] * each.mean for each in own.values())
+    line = [cell]
+    for name in names:
+        shown = f"{own[name].mean:.1f}" if name in own else ""
+        is_best = name in own and BETTER[own[name].metric] * own[name].mean >= best
+        line.append(f"**{shown}**" if is_best else shown)
+    return line
+
+
+VIEWS: dict[str, Callable[[], str]] = {
+    "few_labels accuracy": lambda: few_labels.spread(_cells(), "accuracy"),
+    "few_labels balanced accuracy": lambda: few_labels.spread(_cells(), "balanced_accuracy"),
+    "few_labels over all cells": lambda: few_labels.summary(_cells()),
+    "few_labels over clusters": lambda: few_labels.summary(_cells("clusters")),
+    "few_labels over tables": lambda: few_labels.summary(_cells("tables")),
+    "few_labels beside the SVC": lambda: few_labels.beside(
+        _cells(), ("GKMClassifierCV", "GKMClassifier")
+    ),
+    "few_labels CPU seconds": lambda: few_labels.medians(_cells(), "cpu_seconds"),
+    "few_labels in short": _few_labels_in_short,
+    "fields main": lambda: fields.main(stored("fields_main")),
+    "fields peers": lambda: fields.peers(stored("fields_peers")),
+    "fields gains, few rows": lambda: fields.gains(stored("fields_bases"), many=False),
+    "fields bases, few rows": lambda: fields.bases(stored("fields_bases"), many=False),
+    "fields gains, many rows": lambda: fields.gains(stored("fields_bases"), many=True),
+    "fields bases, many rows": lambda: fields.bases(stored("fields_bases"), many=True),
+    "fields growth": lambda: fields.growth(stored("fields_growth")),
+    "fields in short": _fields_in_short,
+    "calibration": _calibration,
+    "accuracy": partial(_accuracy, "accuracy"),
+    "accuracy R^2": partial(_accuracy, "R^2"),
+    "accuracy Brier": partial(_accuracy, "Brier"),
+}
+
+
+def filled(text: str) -> str:
+    """Return a page with its tables made anew."""
+
+    def block(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in VIEWS:
+            raise SystemExit(f"there is no table {name!r}; there are {', '.join(VIEWS)}")
+        return f"{match[1]}\n{VIEWS[name]()}\n\n{match[3]}"
+
+    return BLOCK.sub(block, text)
+
+
+def main(pages: Iterable[Path] = PAGES) -> int:
+    for page in pages:
+        text = page.read_text("utf-8")
+        if (new := filled(text)) != text:
+            page.write_text(new, "utf-8")
+            print(f"{page.relative_to(ROOT)}: new figures")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The accuracy ratchet: cells, estimators, the judge, planted defects; see ../accuracy.py."""

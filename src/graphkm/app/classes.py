@@ -1,0 +1,116 @@
+"""The classes of a labelling, and which of them a label means."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..io.kinds import NUMBER, label_word, number_text, values
+from ..io.preparing import overflowing_column
+
+_LONGEST = 200  # letters of a label
+
+
+class AnswerError(ValueError):
+    """An answer that cannot be kept; the message says why."""
+
+
+class Classes:
+    """The classes that are known, in the order of their coming.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The first ones.
+    fixed : bool
+        Whether no others are allowed.
+
+    Examples
+    --------
+    >>> known = Classes(["cat", "dog"])
+    >>> known.meant(" Cat "), known.meant("bird"), known.names
+    ('cat', 'bird', ['cat', 'dog'])
+    """
+
+    def __init__(self, names: Sequence[str] = (), *, fixed: bool = False) -> None:
+        self.names, self.fixed = list(names), fixed
+
+    def meant(self, label: str | None) -> str:
+        """Return the label that a person means.
+
+        Blanks around it do not count. A label that is a known class but for upper and lower case
+        is that class; where both spellings are known, each is itself.
+        """
+        text = _stripped(label)
+        if text in self.names:
+            return text
+        for name in self.names:
+            if _folded(name) == _folded(text):
+                return name
+        if label_word(text, None) is None:
+            raise AnswerError(f"{text!r} marks rows without a label; call the class otherwise.")
+        if len(text.splitlines()) > 1:
+            raise AnswerError("a label has one line.")
+        if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
+            raise AnswerError(f"{text!r} has characters that are no text; leave them out.")
+        if len(text) > _LONGEST:
+            raise AnswerError(f"a class name has {_LONGEST} letters at most.")
+        self._refuse(text)
+        return text
+
+    def admit(self, label: str) -> None:
+        """Have a class for a label that is kept, as it is written."""
+        if label not in self.names:
+            self._refuse(label)
+            self.names.append(label)
+
+    def doubts(self) -> list[str]:
+        """Return a note for classes that may be one.
+
+        Examples
+        --------
+        >>> Classes(["cat", "dog", "Cat"]).doubts()
+        ["The classes 'cat' and 'Cat' differ only in upper and lower case."]
+        """
+        first = {_folded(name): name for name in reversed(self.names)}
+        twins = [(first[_folded(name)], name) for name in self.names]
+        return [
+            f"The classes {one!r} and {other!r} differ only in upper and lower case."
+            for one, other in twins
+            if one != other
+        ]
+
+    def _refuse(self, text: str) -> None:
+        if self.fixed:
+            names = ", ".join(self.names)
+            raise AnswerError(f"{text!r} is not one of the classes {names}.")
+
+
+def quantity(label: str | None) -> str:
+    """Return the quantity that a person means, as files have it.
+
+    Examples
+    --------
+    >>> quantity(" 1.50 ")
+    '1.5'
+    """
+    text = _stripped(label)
+    found, wrong = values([text], NUMBER)
+    if wrong or np.isnan(found[0]):
+        raise AnswerError(wrong.get(0, f"{text!r} is not a number") + ".")
+    if overflowing_column(found[:, None], ()) is not None:
+        raise AnswerError(f"{text[:40]!r} is too large: its square overflows.")
+    return number_text(found[0])
+
+
+def _stripped(label: str | None) -> str:
+    text = "" if label is None else label.strip()
+    if not text:
+        raise AnswerError("a label cannot be empty.")
+    return text
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()

@@ -1,0 +1,285 @@
+"""Every kind of model that can be exported, held to onnxruntime and to svm-predict."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import dump_svmlight_file, make_moons
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from graphkm import (
+    Anchors,
+    GKMClassifier,
+    GKMClassifierCV,
+    GKMRegressor,
+    GKMRegressorCV,
+    GraphCorrectedClassifier,
+    GraphCorrectedRegressor,
+)
+from graphkm.exchange import to_libsvm, to_onnx
+from graphkm.machines import (
+    KernelRidgeClassifierCV,
+    KernelRidgeCV,
+    LaplacianRegressor,
+    LaplacianSVC,
+    TransductiveSVC,
+)
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+ROUNDING = 3e-4  # of the largest score: models themselves round kernel values to single precision
+
+
+def rows_of(n, seed=0):
+    """Return rows that single precision holds as they are, on a scale of their own."""
+    rng = np.random.default_rng(seed)
+    scales = np.array([1.0, 3.0, 0.2, 10.0, 0.5, 1.0])
+    return (rng.normal(size=(n, 6)) * scales + scales).astype(np.float32).astype(np.float64)
+
+
+def table(n, n_classes, shown, seed=0):
+    """Return rows without clusters, and classes that are noisy steps of a linear function."""
+    X, rng = rows_of(n, seed), np.random.default_rng(seed)
+    f = StandardScaler().fit_transform(X) @ [1.0, -1.0, 0.5, 1.0, 0.0, 0.0]
+    f += 0.7 * rng.normal(size=n)
+    steps = [0.6] if n_classes == 2 else [-1.0, 1.2]
+    y = np.array([3, 5, 8])[np.digitize(f, steps)]
+    return X, np.where(np.arange(n) < shown, y, -1), np.where(np.arange(n) < shown, f + 7, np.nan)
+
+
+def answers(proto, X):
+    onnx.checker.check_model(proto, full_check=True)
+    session = onnxruntime.InferenceSession(
+        proto.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"X": X.astype(np.float32)}), strict=True))
+
+
+def assert_same_classifier(model, X):
+    """Compare labels, scores and probabilities."""
+    found = answers(to_onnx(model), X)
+    f, labels = model.decision_function(X), model.predict(X)
+    atol = ROUNDING * np.abs(f).max()
+    np.testing.assert_allclose(found["scores"], f, atol=atol)
+    best = np.sort(np.column_stack([-f, f]) if f.ndim == 1 else f, axis=1)
+    clear = best[:, -1] - best[:, -2] > 2 * atol
+    assert clear.mean() > 0.8 and len(np.unique(labels)) == len(model.classes_)
+    np.testing.assert_array_equal(found["label"][clear], labels[clear])
+    if not hasattr(model, "predict_proba"):
+        assert "probabilities" not in found
+        return
+    P = model.predict_proba(X)  # of steeper curves than the scores
+    np.testing.assert_allclose(found["probabilities"][clear], P[clear], atol=4 * ROUNDING)
+
+
+@cache
+def chosen_without_field(kind, n_classes):
+    def fit(seed):
+        X, y, _ = table(400, n_classes, 200, seed)
+        return MAYBE[kind](seed).fit(X, y)
+
+    return without_field(fit)
+
+
+def without_field(fit):
+    """Return the first of some fits that has chosen no field."""
+    for seed in range(20):
+        model = fit(seed)
+        if getattr(model, "best_estimator_", model).field_ is None:
+            return model
+    raise AssertionError("every fit has chosen a field")
+
+
+CLASSIFIERS = {
+    "newton": GKMClassifier(solver="newton", random_state=0),
+    "intercept": GKMClassifier(solver="newton", fit_intercept=True, random_state=0),
+    "sgd": GKMClassifier(solver="sgd", random_state=0),
+    "sums": GKMClassifier(solver="sums", random_state=0),
+    "balanced": GKMClassifier(solver="newton", class_weight="balanced", random_state=0),
+    "linear": GKMClassifier(solver="newton", kernel="linear", random_state=0),
+    "poly": GKMClassifier(solver="newton", kernel="poly", random_state=0),
+    "search": GKMClassifierCV(GKMClassifier(solver="newton"), Cs=[1.0, 10.0], random_state=0),
+    "laplacian": LaplacianSVC(probability=True),
+    "transductive": TransductiveSVC(probability=True),
+}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_classifiers(kind, n_classes):
+    X, y, _ = table(300, n_classes, 120)
+    model = clone(CLASSIFIERS[kind])
+    if kind == "sums":
+        model.partial_fit(X, y)
+    else:
+        model.fit(X, y)
+    assert_same_classifier(model, X)
+    assert_same_classifier(model, rows_of(200, seed=1))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weights", [None, "balanced"])
+@pytest.mark.parametrize("n", [200, 1200])  # with 1,000 labels probabilities have curves
+def test_kernel_ridge(n_classes, weights, n):
+    X, y, _ = table(n, n_classes, n)
+    model = KernelRidgeClassifierCV(class_weight=weights, random_state=0).fit(X, y)
+    assert (model.calibration_.curves is not None) == (n == 1200)
+    assert_same_classifier(model, X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler((-1, 3)), MaxAbsScaler()])
+def test_pipelines_of_scalers(scaler, n_classes):
+    X, y, targets = table(300, n_classes, 120)
+    last = GKMClassifier(solver="sgd", random_state=0)
+    assert_same_classifier(make_pipeline(scaler, MaxAbsScaler(), last).fit(X, y), X)
+    model = make_pipeline(scaler, GKMRegressor(random_state=0)).fit(X, targets)
+    assert_same_regressor(model, X)
+
+
+# ---------------------------------------------------------------- models that may have a field
+
+
+MAYBE = {
+    "solver": lambda seed: GKMClassifier(solver="field", random_state=seed),
+    "balanced": lambda seed: GKMClassifier(
+        solver="field", class_weight="balanced", random_state=seed
+    ),
+    "anchors": lambda seed: GKMClassifier(graph=Anchors(n_anchors=50), random_state=seed),
+    "search": lambda seed: GKMClassifierCV(random_state=seed),
+    "corrected": lambda seed: GraphCorrectedClassifier(random_state=seed),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", MAYBE)
+def test_no_field_was_chosen(kind, n_classes):
+    assert_same_classifier(chosen_without_field(kind, n_classes), rows_of(400, seed=7))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("shown", [200, 1300])  # the second has curves
+def test_many_rows(n_classes, shown):
+    """Beyond 2,500 rows a model may have a field or not, and may stand behind a scaler."""
+
+    def fit(seed):
+        X, y, _ = table(2600, n_classes, shown, seed)
+        return GKMClassifier(random_state=seed).fit(StandardScaler().fit_transform(X), y)
+
+    model = without_field(fit)
+    rows = StandardScaler().fit_transform(rows_of(2600)).astype(np.float32).astype(np.float64)
+    assert_same_classifier(model, rows)
+    pipeline = make_pipeline(StandardScaler(), model)
+    pipeline.steps[0][1].fit(rows_of(2600))
+    assert_same_classifier(pipeline, rows_of(500, seed=3))
+
+
+def spirals(n):
+    X, truth = make_moons(n, noise=0.08, random_state=0)
+    return X, np.where(np.arange(n) < 60, truth, -1)
+
+
+FIELDS = {
+    "classifier": GKMClassifier(solver="field", random_state=0),
+    "search": GKMClassifierCV(random_state=0),
+    "rows": GKMClassifier(solver="row_newton", random_state=0),
+    "corrected": GraphCorrectedClassifier(random_state=0),
+}
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@pytest.mark.parametrize("program", ["ONNX", "LIBSVM"])
+def test_fields_are_refused(kind, program, tmp_path):
+    X, y = spirals(400)
+    model = clone(FIELDS[kind]).fit(X, y)
+    assert getattr(model, "best_estimator_", model).field_ is not None
+    path = tmp_path / "model"
+    for whole in (model, make_pipeline(StandardScaler(), clone(FIELDS[kind])).fit(X, y)):
+        with pytest.raises(ValueError, match=f"adds a field.*{program} has no form") as error:
+            if program == "ONNX":
+                to_onnx(whole, path)
+            else:
+                to_libsvm(whole, path, ranges=None if whole is model else tmp_path / "ranges")
+    assert list(tmp_path.iterdir()) == []
+    assert ("Write its estimator_" if kind == "corrected" else "--solver newton") in str(
+        error.value
+    )
+
+
+def test_what_the_error_offers_can_be_written():
+    X, y = spirals(400)
+    model = GKMClassifier(solver="field", random_state=0).fit(X, y)
+    X = X.astype(np.float32).astype(np.float64)
+    imitation = KernelRidgeClassifierCV(n_landmarks=200, random_state=0).fit(X, model.predict(X))
+    assert_same_classifier(imitation, X)
+    assert_same_classifier(GKMClassifier(solver="newton", random_state=0).fit(X, y), X)
+    corrected = GraphCorrectedClassifier(random_state=0).fit(X, y)
+    assert_same_classifier(corrected.estimator_, X)
+
+
+# ---------------------------------------------------------------- regressors
+
+
+REGRESSORS = {
+    "newton": GKMRegressor(solver="newton", random_state=0),
+    "sgd": GKMRegressor(solver="sgd", random_state=0),
+    "without intercept": GKMRegressor(fit_intercept=False, random_state=0),
+    "search": GKMRegressorCV(random_state=0),
+    "ridge": KernelRidgeCV(random_state=0),
+    "laplacian": LaplacianRegressor(),
+}
+
+
+def assert_same_regressor(model, X):
+    found = answers(to_onnx(model), X)
+    assert list(found) == ["prediction"]
+    wanted = model.predict(X)
+    np.testing.assert_allclose(found["prediction"], wanted, atol=ROUNDING * wanted.std())
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_regressors(kind):
+    X, _, targets = table(300, 2, 120)
+    known = np.isfinite(targets)
+    rows = (X[known], targets[known]) if kind == "ridge" else (X, targets)
+    assert_same_regressor(clone(REGRESSORS[kind]).fit(*rows), X)
+
+
+@pytest.mark.parametrize("kind", [GKMRegressor, GraphCorrectedRegressor])
+def test_regressors_that_may_have_a_field(kind):
+    def fit(seed):
+        X, _, targets = table(400, 2, 200, seed)
+        return kind(graph=Anchors(n_anchors=50), random_state=seed).fit(X, targets)
+
+    assert_same_regressor(without_field(fit), rows_of(300, seed=1))
+
+
+# ---------------------------------------------------------------- svm-predict
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("svm-predict") is None, reason="LIBSVM is not installed")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", MAYBE)
+def test_svm_predict_gives_our_labels(kind, n_classes, tmp_path):
+    model, X = chosen_without_field(kind, n_classes), rows_of(400, seed=7)
+    f = model.decision_function(X)
+    best = np.sort(np.column_stack([-f, f]) if f.ndim == 1 else f, axis=1)
+    clear = best[:, -1] - best[:, -2] > 1e-5 * np.abs(f).max()
+    to_libsvm(model, tmp_path / "model")
+    dump_svmlight_file(X, np.zeros(len(X)), str(tmp_path / "rows"), zero_based=False)
+    command = ["svm-predict", "-q", "rows", "model", "out"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    theirs = np.loadtxt(tmp_path / "out")
+    assert clear.mean() > 0.95
+    np.testing.assert_array_equal(theirs[clear], model.predict(X)[clear])
