@@ -18,8 +18,8 @@ from graphkm.gkm.criterion import (
     leave_one_out,
     split_in_halves,
 )
-from graphkm.gkm.folds import most_folds
 from graphkm.graphs.distinct import Copies, distinct_rows
+from graphkm.judge.folds import most_folds
 from graphkm.machines import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.machines.calibration_folds import calibration_folds
 from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold

@@ -32,8 +32,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from graphkm import GraphCorrectedClassifier, GraphCorrectedRegressor
-from graphkm.gkm.held_out import CHOSEN, class_shares, hold_out_classes, hold_out_values
 from graphkm.graphs import KNN, Anchors
+from graphkm.judge.held_out import CHOSEN, class_shares, hold_out_classes, hold_out_values
 from graphkm.machines.checks import GraphWarning
 from graphkm.model_selection import LabeledStratifiedKFold
 
@@ -102,7 +102,7 @@ class TestHeldOut:
 
     def test_a_forest_has_its_bag_if_every_row_was_left_out(self, monkeypatch):
         X, _, y = rings(60)
-        monkeypatch.setattr("graphkm.gkm.held_out.BAG", len(y))
+        monkeypatch.setattr("graphkm.judge.held_out.BAG", len(y))
         folds = list(StratifiedKFold(3).split(X, y))
         many, few = (RandomForestClassifier(n, random_state=0) for n in (60, 3))
         held = hold_out_classes(many, X, y, None, folds, np.unique(y))
@@ -123,7 +123,7 @@ class TestHeldOut:
 
     def test_the_bag_of_a_regressor(self, monkeypatch):
         X, _, y = wave(60)
-        monkeypatch.setattr("graphkm.gkm.held_out.BAG", len(y))
+        monkeypatch.setattr("graphkm.judge.held_out.BAG", len(y))
         folds = list(KFold(3).split(X))
         how = [
             hold_out_values(RandomForestRegressor(n, random_state=0), X, y, None, folds).how

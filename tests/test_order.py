@@ -10,8 +10,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from graphkm import GraphCorrectedClassifier
 from graphkm._order import rows_in_order
-from graphkm.gkm.folds import most_folds
 from graphkm.graphs.distinct import copies_in_order
+from graphkm.judge.folds import most_folds
 
 X = np.random.default_rng(0).normal(size=(50, 4))
 

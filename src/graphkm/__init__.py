@@ -12,6 +12,9 @@ solvers                                  stochastic gradient descent in exact bl
 machines                                 what kernel machines share; the compared methods
 model_selection                          folds of partly labelled data
 gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
+judge                                    folds, held-out values, the weights of a mixture
+members                                  ways to learn: models, clusters, fields
+semi                                     `SemiSupervisedClassifier`, `SemiSupervisedRegressor`
 active                                   which rows to label next
 online                                   streams of chunks, progressive evaluation, checkpoints
 exchange                                 models as files, for others and from others
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     )
     from .graphs import KNN, Affinity, Anchors, Bipartite, Epsilon, Full
     from .machines import KernelRidgeClassifierCV, KernelRidgeCV
+    from .semi import SemiSupervisedClassifier, SemiSupervisedRegressor
     from .smoothness import IteratedLaplacian, Power
     from .solvers import SGD, Newton, RowNewton, Sums
 
@@ -59,6 +63,8 @@ __all__ = [
     "Newton",
     "Power",
     "RowNewton",
+    "SemiSupervisedClassifier",
+    "SemiSupervisedRegressor",
     "Sums",
     "__version__",
     "config_context",
@@ -76,6 +82,7 @@ _HOMES = {
     ),
     "graphs": ("KNN", "Affinity", "Anchors", "Bipartite", "Epsilon", "Full"),
     "machines": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
+    "semi": ("SemiSupervisedClassifier", "SemiSupervisedRegressor"),
     "smoothness": ("IteratedLaplacian", "Power"),
     "solvers": ("SGD", "Newton", "RowNewton", "Sums"),
 }

@@ -27,8 +27,8 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from ._parameters import check_count, refuse_masked
-from .gkm.held_out import take_rows
 from .graphs import KNN, Anchors
+from .judge.held_out import take_rows
 from .machines.checks import canonical_csr
 from .machines.labels import as_label_array, labeled_mask
 

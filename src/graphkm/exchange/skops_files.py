@@ -20,8 +20,9 @@ from typing import Any
 
 from scipy.sparse import csr_array, csr_matrix
 
-from ..gkm import held_out, scaling
+from ..gkm import scaling
 from ..graphs import KNN, AnchorNodes, Anchors, NeighbourIndex, RowNodes
+from ..judge import held_out
 from ..machines import calibration
 from ..solvers import field
 from .container import ModelFileError, write_parts

@@ -18,10 +18,10 @@ from scipy.optimize import nnls
 from .._progress import progress_bar
 from .._threads import blas_threads_for
 from ..graphs.distinct import Copies, row_marks
+from ..judge.folds import Folds
 from ..solvers.field import Field
 from .clusters import FITS, LARGEST, ClusterFits, cluster_features
 from .correction import Candidate, Judged, Known, Loss
-from .folds import Folds
 
 Columns = NDArray[np.float64]
 Shares = NDArray[np.float64]

@@ -17,9 +17,12 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ..graphs import NodesPart
+from ..judge.folds import Folds, Splitter
+from ..judge.held_out import check_classifier, class_shares, hold_out_classes, hold_out_values
 from ..machines.calibration import Calibration
 from ..machines.checks import require_memory_for_classes
 from ..machines.classes import winning_class
+from ..machines.given_rows import require_labels, rows_as_numbers, weights_to_score
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import (
     as_label_array,
@@ -31,12 +34,10 @@ from ..machines.labels import (
 from ..machines.namespaces import own_names
 from ..machines.ridge_base import BaseKernelRidge
 from ..machines.targets import known_targets
-from .corrected_base import Corrected, require_labels, weights_to_score
+from .corrected_base import Corrected
 from .correction import Loss, Losses
 from .criterion import FEWEST
 from .fixed import FixedClassifier, FixedRegressor
-from .folds import Folds, Splitter
-from .held_out import check_classifier, class_shares, hold_out_classes, hold_out_values
 from .scaling import Scaling, class_scores, differences, probabilities
 
 _SQUARES = 0.5  # weight of squared errors beside the errors themselves, where labels are few
@@ -284,7 +285,7 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         """Return the label of every row of X."""
         check_is_fitted(self, "estimator_")
         if self._scaling is None:
-            self._validate(X, reset=False)
+            rows_as_numbers(self, X, reset=False)
             return np.asarray(self.estimator_.predict(X))
         return np.asarray(self.classes_[winning_class(self._class_scores(X))])
 

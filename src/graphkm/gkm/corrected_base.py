@@ -13,23 +13,24 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from .._parameters import check_count, check_flag, check_number, count_threads, refuse_masked
+from .._parameters import check_count, check_flag, check_number, count_threads
 from .._warnings import quiet
 from ..expansion import default_threads
 from ..graphs import Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..graphs.distinct import Copies, copies_in_order
+from ..judge.folds import Folds, Splitter, make_folds, most_folds
+from ..judge.held_out import CHOSEN, FoldError, HeldOut, take_rows
 from ..machines.checks import (
     GraphWarning,
-    canonical_csr,
     check_range,
     check_scale,
     checked_weights,
 )
+from ..machines.given_rows import require_labels, rows_as_numbers
 from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
 from ..machines.params import Composed, Resolver
 from ..machines.remembering import Remembering
@@ -52,8 +53,6 @@ from .correction import (
     Loss,
 )
 from .criterion import FEWEST
-from .folds import Folds, Splitter, make_folds, most_folds
-from .held_out import CHOSEN, FoldError, HeldOut, take_rows
 from .scaling import Scaling
 from .scores import require_scores, score_answers
 
@@ -366,7 +365,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
         """Return all rows as numbers, which of them are labelled, and these labels and weights."""
-        rows = self._validate(X, reset=True)
+        rows = rows_as_numbers(self, X, reset=True)
         check_range(rows, np.dtype(np.float64))
         check_scale(rows, rows.dtype)
         weights = checked_weights(sample_weight, rows)
@@ -410,43 +409,6 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
             candidate, self.field_ = self._unjudged(correction, strengths, len(known))
         self.estimator_weight_ = candidate.estimator_weight
         self._held, self._prior = replace(held, values=held.values[:0]), prior
-
-    def _validate(self, X: Any, *, reset: bool) -> Any:
-        """Return X as numbers: what the graph sees."""
-        refuse_masked("X", X)
-        try:
-            rows = validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                ensure_all_finite="allow-nan",
-            )
-        except ValueError as error:
-            texts = _texts_among(X)
-            if not texts:
-                raise
-            raise ValueError(
-                f"{len(texts)} columns of X hold no numbers ({', '.join(texts[:5])}"
-                f"{', ...' * (len(texts) > 5)}), and the graph measures distances between rows. "
-                "Put what makes numbers of them before the whole model and not into its "
-                f"estimator: make_pipeline(preparation, {type(self).__name__}(...))."
-            ) from error
-        values = rows.data if issparse(rows) else rows
-        missing = np.isnan(values)
-        if missing.any():
-            holes = f"{int(missing.sum()):,} values of X are NaN"
-            if not issparse(rows):
-                columns = np.flatnonzero(missing.any(axis=0))
-                names = getattr(self, "feature_names_in_", np.arange(rows.shape[1]))[columns]
-                shown = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
-                holes += f", in {len(names)} of its columns ({shown})"
-            raise ValueError(
-                f"Input X contains NaN: {holes}. The graph measures distances between all rows; "
-                "impute missing values first, for example with sklearn.impute.SimpleImputer."
-            )
-        return canonical_csr(rows) if issparse(rows) else rows
 
     def _n_judged(self, known: NDArray[Any]) -> int:
         """Return how many labels can be held out."""
@@ -658,7 +620,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         blocks = as_blocks(X)
         if blocks is not None:
             return np.concatenate([self._outputs(block.rows) for block in blocks])
-        rows = self._validate(X, reset=False)
+        rows = rows_as_numbers(self, X, reset=False)
         given = _as_given(X, rows)
         weight = self.estimator_weight_
         outputs = np.full((rows.shape[0], 1), (1.0 - weight) * self._prior)
@@ -709,33 +671,3 @@ def _takes_sparse(estimator: Any) -> bool:
 def _as_given(X: Any, rows: Any) -> Any:
     """Return what the estimator sees: a frame as it is, since its columns have names."""
     return X if hasattr(X, "columns") else rows
-
-
-def _texts_among(X: Any) -> list[str]:
-    """Return the columns of a frame that hold no numbers."""
-    found = []
-    for name in getattr(X, "columns", ()):
-        try:
-            np.asarray(X[name]).astype(np.float64)
-        except (TypeError, ValueError):
-            found.append(str(name))
-    return found
-
-
-def require_labels(labeled: NDArray[np.int64], n: int, unlabeled: Any) -> None:
-    """Raise if no row is labelled."""
-    if len(labeled) == 0:
-        raise ValueError(
-            f"None of the {n} rows is labelled: y holds only missing values or the marker "
-            f"unlabeled={unlabeled!r}, or sample_weight is 0 wherever it holds others. Label "
-            "some rows of every class, or name the right marker."
-        )
-
-
-def weights_to_score(X: Any, labeled: NDArray[np.bool_], sample_weight: Any) -> NDArray[Any] | None:
-    """Return the weights of the labelled rows in a score; None gives all the same weight."""
-    refuse_masked("sample_weight", sample_weight)
-    check_consistent_length(X, labeled, sample_weight)
-    if not labeled.any():
-        raise ValueError("None of the rows to score is labelled; pass some with a label.")
-    return None if sample_weight is None else np.asarray(sample_weight)[labeled]

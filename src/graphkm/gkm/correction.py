@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from .._progress import progress_bar
 from ..graphs.nodes import NodeGraph
+from ..judge.folds import Folds
 from ..machines.classes import winning_class
 from ..solvers.field import Field, FieldData, FieldSystem, Strength
-from .folds import Folds
 
 Columns = NDArray[np.float64]
 

@@ -106,7 +106,7 @@ def hold_out_classes(
     try:
         for train, test in folds:
             part = _fitted_to_fold(estimator, X, y, weights, train)
-            scores[test] = _aligned(part, take_rows(X, test), classes)
+            scores[test] = class_scores_of(part, take_rows(X, test), classes)
     except FoldError:
         if own is None:
             raise
@@ -137,7 +137,7 @@ def hold_out_values(
 
 def class_shares(held: HeldOut, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     """Return the model's class shares at any rows, of shape (n, n_classes)."""
-    scores = _aligned(held.model, X, classes)
+    scores = class_scores_of(held.model, X, classes)
     return scores if held.heat is None else softmax(held.heat * scores, axis=1)
 
 
@@ -185,7 +185,7 @@ def _without_bag(estimator: Any, model: Any) -> bool:
 def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
     model = clone(estimator)
     # Few trees leave rows without a prediction of the bag. Folds then take its place.
-    bag = ("Some inputs do not have OOB scores", "invalid value encountered")
+    bag = ("Some inputs do not have OOB scores", "invalid value encountered", "R.2 score is not")
     # A fold may have few rows of each of many classes.
     with quiet(*bag, "The number of unique classes is greater than 50%"):
         return model.fit(X, y, **_weights_named(model, weights))
@@ -220,7 +220,7 @@ def _part(X: Any, y: NDArray[Any], weights: Any, rows: NDArray[np.int64]) -> tup
     return take_rows(X, rows), y[rows], None if weights is None else weights[rows]
 
 
-def _aligned(model: Any, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
+def class_scores_of(model: Any, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     """Return shares, probabilities or scores, with one column for each of all classes.
 
     A class that the model has not seen has probability 0, or the lowest score.

@@ -1,0 +1,176 @@
+r"""How much each member of a mixture counts, and what the mixture is worth.
+
+A mixture says
+
+.. math::
+
+    P(y \mid x) = \sum_m w_m \, p_m(y \mid x) .
+
+The weights are those under which the held-out labels are most likely, with a Dirichlet prior. They
+come from expectation maximisation: each label is shared among the members in proportion to what
+they said of it, and a member's weight is its share of all labels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from .folds import Folds
+from .temperature import best_temperature, log_probabilities
+
+Array = NDArray[np.float64]
+
+PRIOR = 5.0
+"""Labels' worth of the prior. It is shared among the members by how well each does alone."""
+
+_ALONE = 0.5  # power of a member's own likelihood in its share of the prior
+_STEPS = 300
+_CLOSE = 1e-6  # change of the weights in a step that ends the search
+
+
+def mixture_weights(logs: Array, weights: Array | None = None) -> Array:
+    """Return the weights of the members, by what they said of held-out labels.
+
+    Parameters
+    ----------
+    logs : ndarray of shape (l, n_members)
+        Logarithms of the probabilities that each member gave to what turned out true.
+    weights : ndarray of shape (l,), optional
+        Weights of the labels, whose mean is 1; all the same by default.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+
+    Examples
+    --------
+    >>> sure, guess = np.full(50, np.log(0.9)), np.full(50, np.log(0.5))
+    >>> mixture_weights(np.column_stack([sure, guess])).round(2)
+    array([1., 0.])
+    """
+    s = np.ones(len(logs)) if weights is None else weights
+    prior = PRIOR * softmax(_ALONE * (s @ logs))
+    shifted = np.exp(logs - logs.max(axis=1, keepdims=True))
+    w = np.full(logs.shape[1], 1.0 / logs.shape[1])
+    total = s.sum() + PRIOR
+    for _ in range(_STEPS):
+        said = shifted * w
+        before, w = w, (s @ (said / said.sum(axis=1, keepdims=True)) + prior) / total
+        if np.abs(w - before).max() < _CLOSE:
+            break
+    return np.asarray(w)
+
+
+class Verdict(NamedTuple):
+    """What held-out labels say of the members."""
+
+    weights: Array
+    """Of every member."""
+    sizes: Array
+    """The temperature of every member; of quantities, the spread of its errors."""
+    losses: Array
+    """Mean held-out log loss of every member alone."""
+    scores: Array
+    """Held-out score of every member alone: accuracy, or R^2."""
+    held: Array
+    """What the mixture says of every label, with weights from other folds, of shape (l, n)."""
+    score: float
+    """Held-out score of the mixture, with weights from other folds."""
+
+
+def judge_classes(
+    held: Array,
+    codes: NDArray[np.int64],
+    weights: Array,
+    sizes: Array,
+    folds: Folds,
+) -> Verdict:
+    """Judge members that tell classes.
+
+    Parameters
+    ----------
+    held : ndarray of shape (n_members, l, n_classes)
+        Scores of every member from fits that did not see the row's label.
+    codes : ndarray of int of shape (l,)
+        The labels, as numbers of classes.
+    weights : ndarray of shape (l,)
+        Weights of the labels, whose mean is 1.
+    sizes : ndarray of shape (n_members,)
+        The temperature of every member if nothing is known.
+    folds : list of (train, test)
+        Positions among the labels. The score of a fold has weights from the others.
+    """
+    rows, pairs = np.arange(len(codes)), zip(held, sizes, strict=True)
+    found = np.array([best_temperature(each, codes, weights, size) for each, size in pairs])
+    logs = log_probabilities(held, found[:, None, None])
+    true = logs[:, rows, codes].T
+    w = mixture_weights(true, weights)
+    mixed = np.einsum("m,mik->ik", w, np.exp(logs))
+    for train, test in folds:
+        own = mixture_weights(true[train], weights[train])
+        mixed[test] = np.einsum("m,mik->ik", own, np.exp(logs[:, test]))
+    hits = held.argmax(axis=-1) == codes
+    return Verdict(
+        w,
+        found,
+        -np.average(true, axis=0, weights=weights),
+        np.average(hits, axis=1, weights=weights),
+        mixed,
+        float(np.average(mixed.argmax(axis=1) == codes, weights=weights)),
+    )
+
+
+def judge_quantities(held: Array, targets: Array, weights: Array, folds: Folds) -> Verdict:
+    """Judge members that tell quantities: each is a normal distribution around what it says.
+
+    Parameters
+    ----------
+    held : ndarray of shape (n_members, l)
+        What every member says of rows whose target it did not see.
+    targets, weights : ndarray of shape (l,)
+        The targets, and their weights, whose mean is 1.
+    folds : list of (train, test)
+        Positions among the targets.
+    """
+    every = np.arange(len(targets))
+    spreads, logs = _normal(held, targets, weights, every)
+    w = mixture_weights(logs, weights)
+    mixed = w @ held
+    for train, test in folds:
+        own = mixture_weights(_normal(held, targets, weights, train)[1], weights[train])
+        mixed[test] = own @ held[:, test]
+    return Verdict(
+        w,
+        spreads,
+        -np.average(logs, axis=0, weights=weights),
+        np.array([r_squared(each, targets, weights) for each in held]),
+        mixed[:, None],
+        r_squared(mixed, targets, weights),
+    )
+
+
+def _normal(
+    held: Array, targets: Array, weights: Array, rows: NDArray[np.int64]
+) -> tuple[Array, Array]:
+    """Return the spread of every member's errors, and the log likelihoods of the targets."""
+    errors, s = targets[rows] - held[:, rows], weights[rows]
+    least = np.finfo(np.float64).eps * (np.abs(targets).max() or 1.0)
+    spreads = np.maximum(np.sqrt(np.average(errors**2, axis=1, weights=s)), least)
+    return spreads, (-np.log(spreads)[:, None] - 0.5 * (errors / spreads[:, None]) ** 2).T
+
+
+def r_squared(said: Array, targets: Array, weights: Array) -> float:
+    """Return R^2 as scikit-learn defines it.
+
+    Examples
+    --------
+    >>> r_squared(np.array([1.0, 2.0]), np.array([1.0, 3.0]), np.ones(2))
+    0.5
+    """
+    from sklearn.metrics import r2_score
+
+    return float(r2_score(targets, said, sample_weight=weights))

@@ -1,0 +1,28 @@
+"""Members: ways to turn labels and rows into classes or quantities.
+
+==============  ==============================================================
+member          what the judge sees of each
+models          models of the labelled rows: forests, boosting, kernel and linear machines
+of_all_rows     models that others have made for unlabelled rows
+clusters        ridge regressions on features that graphs of all rows have
+diffused        linear models on rows that are averaged along the graph
+residuals       fields that correct a model where it errs
+==============  ==============================================================
+"""
+
+from .clusters import cluster_members
+from .diffused import diffused_members
+from .member import Known, Member, Scope
+from .models import model_members, usual_models
+from .residuals import residual_members
+
+__all__ = [
+    "Known",
+    "Member",
+    "Scope",
+    "cluster_members",
+    "diffused_members",
+    "model_members",
+    "residual_members",
+    "usual_models",
+]

@@ -1,0 +1,82 @@
+"""Members that follow clusters: ridge regressions on features that graphs of all rows have.
+
+The features come from `graphkm.gkm.clusters`: leading eigenvectors of graphs, and kernels that fade
+along edges. Several strengths of the ridge are members of their own. With a strong ridge the
+regression is a mean of the labels around a row, each weighed by the kernel; around the labels' own
+mean this is Poisson learning (Calder, Cook, Thorpe and Slepcev, 2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from time import process_time
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..gkm.clusters import Features, cluster_features
+from ..graphs.distinct import Copies
+from ..solvers.refits import left_out
+from .member import Array, Known, Member, Scope, unit_of
+
+_CS = (0.01, 1.0, 10.0, 100.0)  # weights of the labels, where the kernel's mean is 1
+
+
+def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
+    """Yield the members of every kind of features."""
+    start = process_time()
+    targets, weights, copies = known.targets, known.weights, known.copies
+    classes = known.classes is not None
+    for features in cluster_features(scope.graph, scope.n_threads):
+        fits = _ridges(features.phi, weights, targets, copies, classes)
+        for C, (held, mean, v) in zip(_CS, fits, strict=True):
+            used, start = process_time() - start, process_time()
+            values = partial(_values, features, mean, v)
+            name = f"{features.kind}, C={C:g}"
+            yield Member(name, held, unit_of(held), values=values, seconds=used, labels_only=False)
+
+
+def _values(features: Features, mean: Array, v: Array) -> Array:
+    return mean + features.values(v)
+
+
+def _ridges(
+    phi: Array, weights: Array, targets: Array, copies: Copies, classes: bool
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield, for every C, held-out outputs, what stands for an unknown row, and coefficients.
+
+    Shares of classes lie around equal ones. Quantities lie around their mean, which without a row
+    is another one; and what a label says of rows far away is right and small, so that the outputs
+    around the mean are enlarged by the factor that fits best.
+    """
+    k, zero = targets.shape[1], np.zeros(targets.shape[1])
+    known = targets if classes else np.hstack([targets, np.ones((len(targets), 1))])
+    root = np.sqrt(weights)[:, None]
+    rows, y = root * phi, root * known
+    values, vectors = eigh(rows.T @ rows, check_finite=False)
+    turned = rows @ vectors
+    right = turned.T @ y
+    mean, others = (zero, zero) if classes else _means(targets, weights, copies)
+    for C in _CS:
+        factors = 1.0 / (np.maximum(values, 0.0) + 1.0 / C)
+        v = factors[:, None] * right
+        held = left_out(turned @ v, y, turned * factors, turned, copies) / root
+        v = vectors @ v
+        if classes:
+            yield held, zero, v
+            continue
+        own = held[:, :k] - held[:, k:] * others
+        squares = float(weights @ np.square(own).sum(axis=1))
+        told = float(weights @ (own * (targets - others)).sum(axis=1))
+        size = max(1.0, told / squares) if squares else 1.0
+        yield others + size * own, mean, size * (v[:, :k] - v[:, k:] * mean)
+
+
+def _means(targets: Array, weights: Array, copies: Copies) -> tuple[Array, Array]:
+    """Return the mean of the targets, and without each row and its copies."""
+    pooled, sums = copies.pooled(targets, weights)
+    means, own = pooled[copies.place], sums[copies.place]
+    left = np.maximum(weights.sum() - own, 1e-300)[:, None]
+    total = weights @ targets
+    return np.average(targets, axis=0, weights=weights), (total - own[:, None] * means) / left

@@ -1,0 +1,141 @@
+"""What the judge sees of a way to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graphs.distinct import Copies
+from ..graphs.nodes import NodeGraph
+from ..judge.folds import Folds
+from ..judge.held_out import HeldOut
+
+Array = NDArray[np.float64]
+
+LEAST = 1e-3
+"""The least probability that counts: a forest says 0 of what it has never seen."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The labelled rows, as members see them.
+
+    Parameters
+    ----------
+    rows : array, frame or CSR matrix of shape (l, n_features)
+        The labelled rows.
+    y : ndarray of shape (l,)
+        Their labels or targets.
+    weights : ndarray of shape (l,)
+        Their weights, whose mean is 1.
+    given : ndarray or None
+        The weights if any were given.
+    classes : ndarray or None
+        All labels, sorted; None for quantities.
+    folds : list of (train, test)
+        Positions among the labelled rows; none if they are too few.
+    copies : Copies
+        Which of the rows are equal.
+    """
+
+    rows: Any
+    y: NDArray[Any]
+    weights: Array
+    given: Array | None
+    classes: NDArray[Any] | None
+    folds: Folds
+    copies: Copies
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The labels as numbers of classes."""
+        assert self.classes is not None
+        return np.searchsorted(self.classes, self.y)
+
+    @property
+    def targets(self) -> Array:
+        """What members learn: one column per class, around equal shares; or the quantity."""
+        if self.classes is None:
+            return np.asarray(self.y, dtype=np.float64)[:, None]
+        k = len(self.classes)
+        return np.asarray((self.codes[:, None] == np.arange(k)) - 1.0 / k)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """All rows, as members of the graph see them.
+
+    Parameters
+    ----------
+    graph : NodeGraph
+        The nodes, and the way from the labelled rows to them.
+    seed : int
+        Decides every draw.
+    n_threads : int
+        Threads of sparse products.
+    """
+
+    graph: NodeGraph
+    seed: int
+    n_threads: int
+
+
+@dataclass(frozen=True)
+class Member:
+    """One way to learn, fitted, and what it says of labels that it has not seen.
+
+    Parameters
+    ----------
+    name : str
+        Says what it does.
+    held : ndarray of shape (l, n_columns)
+        Held-out scores of every class, or quantities.
+    size : float
+        The temperature of the scores if nothing is known; unused for quantities.
+    model : HeldOut or None
+        What tells other rows, of a member that does not live on the graph.
+    values : callable or None
+        Returns scores or quantities at all nodes, of a member that lives on a graph.
+    how : str
+        Where the held-out scores come from.
+    seconds : float
+        CPU seconds that it took.
+    labels_only : bool
+        Whether it has not seen the unlabelled rows.
+    """
+
+    name: str
+    held: Array
+    size: float = 1.0
+    model: HeldOut | None = None
+    values: Callable[[], Array] | None = None
+    how: str = "leave-one-out"
+    seconds: float = 0.0
+    labels_only: bool = True
+
+
+def log_shares(shares: Array) -> Array:
+    """Return the logarithms of class shares, none of them below `LEAST`.
+
+    Examples
+    --------
+    >>> log_shares(np.array([[0.0, 1.0]])).round(2)
+    array([[-6.91,  0.  ]])
+    """
+    return np.asarray(np.log(np.maximum(shares, LEAST)))
+
+
+def unit_of(scores: Array) -> float:
+    """Return the temperature of scores that have no size of their own: one over their spread.
+
+    Examples
+    --------
+    >>> unit_of(np.array([[-0.5, 0.5]]))
+    2.0
+    """
+    spread = float(np.sqrt(np.mean(np.square(scores - scores.mean(axis=1, keepdims=True)))))
+    return 1.0 / spread if spread > 1e-300 else 1.0

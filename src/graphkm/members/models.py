@@ -1,0 +1,124 @@
+"""Members that see the labelled rows only: models that anybody would try first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from ..judge.held_out import HeldOut, class_shares, hold_out_classes, hold_out_values
+from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
+from .member import Array, Known, Member, log_shares
+from .of_all_rows import hold_out_of_all, learns_from_all
+
+_WIDE = 2000  # columns of sparse rows from which trees are left out
+_TREES = 200
+_ROUNDS = 60  # of boosting
+_LEAF = 20  # one leaf of a boosted tree has at least one label in so many, and 2 to 20 labels
+_BINS = 255  # of a column in boosting, at most; no more than labels
+_BOOSTED = 2**26  # bins that boosting may add up, in all fits: columns times classes make it slow
+
+
+def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[str, Any]:
+    """Return the models of estimator="auto" that suit the rows, by name.
+
+    Trees need columns that mean something one by one, and dense rows. So wide sparse rows, such as
+    words, are left to kernels and to lines.
+
+    Examples
+    --------
+    >>> from graphkm.graphs.distinct import Copies
+    >>> ones, copies = np.ones(2), Copies.of(np.arange(2))
+    >>> known = Known(np.eye(2), np.array([0, 1]), ones, None, np.array([0, 1]), [], copies)
+    >>> list(usual_models(known, np.eye(2), 0, None))
+    ['kernel ridge', 'linear', 'forest', 'boosting']
+    """
+    from sklearn.ensemble import (
+        HistGradientBoostingClassifier,
+        HistGradientBoostingRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+    classes, sparse = known.classes is not None, issparse(X)
+    scaler = MaxAbsScaler() if sparse else StandardScaler()
+    line = LogisticRegression(max_iter=300) if classes else RidgeCV(np.logspace(-2, 4, 13))
+    machine = KernelRidgeClassifierCV if classes else KernelRidgeCV
+    found = {
+        "kernel ridge": machine(random_state=seed, n_jobs=n_jobs),
+        "linear": make_pipeline(scaler, line),
+    }
+    if sparse and X.shape[1] > _WIDE:
+        return found
+    forest = RandomForestClassifier if classes else RandomForestRegressor
+    boosting = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    leaf = int(np.clip(len(known.y) // _LEAF, 2, 20))
+    found["forest"] = forest(_TREES, oob_score=True, random_state=seed, n_jobs=n_jobs)
+    bins, trees = (
+        min(_BINS, max(2, len(known.y))),
+        1 if known.classes is None else len(known.classes),
+    )
+    work = _ROUNDS * trees * X.shape[1] * bins * (len(known.folds) + 1)
+    if not sparse and work <= _BOOSTED:
+        found["boosting"] = boosting(
+            max_iter=_ROUNDS,
+            max_bins=bins,
+            min_samples_leaf=leaf,
+            early_stopping=False,
+            random_state=seed,
+        )
+    return found
+
+
+def model_members(
+    models: Mapping[str, Any], known: Known, X: Any, labeled: NDArray[np.int64]
+) -> Iterator[Member]:
+    """Yield the members that models make.
+
+    Parameters
+    ----------
+    models : mapping
+        Estimators by name. Those that learn from unlabelled rows get all rows.
+    known : Known
+        The labelled rows.
+    X : array, frame or CSR matrix
+        All rows.
+    labeled : ndarray of int
+        Which of them are labelled.
+    """
+    for name, model in models.items():
+        start, all_rows = process_time(), learns_from_all(model)
+        held = hold_out_of_all(model, known, X, labeled) if all_rows else _held_out(model, known)
+        scores = held.values if known.classes is None else log_shares(held.values)
+        used = process_time() - start
+        yield Member(name, scores, model=held, how=held.how, seconds=used, labels_only=not all_rows)
+
+
+def _held_out(model: Any, known: Known) -> HeldOut:
+    """Return the fitted model with what it says of labels it has not seen.
+
+    A forest's own bag costs no further fit. So it is asked first.
+    """
+    bag = bool(model.get_params(deep=False).get("oob_score"))
+    for folds in ([], known.folds) if bag else (known.folds,):
+        if known.classes is None:
+            held = hold_out_values(model, known.rows, known.y, known.given, folds)
+        else:
+            held = hold_out_classes(model, known.rows, known.y, known.given, folds, known.classes)
+        if held.how != "prior":
+            break
+    return held
+
+
+def model_scores(held: HeldOut, X: Any, classes: Any) -> Array:
+    """Return what a fitted model says of any rows: logarithms of class shares, or quantities."""
+    if classes is None:
+        return np.asarray(held.model.predict(X), dtype=np.float64).reshape(-1, 1)
+    return log_shares(class_shares(held, X, classes))

@@ -1,0 +1,16 @@
+"""The front door: members of every kind, and one judge.
+
+==============  ==============================================================
+base            the fit: rows, graph, members, verdict, mixture
+mixed           the fitted mixture: what it says of any rows
+report          the table of the members, and the plan
+classifier      `SemiSupervisedClassifier`
+regressor       `SemiSupervisedRegressor`
+==============  ==============================================================
+"""
+
+from .classifier import SemiSupervisedClassifier
+from .regressor import SemiSupervisedRegressor
+from .report import MemberTable
+
+__all__ = ["MemberTable", "SemiSupervisedClassifier", "SemiSupervisedRegressor"]

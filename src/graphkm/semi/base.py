@@ -1,0 +1,287 @@
+"""What the front door's classifier and regressor share: the fit, the table, the mixture."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._parameters import count_threads
+from .._warnings import quiet
+from ..expansion import default_threads
+from ..gkm.clusters import are_few
+from ..graphs import KNN, NodeGraph, NodesPart, RowNodes, resolve_nodes
+from ..graphs.distinct import copies_in_order
+from ..judge.folds import Splitter, make_folds
+from ..judge.held_out import take_rows
+from ..judge.mixture import Verdict
+from ..machines.checks import check_range, check_scale, checked_weights
+from ..machines.given_rows import rows_as_numbers
+from ..machines.namespaces import AnyNamespace
+from ..machines.remembering import Remembering
+from ..members import (
+    Known,
+    Member,
+    Scope,
+    cluster_members,
+    diffused_members,
+    model_members,
+    residual_members,
+    usual_models,
+)
+from ..members.models import model_scores
+from .mixed import Mixed
+from .report import MemberReport, MemberTable
+
+MANY = 50
+"""Labels from which a model's errors are corrected along the graph: fewer errors say little."""
+
+
+class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimator):
+    """The fit of the front door."""
+
+    def __init__(
+        self,
+        estimator: Any = "auto",
+        *,
+        graph: Any = "auto",
+        unlabeled: Any = -1,
+        cv: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.graph = graph
+        self.unlabeled = unlabeled
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ what subclasses know
+
+    @abstractmethod
+    def _encode(
+        self, y: Any, rows: Any, counts: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Return the labelled rows that count, and their labels, checked."""
+
+    @abstractmethod
+    def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
+        """Return what makes folds of labels."""
+
+    @abstractmethod
+    def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
+        """Return the weights of the members."""
+
+    @abstractmethod
+    def _prior(self, known: Known) -> NDArray[np.float64]:
+        """Return what is said of a row of which nothing is known."""
+
+    @abstractmethod
+    def _check_model(self, model: Any) -> None:
+        """Raise if a model is of another kind."""
+
+    # ------------------------------------------------------------------ the fit
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from labelled and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n_samples, n_features)
+            All rows. The graph needs numbers in every place.
+        y : array-like of shape (n_samples,)
+            Labels or targets; `unlabeled`, NaN, None, NA or masked where unknown.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the labelled rows. A label of weight 0 counts for nothing, and
+            `transduction_` does not give it back. Only their ratios matter.
+
+        Returns
+        -------
+        self
+        """
+        part, models = self._graph_part(), self._given_models()
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        rows = rows_as_numbers(self, X, reset=True)
+        check_range(rows, np.dtype(np.float64))
+        check_scale(rows, rows.dtype)
+        weights = checked_weights(sample_weight, rows)
+        labeled, y_known = self._encode(y, rows, weights > 0)
+        if rows.shape[0] < 2:
+            raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
+        given = X if hasattr(X, "columns") else rows
+        known = self._known(given, rows, labeled, y_known, weights, sample_weight, seed)
+        if models is None:
+            models = usual_models(known, rows, seed, self.n_jobs)
+        graph = None
+        if part is not None:
+            graph = part.nodes(
+                rows, labeled, seed=seed, n_jobs=self.n_threads(), verbose=bool(self.verbose)
+            )
+        members = self._members(models, known, given, labeled, graph, seed)
+        self._decide(members, known, graph)
+        self.transduce_later(given, partial(_labelled, labeled=labeled, known=y_known))
+        return self
+
+    def n_threads(self) -> int:
+        """Return the threads that `n_jobs` asks for."""
+        return count_threads(self.n_jobs, default_threads())
+
+    def _graph_part(self) -> NodesPart | None:
+        if self.graph is None:
+            return None
+        return (
+            KNN()
+            if isinstance(self.graph, str) and self.graph == "auto"
+            else resolve_nodes(self.graph)
+        )
+
+    def _given_models(self) -> dict[str, Any] | None:
+        """Return the models that were asked for, by name; None for those of "auto"."""
+        asked = self.estimator
+        if isinstance(asked, str):
+            if asked != "auto":
+                raise ValueError(
+                    f"estimator must be 'auto', a model, a list of models or None, got {asked!r}."
+                )
+            return None
+        models = (
+            [] if asked is None else list(asked) if isinstance(asked, list | tuple) else [asked]
+        )
+        if not models and self.graph is None:
+            raise ValueError(
+                "estimator=None leaves the graph alone, and graph=None leaves the models alone; "
+                "pass one of them."
+            )
+        found: dict[str, Any] = {}
+        for model in models:
+            self._check_model(model)
+            name = type(model).__name__
+            copies = sum(each.split(" ")[0] == name for each in found)
+            found[f"{name} {copies + 1}" if copies else name] = model
+        return found
+
+    def _known(
+        self,
+        given: Any,
+        rows: Any,
+        labeled: NDArray[np.int64],
+        y: NDArray[Any],
+        weights: NDArray[np.float64],
+        sample_weight: Any,
+        seed: int,
+    ) -> Known:
+        """Return the labelled rows, with their folds."""
+        own, copies = weights[labeled], copies_in_order(rows[labeled])
+        own = own / own.mean()
+        X = take_rows(given, labeled)
+        folds = make_folds(self.cv, X, y, partial(self._splitter, seed=seed), copies)
+        classes = getattr(self, "classes_", None)
+        return Known(X, y, own, None if sample_weight is None else own, classes, folds, copies)
+
+    def _members(
+        self,
+        models: dict[str, Any],
+        known: Known,
+        given: Any,
+        labeled: NDArray[np.int64],
+        graph: NodeGraph | None,
+        seed: int,
+    ) -> list[Member]:
+        """Return all members, fitted."""
+        found = list(model_members(models, known, given, labeled))
+        if graph is None:
+            return found
+        scope = Scope(graph, seed, self.n_threads())
+        n = graph.nodes.points.shape[0]
+        small = isinstance(graph.nodes, RowNodes) and n > 2 and are_few(n, len(known.y))
+        if small:
+            found += cluster_members(known, scope)
+            lines = {name: model for name, model in models.items() if name == "linear"}
+            found += diffused_members(known, scope, lines)
+        else:
+            found += residual_members(known, scope, None, None)
+        if len(known.y) >= MANY and models and known.folds:
+            found += self._corrections(found[: len(models)], known, scope)
+        return found
+
+    def _corrections(self, models: list[Member], known: Known, scope: Scope) -> list[Member]:
+        """Return corrections of the model that does best on held-out labels."""
+        best = models[int(np.argmin(self._judge(models, known).losses))]
+        assert best.model is not None
+        points = scope.graph.nodes.points
+        everywhere = model_scores(best.model, points, known.classes)
+        held = best.held
+        if known.classes is not None:
+            everywhere, held = np.exp(everywhere), np.exp(held)
+        return list(residual_members(known, scope, held, everywhere))
+
+    def _decide(self, members: list[Member], known: Known, graph: NodeGraph | None) -> None:
+        """Weigh the members, and keep their mixture."""
+        verdict = self._judge(members, known)
+        order = np.argsort(-verdict.weights, kind="stable")
+        self.members_ = MemberTable(
+            MemberReport(
+                members[i].name,
+                float(verdict.weights[i]),
+                float(verdict.scores[i]),
+                float(verdict.losses[i]),
+                not members[i].labels_only,
+                members[i].how,
+                members[i].seconds,
+            )
+            for i in order.tolist()
+        )
+        self.best_score_ = verdict.score
+        alone = [member for member in members if member.labels_only]
+        labels_only = self._judge(alone, known).score if alone else np.nan
+        self.unlabeled_gain_ = float(verdict.score - labels_only)
+        nodes = None if graph is None else graph.nodes
+        self.mixture_ = Mixed.of(
+            members, verdict.weights, verdict.sizes, nodes, self._prior(known), known.classes
+        )
+
+    # ------------------------------------------------------------------ answers
+
+    def _mixed(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self, "mixture_")
+        rows = rows_as_numbers(self, X, reset=False)
+        return self.mixture_.at(X if hasattr(X, "columns") else rows, rows)
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Labels or targets of the training rows; given ones are kept."""
+        check_is_fitted(self, "mixture_")
+        found = self.transduced()
+        if found is None:
+            raise AttributeError(
+                "transduction_ is not known: the model is a copy of one whose X was large and has "
+                "changed. Call predict on the training rows instead."
+            )
+        return found.copy()
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are fine."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _labelled(
+    model: Any, rows: Any, labeled: NDArray[np.int64], known: NDArray[Any]
+) -> NDArray[Any]:
+    """Return the labels or targets of all training rows; those of labelled ones are given."""
+    with quiet("X does not have valid feature names"):  # rows from a model file have none
+        answers = np.asarray(model.predict(rows))
+    answers[labeled] = known
+    return answers

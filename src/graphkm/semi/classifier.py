@@ -1,0 +1,150 @@
+"""The front door for classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length
+
+from ..judge.folds import Splitter
+from ..judge.held_out import check_classifier
+from ..judge.mixture import Verdict, judge_classes
+from ..machines.checks import require_memory_for_classes
+from ..machines.classes import winning_class
+from ..machines.given_rows import require_labels, weights_to_score
+from ..machines.labels import (
+    as_label_array,
+    checked_classes,
+    labeled_mask,
+    plain_labels,
+    refuse_ambiguous,
+)
+from ..machines.namespaces import own_names
+from ..members import Known, Member
+from ..members.of_all_rows import check_kind
+from .base import SemiSupervised
+
+
+@own_names
+class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
+    """A classifier that learns from few labels and many unlabelled rows.
+
+    It fits *members*: models of the labelled rows alone (kernel ridge, a linear model, a forest,
+    boosting), and models that follow a graph of all rows. Each says what it thinks of every
+    labelled row without having seen that row's label. These held-out labels decide how much each
+    member counts. A prediction is the mixture of all members,
+
+        P(y | x) = sum_m w_m p_m(y | x) .
+
+    So it is a forest where a forest is best, and follows the unlabelled rows where they help.
+    `members_` says what was done, and `unlabeled_gain_` what the unlabelled rows gave.
+
+    Parameters
+    ----------
+    estimator : "auto", classifier, list of classifiers or None, default="auto"
+        The models of the labelled rows. "auto" takes kernel ridge, logistic regression, a forest
+        and gradient boosting; of wide sparse rows, the first two. None leaves the graph alone.
+    graph : "auto", {"knn", "anchors"}, NodesPart or None, default="auto"
+        The graph of all rows: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
+        nodes. None leaves the models alone.
+    unlabeled : default=-1
+        The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
+        unlabelled; None means that nothing else does.
+    cv : int, splitter or list of (train, test), optional
+        Folds of the labelled rows; by default 10 with up to 200 labels, and 5 with more (fewer
+        where a class has fewer rows). Held-out labels are hidden; their rows stay in the graph.
+    random_state : int, RandomState or None, default=None
+        Decides the folds and all draws. Given models have their own.
+    n_jobs : int or None, default=None
+        Threads; None is every core of the process for the graph, and one for the models.
+    verbose : int, default=0
+        1 shows progress bars.
+
+    Attributes
+    ----------
+    members_ : MemberTable
+        Name, weight, held-out accuracy and log loss of every member; it prints as a table.
+    best_score_ : float
+        Accuracy of the mixture on held-out labels. The weights for the labels of one fold come
+        from the other folds.
+    unlabeled_gain_ : float
+        `best_score_` minus that of the mixture of the members that saw the labelled rows alone.
+        NaN if there are none.
+    mixture_ : Mixed
+        The fitted mixture.
+    transduction_ : ndarray of shape (n_samples,)
+        Labels of the training rows; given labels are kept.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm import SemiSupervisedClassifier
+    >>> X, truth = make_moons(300, noise=0.1, random_state=0)
+    >>> y = np.where(np.arange(300) < 20, truth, -1)
+    >>> model = SemiSupervisedClassifier(random_state=0).fit(X, y)
+    >>> print(f"{model.score(X, truth):.2f}")
+    1.00
+    """
+
+    def _check_model(self, model: Any) -> None:
+        check_kind(model, classes=True)
+        check_classifier(model)
+
+    def _encode(
+        self, y: Any, rows: Any, counts: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        values = as_label_array(y)
+        check_consistent_length(rows, values)
+        labeled = np.flatnonzero(labeled_mask(values, self.unlabeled) & counts)
+        require_labels(labeled, len(values), self.unlabeled)
+        refuse_ambiguous(values, self.unlabeled)
+        known = plain_labels(values[labeled])
+        self.classes_ = checked_classes(known)
+        require_memory_for_classes(len(known), len(self.classes_))
+        return labeled, known
+
+    def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
+        from sklearn.model_selection import StratifiedKFold  # slow to import
+
+        most = np.unique(known, return_counts=True)[1].max()
+        return lambda n: StratifiedKFold(n, shuffle=True, random_state=seed) if n <= most else None
+
+    def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
+        held = np.array([member.held for member in members])
+        sizes = np.array([member.size for member in members])
+        return judge_classes(held, known.codes, known.weights, sizes, known.folds)
+
+    def _prior(self, known: Known) -> NDArray[np.float64]:
+        return np.full(len(self.classes_), 1.0 / len(self.classes_))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the classes' probabilities, of shape (n, n_classes)."""
+        return self._mixed(X)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the classes' probabilities."""
+        return np.asarray(np.log(self._mixed(X)))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities; for two classes their difference."""
+        logs = self.predict_log_proba(X)
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of every row of X."""
+        return np.asarray(self.classes_[winning_class(self._mixed(X))])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the labelled rows of (X, y)."""
+        values = as_label_array(y)
+        labeled = labeled_mask(values, self.unlabeled)
+        weights = weights_to_score(X, labeled, sample_weight)
+        hits = self.predict(X)[labeled] == values[labeled]
+        return float(np.average(hits, weights=weights))

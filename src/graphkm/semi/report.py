@@ -1,0 +1,48 @@
+"""What the judge said of every member, as a table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class MemberReport(NamedTuple):
+    """One line of the table."""
+
+    name: str
+    weight: float
+    score: float
+    """Held-out accuracy, or R^2."""
+    log_loss: float
+    """Mean held-out log loss; of quantities, that of a normal distribution."""
+    unlabeled: bool
+    """Whether it has seen the unlabelled rows."""
+    held_out_by: str
+    """Where its held-out scores come from."""
+    seconds: float
+    """CPU seconds that it took."""
+
+
+class MemberTable(list[MemberReport]):
+    """The members of a mixture, the heaviest first; it prints as a table.
+
+    Examples
+    --------
+    >>> MemberTable([MemberReport("forest", 0.8, 0.9, 0.3, False, "out-of-bag", 1.0)])
+    member  weight  score  log loss  rows      held out by  seconds
+    forest   0.800  0.900     0.300  labelled  out-of-bag      1.00
+    """
+
+    def __repr__(self) -> str:
+        """Return the table."""
+        width = max([6, *(len(each.name) for each in self)])
+        lines = [
+            f"{'member':<{width}}  weight  score  log loss  rows      held out by  seconds".rstrip()
+        ]
+        for each in self:
+            rows = "all" if each.unlabeled else "labelled"
+            by = each.held_out_by.removeprefix("leave-").replace("one-out", "leave-1-out")
+            lines.append(
+                f"{each.name:<{width}}  {each.weight:6.3f}  {each.score:5.3f}  "
+                f"{each.log_loss:8.3f}  {rows:<8}  {by:<11}  {each.seconds:7.2f}"
+            )
+        return "\n".join(lines)

@@ -1,0 +1,89 @@
+"""The judge against a convex solver, a scalar minimiser, and labels without any signal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+
+from graphkm.judge import best_temperature, judge_classes, judge_quantities, mixture_weights
+from graphkm.judge.mixture import _ALONE, PRIOR
+from graphkm.judge.temperature import _BELIEF
+
+
+def said_by(n_members, n_labels, seed=0, right=0.3):
+    """Return log probabilities of the true classes; some members know more than others."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n_members, n_labels, 3))
+    scores[:, :, 0] += np.linspace(0, right * 5, n_members)[:, None]
+    return log_softmax(scores, axis=-1)[:, :, 0].T
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in log")  # cvxpy's last digits
+@pytest.mark.parametrize("n_labels", [5, 60, 400])
+def test_weights_are_those_of_a_convex_solver(n_labels):
+    cp = pytest.importorskip("cvxpy")
+    logs = said_by(6, n_labels)
+    weights = np.random.default_rng(1).uniform(0.5, 1.5, n_labels)
+    weights /= weights.mean()
+    prior = PRIOR * softmax(_ALONE * (weights @ logs))
+    w = cp.Variable(6)
+    likely = weights @ cp.log(np.exp(logs) @ w) + prior @ cp.log(w)
+    cp.Problem(cp.Maximize(likely), [cp.sum(w) == 1]).solve()
+    np.testing.assert_allclose(mixture_weights(logs, weights), w.value, atol=2e-3)
+
+
+def test_weights_do_not_depend_on_the_order_of_members_or_labels():
+    logs, rng = said_by(8, 50), np.random.default_rng(0)
+    members, labels = rng.permutation(8), rng.permutation(50)
+    found = mixture_weights(logs[labels][:, members])
+    np.testing.assert_allclose(found, mixture_weights(logs)[members], atol=1e-9)
+
+
+def test_a_member_that_was_never_wrong_does_not_break_the_others():
+    logs = np.column_stack([np.zeros(30), np.full(30, -800.0)])
+    assert mixture_weights(logs)[0] > 0.99
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 300.0])
+def test_the_temperature_is_that_of_a_minimiser(size):
+    rng = np.random.default_rng(0)
+    codes, weights = rng.integers(3, size=80), np.ones(80)
+    held = (rng.normal(size=(80, 3)) + 2.0 * np.eye(3)[codes]) / size
+
+    def loss(log_t):
+        logs = log_softmax(np.exp(log_t) * size * held, axis=1)[np.arange(80), codes]
+        return -logs.sum() + _BELIEF * log_t**2
+
+    wanted = size * np.exp(minimize_scalar(loss, bounds=(-2.3, 2.3), method="bounded").x)
+    assert best_temperature(held, codes, weights, size) == pytest.approx(wanted, rel=0.06)
+
+
+def test_the_score_of_a_fold_knows_nothing_of_its_labels():
+    rng = np.random.default_rng(0)
+    codes, ones = rng.integers(2, size=40), np.ones(40)
+    held = rng.normal(size=(200, 40, 2))  # of many guesses the best looks good
+    folds = [(np.flatnonzero(np.arange(40) % 5 != i), np.arange(i, 40, 5)) for i in range(5)]
+    verdict = judge_classes(held, codes, ones, np.ones(200), folds)
+    told = judge_classes(held, codes, ones, np.ones(200), [])
+    assert told.score > 0.7 and verdict.score < 0.65
+    assert verdict.scores.max() > 0.7
+
+
+def test_ten_times_the_targets_is_ten_times_the_spread():
+    rng = np.random.default_rng(0)
+    y, ones = rng.normal(size=50), np.ones(50)
+    held = y + rng.normal(size=(4, 50)) * np.array([0.1, 0.5, 1.0, 3.0])[:, None]
+    folds = [(np.arange(25), np.arange(25, 50)), (np.arange(25, 50), np.arange(25))]
+    one = judge_quantities(held, y, ones, folds)
+    ten = judge_quantities(1e4 * held, 1e4 * y, ones, folds)
+    np.testing.assert_allclose(one.weights, ten.weights, rtol=1e-6)
+    np.testing.assert_allclose(1e4 * one.sizes, ten.sizes)
+    assert one.score == pytest.approx(ten.score)
+    assert one.weights.argmax() == 0
+
+
+def test_constant_targets_have_weights():
+    verdict = judge_quantities(np.ones((3, 10)), np.ones(10), np.ones(10), [])
+    np.testing.assert_allclose(verdict.weights, 1 / 3)

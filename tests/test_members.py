@@ -1,0 +1,172 @@
+"""Held-out values of members, against fits that were made without the label."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+
+from graphkm import KNN, GKMClassifier
+from graphkm.graphs.distinct import copies_in_order
+from graphkm.members import (
+    Known,
+    Scope,
+    cluster_members,
+    diffused_members,
+    model_members,
+    residual_members,
+    usual_models,
+)
+from graphkm.members.clusters import _CS, _ridges
+
+N, LABELS = 90, 16
+
+
+def data(*, quantities=False, copies=False):
+    """Return all rows, the numbers of the labelled ones, and what is known of them."""
+    X, y = make_moons(N, noise=0.15, random_state=0)
+    if copies:
+        X[1] = X[0]
+        y[1] = y[0]
+    labeled = np.arange(LABELS)
+    y = np.sin(3 * X[:, 0]) if quantities else y
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 1.5, LABELS)
+    sets = copies_in_order(X[labeled])
+    every = np.arange(LABELS)
+    folds = [(every[sets.place % 4 != i], every[sets.place % 4 == i]) for i in range(4)]
+    known = Known(
+        X[labeled],
+        y[labeled],
+        weights / weights.mean(),
+        None,
+        None if quantities else np.array([0, 1]),
+        folds,
+        sets,
+    )
+    return X, labeled, known
+
+
+def without(known, kept):
+    """Return what is known without some labels."""
+    weights = known.weights[kept]
+    return replace(
+        known,
+        rows=known.rows[kept],
+        y=known.y[kept],
+        weights=weights,
+        folds=[],
+        copies=copies_in_order(known.rows[kept]),
+    )
+
+
+@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize("quantities", [False, True])
+def test_ridges_hold_a_label_out_as_a_fit_without_it(quantities, copies):
+    _, _, known = data(quantities=quantities, copies=copies)
+    phi = np.random.default_rng(0).normal(size=(LABELS, 5))
+    phi[1] = phi[0] if copies else phi[1]
+    classes = not quantities
+    whole = list(_ridges(phi, known.weights, known.targets, known.copies, classes))
+    for i in (0, 1, 7):
+        kept = np.flatnonzero(known.copies.place != known.copies.place[i])
+        one = without(known, kept)
+        fits = list(_ridges(phi[kept], one.weights, one.targets, one.copies, classes))
+        for (held, _, _), (_, mean, v), C in zip(whole, fits, _CS, strict=True):
+            # The literal fit: minimise |v|^2 / C + sum of weighted squares around the mean.
+            A = phi[kept].T @ (one.weights[:, None] * phi[kept]) + np.eye(5) / C
+            b = phi[kept].T @ (one.weights[:, None] * (one.targets - mean))
+            literal = phi[i] @ np.linalg.solve(A, b)
+            if classes:
+                np.testing.assert_allclose(phi[i] @ v, literal, atol=1e-9)
+                np.testing.assert_allclose(held[i], literal, atol=1e-9)
+            else:  # the outputs are enlarged by a factor that all labels choose
+                np.testing.assert_allclose(mean, np.average(one.y, weights=one.weights))
+                ratio = (held[i] - mean) / literal
+                others = (whole[_CS.index(C)][0][5] - 0) is not None
+                assert others and ratio[0] > 0.999
+
+
+@pytest.mark.parametrize("quantities", [False, True])
+def test_fields_hold_folds_out_as_a_dense_solve_does(quantities):
+    X, labeled, known = data(quantities=quantities)
+    graph = KNN().nodes(X, labeled)
+    found = list(residual_members(known, Scope(graph, 0, 1), None, None))
+    laplacian = np.eye(N) - graph.similarity.toarray()
+    wanted = known.targets + (0.0 if quantities else 0.5)
+    usual = np.average(wanted, axis=0, weights=known.weights) if quantities else 0.5
+    train, test = known.folds[1]
+    for member, (C, eps) in zip(
+        found, [(C, eps) for C in (0.3, 3.0) for eps in (0.5, 0.1, 0.03, 0.01)], strict=True
+    ):
+        diagonal, right = np.zeros(N), np.zeros_like(known.targets, shape=(N, wanted.shape[1]))
+        diagonal[train] = C * known.weights[train]
+        right[train] = C * known.weights[train, None] * (wanted - usual)[train]
+        g = np.linalg.solve(laplacian + np.diag(eps + diagonal), right)
+        outputs = usual + g[test]
+        found = member.held[test] if quantities else np.exp(member.held[test])
+        np.testing.assert_allclose(found, outputs, atol=5e-3)
+        assert member.values().shape == (N, wanted.shape[1]) and not member.labels_only
+
+
+def test_the_unlabelled_rows_alone_move_clusters():
+    X, labeled, known = data()
+    kinds = {
+        m.name.split(",")[0] for m in cluster_members(known, Scope(KNN().nodes(X, labeled), 0, 1))
+    }
+    assert kinds == {"neighbours", "kernel", "near"}
+    diffused = list(
+        diffused_members(
+            known, Scope(KNN().nodes(X, labeled), 0, 1), {"line": LogisticRegression()}
+        )
+    )
+    assert [m.name for m in diffused] == ["diffused, line"]
+    assert diffused[0].values().shape == (N, 2) and not diffused[0].labels_only
+
+
+def test_a_forest_is_held_out_by_its_bag_and_others_by_folds():
+    X, labeled, known = data()
+    models = usual_models(known, X, 0, None)
+    how = {m.name: m.how for m in model_members(models, known, X, labeled)}
+    assert how == {
+        "kernel ridge": "out-of-fold",
+        "linear": "out-of-fold",
+        "forest": "out-of-bag",
+        "boosting": "out-of-fold",
+    }
+    few = RandomForestClassifier(2, oob_score=True, random_state=0)  # some rows have no bag
+    assert next(model_members({"few": few}, known, X, labeled)).how == "out-of-fold"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LabelSpreading(kernel="knn", n_neighbors=5),
+        SelfTrainingClassifier(LogisticRegression()),
+        GKMClassifier(random_state=0),
+    ],
+)
+def test_models_of_all_rows_get_them(model):
+    X, labeled, known = data()
+    member = next(model_members({"theirs": model}, known, X, labeled))
+    train, test = known.folds[0]
+    y = np.full(N, -1)
+    y[labeled[train]] = known.codes[train]
+    with np.errstate(invalid="ignore"):  # label spreading knows nothing of some rows
+        literal = np.nan_to_num(model.fit(X, y).predict_proba(X[labeled[test]]), nan=0.5)
+    np.testing.assert_allclose(np.exp(member.held[test]), np.maximum(literal, 1e-3), atol=1e-6)
+    assert not member.labels_only
+
+
+def test_a_wide_sparse_table_has_no_trees():
+    from scipy.sparse import random
+
+    _, _, known = data()
+    names = list(usual_models(known, random(50, 5000, format="csr"), 0, None))
+    assert names == ["kernel ridge", "linear"]
+    assert "forest" in usual_models(known, random(50, 500, format="csr"), 0, None)
