@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from graphkm.judge import best_temperature, judge_classes, judge_quantities, mixture_weights
-from graphkm.judge.mixture import _ALONE, PRIOR
+from graphkm.judge.mixture import _ALONE, FEWEST, PRIOR
 from graphkm.judge.temperature import _BELIEF
 
 
@@ -21,17 +21,18 @@ def said_by(n_members, n_labels, seed=0, right=0.3):
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in log")  # cvxpy's last digits
-@pytest.mark.parametrize("n_labels", [5, 60, 400])
+@pytest.mark.parametrize("n_labels", [9, 60, 400])
 def test_weights_are_those_of_a_convex_solver(n_labels):
     cp = pytest.importorskip("cvxpy")
     logs = said_by(6, n_labels)
     weights = np.random.default_rng(1).uniform(0.5, 1.5, n_labels)
     weights /= weights.mean()
-    prior = PRIOR * softmax(_ALONE * (weights @ logs))
+    ranks = np.array([1.0, 2.0, 3.0, 10.0, 20.0, 40.0])
+    prior = PRIOR * softmax(_ALONE * (weights @ logs) - np.log(ranks + 1))
     w = cp.Variable(6)
     likely = weights @ cp.log(np.exp(logs) @ w) + prior @ cp.log(w)
     cp.Problem(cp.Maximize(likely), [cp.sum(w) == 1]).solve()
-    np.testing.assert_allclose(mixture_weights(logs, weights), w.value, atol=2e-3)
+    np.testing.assert_allclose(mixture_weights(logs, weights, ranks), w.value, atol=2e-3)
 
 
 def test_weights_do_not_depend_on_the_order_of_members_or_labels():
@@ -65,10 +66,25 @@ def test_the_score_of_a_fold_knows_nothing_of_its_labels():
     codes, ones = rng.integers(2, size=40), np.ones(40)
     held = rng.normal(size=(200, 40, 2))  # of many guesses the best looks good
     folds = [(np.flatnonzero(np.arange(40) % 5 != i), np.arange(i, 40, 5)) for i in range(5)]
-    verdict = judge_classes(held, codes, ones, np.ones(200), folds)
-    told = judge_classes(held, codes, ones, np.ones(200), [])
-    assert told.score > 0.7 and verdict.score < 0.65
+    verdict = judge_classes(held, codes, ones, np.ones(200), np.ones(200), folds)
+    seen = judge_classes(held, codes, ones, np.ones(200), np.ones(200), [(folds[0][0], codes[:0])])
+    assert seen.score > 0.7 and verdict.score < 0.65
     assert verdict.scores.max() > 0.7
+
+
+def test_without_folds_there_is_the_prior_and_no_score():
+    rng = np.random.default_rng(0)
+    held, codes = rng.normal(size=(3, 40, 2)), rng.integers(2, size=40)
+    found = judge_classes(held, codes, np.ones(40), np.ones(3), np.array([1.0, 3.0, 3.0]), [])
+    np.testing.assert_allclose(found.weights, [0.5, 0.25, 0.25])
+    assert np.isnan(found.score)
+
+
+@pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])
+def test_few_labels_say_nothing_of_members(n):
+    logs = np.log(np.column_stack([np.full(n, 0.9), np.full(n, 0.3)]))
+    found = mixture_weights(logs, ranks=np.array([5.0, 2.0]))
+    assert (found[0] > found[1]) == (n == FEWEST)
 
 
 def test_ten_times_the_targets_is_ten_times_the_spread():
@@ -76,8 +92,8 @@ def test_ten_times_the_targets_is_ten_times_the_spread():
     y, ones = rng.normal(size=50), np.ones(50)
     held = y + rng.normal(size=(4, 50)) * np.array([0.1, 0.5, 1.0, 3.0])[:, None]
     folds = [(np.arange(25), np.arange(25, 50)), (np.arange(25, 50), np.arange(25))]
-    one = judge_quantities(held, y, ones, folds)
-    ten = judge_quantities(1e4 * held, 1e4 * y, ones, folds)
+    one = judge_quantities(held, y, ones, np.ones(4), folds)
+    ten = judge_quantities(1e4 * held, 1e4 * y, ones, np.ones(4), folds)
     np.testing.assert_allclose(one.weights, ten.weights, rtol=1e-6)
     np.testing.assert_allclose(1e4 * one.sizes, ten.sizes)
     assert one.score == pytest.approx(ten.score)
@@ -85,5 +101,5 @@ def test_ten_times_the_targets_is_ten_times_the_spread():
 
 
 def test_constant_targets_have_weights():
-    verdict = judge_quantities(np.ones((3, 10)), np.ones(10), np.ones(10), [])
+    verdict = judge_quantities(np.ones((3, 10)), np.ones(10), np.ones(10), np.ones(3), [])
     np.testing.assert_allclose(verdict.weights, 1 / 3)

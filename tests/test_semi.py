@@ -215,7 +215,8 @@ def test_one_label_of_each_class_flows_along_the_graph():
     for code in (0, 1):
         y[np.flatnonzero(truth == code)[0]] = code
     model = SemiSupervisedClassifier(random_state=0).fit(X, y)
-    assert model.score(X, truth) > 0.85
+    alone = SVC().fit(X[y >= 0], y[y >= 0])
+    assert model.score(X, truth) > max(0.8, alone.score(X, truth))
 
 
 # ------------------------------------------------------------------ how good it is

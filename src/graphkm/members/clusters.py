@@ -47,8 +47,7 @@ def _ridges(
     """Yield, for every C, held-out outputs, what stands for an unknown row, and coefficients.
 
     Shares of classes lie around equal ones. Quantities lie around their mean, which without a row
-    is another one; and what a label says of rows far away is right and small, so that the outputs
-    around the mean are enlarged by the factor that fits best.
+    is another one.
     """
     k, zero = targets.shape[1], np.zeros(targets.shape[1])
     known = targets if classes else np.hstack([targets, np.ones((len(targets), 1))])
@@ -67,10 +66,7 @@ def _ridges(
             yield held, zero, v
             continue
         own = held[:, :k] - held[:, k:] * others
-        squares = float(weights @ np.square(own).sum(axis=1))
-        told = float(weights @ (own * (targets - others)).sum(axis=1))
-        size = max(1.0, told / squares) if squares else 1.0
-        yield others + size * own, mean, size * (v[:, :k] - v[:, k:] * mean)
+        yield others + own, mean, v[:, :k] - v[:, k:] * mean
 
 
 def _means(targets: Array, weights: Array, copies: Copies) -> tuple[Array, Array]:

@@ -277,6 +277,11 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
         return tags
 
 
+def ranks_of(members: Sequence[Member], n_labeled: int) -> NDArray[np.float64]:
+    """Return how many functions each member has to choose from; labels tell no more apart."""
+    return np.minimum([member.rank for member in members], float(n_labeled))
+
+
 def _labelled(
     model: Any, rows: Any, labeled: NDArray[np.int64], known: NDArray[Any]
 ) -> NDArray[Any]:

@@ -26,7 +26,7 @@ from ..machines.labels import (
 from ..machines.namespaces import own_names
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
-from .base import SemiSupervised
+from .base import SemiSupervised, ranks_of
 
 
 @own_names
@@ -70,7 +70,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         Name, weight, held-out accuracy and log loss of every member; it prints as a table.
     best_score_ : float
         Accuracy of the mixture on held-out labels. The weights for the labels of one fold come
-        from the other folds.
+        from the other folds. NaN if labels are too few to hold any out.
     unlabeled_gain_ : float
         `best_score_` minus that of the mixture of the members that saw the labelled rows alone.
         NaN if there are none.
@@ -90,7 +90,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     >>> y = np.where(np.arange(300) < 20, truth, -1)
     >>> model = SemiSupervisedClassifier(random_state=0).fit(X, y)
     >>> print(f"{model.score(X, truth):.2f}")
-    1.00
+    0.99
     """
 
     def _check_model(self, model: Any) -> None:
@@ -119,7 +119,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
         held = np.array([member.held for member in members])
         sizes = np.array([member.size for member in members])
-        return judge_classes(held, known.codes, known.weights, sizes, known.folds)
+        ranks = ranks_of(members, len(known.y))
+        return judge_classes(held, known.codes, known.weights, sizes, ranks, known.folds)
 
     def _prior(self, known: Known) -> NDArray[np.float64]:
         return np.full(len(self.classes_), 1.0 / len(self.classes_))
@@ -139,7 +140,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row of X."""
-        return np.asarray(self.classes_[winning_class(self._mixed(X))])
+        shares = self._mixed(X)
+        return np.asarray(self.classes_[winning_class(shares)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labelled rows of (X, y)."""

@@ -17,7 +17,7 @@ from ..machines.namespaces import own_names
 from ..machines.targets import known_targets
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
-from .base import SemiSupervised
+from .base import SemiSupervised, ranks_of
 
 
 @own_names
@@ -99,7 +99,8 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
 
     def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
         held = np.array([member.held[:, 0] for member in members])
-        return judge_quantities(held, known.y, known.weights, known.folds)
+        ranks = ranks_of(members, len(known.y))
+        return judge_quantities(held, known.y, known.weights, ranks, known.folds)
 
     def _prior(self, known: Known) -> NDArray[np.float64]:
         return np.atleast_1d(np.average(known.y, weights=known.weights))
