@@ -114,6 +114,8 @@ def test_the_unlabelled_rows_alone_move_clusters():
         m.name.split(",")[0] for m in cluster_members(known, Scope(KNN().nodes(X, labeled), 0, 1))
     }
     assert kinds == {"neighbours", "kernel", "near"}
+    ranks = {m.rank for m in cluster_members(known, Scope(KNN().nodes(X, labeled), 0, 1))}
+    assert {2, 5, 10, LABELS} <= ranks
     diffused = list(
         diffused_members(
             known, Scope(KNN().nodes(X, labeled), 0, 1), {"line": LogisticRegression()}

@@ -25,7 +25,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from fields.methods import tuned_svc
-from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm import (
+    GKMClassifier,
+    GKMClassifierCV,
+    GKMRegressor,
+    GKMRegressorCV,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
+)
 
 Fit = Callable[[Any, np.ndarray, int], Any]
 
@@ -100,6 +107,8 @@ def _forest(kind: Any) -> Fit:
 
 
 ESTIMATORS = (
+    Estimator("SemiSupervisedClassifier", _ours(SemiSupervisedClassifier)),
+    Estimator("SemiSupervisedRegressor", _ours(SemiSupervisedRegressor), classes=False),
     Estimator("GKMClassifier", _ours(GKMClassifier)),
     Estimator("GKMClassifierCV", _ours(GKMClassifierCV)),
     Estimator("GKMRegressor", _ours(GKMRegressor), classes=False),

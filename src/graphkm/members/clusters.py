@@ -34,7 +34,15 @@ def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
             used, start = process_time() - start, process_time()
             values = partial(_values, features, mean, v)
             name = f"{features.kind}, C={C:g}"
-            yield Member(name, held, unit_of(held), values=values, seconds=used, labels_only=False)
+            yield Member(
+                name,
+                held,
+                unit_of(held),
+                values=values,
+                seconds=used,
+                rank=features.phi.shape[1],
+                labels_only=False,
+            )
 
 
 def _values(features: Features, mean: Array, v: Array) -> Array:

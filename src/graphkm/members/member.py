@@ -104,8 +104,8 @@ class Member:
         Where the held-out scores come from.
     seconds : float
         CPU seconds that it took.
-    rank : float
-        How many functions of the rows it has to choose from; as many as labels, if that is unknown.
+    rank : int or None
+        How many functions of the rows it has to choose from; None stands for as many as labels.
     labels_only : bool
         Whether it has not seen the unlabelled rows.
     """
@@ -117,7 +117,7 @@ class Member:
     values: Callable[[], Array] | None = None
     how: str = "leave-one-out"
     seconds: float = 0.0
-    rank: float = np.inf
+    rank: int | None = None
     labels_only: bool = True
 
 

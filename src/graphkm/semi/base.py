@@ -278,8 +278,8 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
 
 
 def ranks_of(members: Sequence[Member], n_labeled: int) -> NDArray[np.float64]:
-    """Return how many functions each member has to choose from; labels tell no more apart."""
-    return np.minimum([member.rank for member in members], float(n_labeled))
+    """Return how many functions each member has to choose from; as many as labels, if unknown."""
+    return np.array([member.rank or n_labeled for member in members], dtype=np.float64)
 
 
 def _labelled(
