@@ -102,9 +102,11 @@ def hold_out_classes(
     if not folds:
         equal = np.full((len(y), len(classes)), 1.0 / len(classes))
         return HeldOut(model, equal, "prior", None if sure else 1.0)
-    scores = np.full((len(y), len(classes)), np.nan)
+    scores = np.full((len(y), len(classes)), 1.0 / len(classes))
     try:
         for train, test in folds:
+            if (y[train] == y[train[0]]).all():  # one class is no task: nothing is known of others
+                continue
             part = _fitted_to_fold(estimator, X, y, weights, train)
             scores[test] = class_scores_of(part, take_rows(X, test), classes)
     except FoldError:

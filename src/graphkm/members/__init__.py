@@ -4,7 +4,8 @@
 member          what the judge sees of each
 models          models of the labelled rows: forests, boosting, kernel and linear machines
 of_all_rows     models that others have made for unlabelled rows
-clusters        ridge regressions on features that graphs of all rows have
+features        what graphs of all rows tell: eigenvectors, and kernels that fade
+clusters        ridge regressions on these features
 diffused        linear models on rows that are averaged along the graph
 residuals       fields that correct a model where it errs
 ==============  ==============================================================

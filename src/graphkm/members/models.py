@@ -16,7 +16,7 @@ from .member import Array, Known, Member, log_shares
 from .of_all_rows import hold_out_of_all, learns_from_all
 
 _WIDE = 2000  # columns of sparse rows from which trees are left out
-_TREES = 200
+_TREES = 100
 _ROUNDS = 60  # of boosting
 _LEAF = 20  # one leaf of a boosted tree has at least one label in so many, and 2 to 20 labels
 _BINS = 255  # of a column in boosting, at most; no more than labels

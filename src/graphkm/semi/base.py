@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._parameters import count_threads
 from .._warnings import quiet
 from ..expansion import default_threads
-from ..gkm.clusters import are_few
 from ..graphs import KNN, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..graphs.distinct import copies_in_order
 from ..judge.folds import Splitter, make_folds
@@ -36,6 +35,7 @@ from ..members import (
     residual_members,
     usual_models,
 )
+from ..members.features import can_have_features
 from ..members.models import model_scores
 from .mixed import Mixed
 from .report import MemberReport, MemberTable
@@ -203,7 +203,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
             return found
         scope = Scope(graph, seed, self.n_threads())
         n = graph.nodes.points.shape[0]
-        small = isinstance(graph.nodes, RowNodes) and n > 2 and are_few(n, len(known.y))
+        small = isinstance(graph.nodes, RowNodes) and n > 2 and can_have_features(n, len(known.y))
         if small:
             found += cluster_members(known, scope)
             lines = {name: model for name, model in models.items() if name == "linear"}

@@ -1,0 +1,124 @@
+"""Features that graphs of all rows have: leading eigenvectors, and kernels that fade along edges.
+
+With the m leading eigenvectors U of a graph of all nodes, the kernel U U' is that of functions
+which are nearly constant on each of about m groups of nodes (Chapelle, Weston and Schoelkopf,
+2003). The graph is that of nearest neighbours, for groups of any shape, or of all pairs with
+Gaussian weights, for clouds in many dimensions, where neighbours are found by chance.
+
+Groups may be small and many, as images of many objects are. So there is a third kind, the kernel
+(eps + L)^(-1) of nearest neighbours: what a label says fades along the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graphs import NodeGraph, RowNodes
+from ..graphs.search import Neighbours
+from ..kernels import resolve_gamma
+from ..solvers.field import FieldSystem
+from ..solvers.field_kernel import FieldKernel
+from ..solvers.spectrum import KernelSpectrum, neighbour_vectors
+from .member import Array
+
+_BROAD = (1.2, 5.0)  # neighbours of graphs with eigenvectors, in units of the nodes' own
+_NEAR = (0.2, 0.6, 1.2)  # neighbours of graphs along which labels fade
+_GAMMAS = (1.0, 4.0)  # of all pairs, in units of one over the spread
+_STEPS = (2, 5, 10, 20)  # eigenvectors
+_EPSILONS = (0.1, 0.01, 0.001)  # how soon what a label says fades
+
+_LANDMARKS = 2000  # nodes between which all pairs are computed; others follow them
+_MANY = 4000  # nodes from which the graphs are fewer
+_REACH = 2**25  # nodes times labels up to which what a label says is computed for every node
+_MARKED = 300  # labels whose fading is a feature, at most
+
+
+class Features(NamedTuple):
+    """Features of the nodes, scaled so that the kernel's mean diagonal is about 1."""
+
+    name: str
+    phi: Array
+    """Features of the labelled rows, of shape (l, m)."""
+    values: Callable[[Array], Array]
+    """Takes coefficients, and returns what they say at all nodes."""
+
+
+def can_have_features(n: int, n_labeled: int) -> bool:
+    """Return whether features of n nodes can be computed: for few nodes or few labels.
+
+    Examples
+    --------
+    >>> can_have_features(4000, 3000), can_have_features(5000, 3000)
+    (True, False)
+    >>> can_have_features(70_000, 100), can_have_features(10**6, 100)
+    (True, False)
+    """
+    return n <= _MANY or (n_labeled <= _MARKED and n * n_labeled <= _REACH)
+
+
+def graph_features(graph: NodeGraph, n_threads: int = 1) -> Iterator[Features]:
+    """Yield the features of every kind over the nodes of a graph, and at its labelled rows."""
+    nodes, rows = graph.nodes, graph.rows
+    assert isinstance(nodes, RowNodes)
+    points, n, own = nodes.points, nodes.points.shape[0], nodes.n_neighbors
+    yield from _of_all_pairs(points, rows, n_threads)
+    if n > _MANY:  # the graph at hand: neighbours are searched once
+        yield from _fading(own, graph, rows, _EPSILONS[1:], n_threads)
+        return
+    broad, near = ([min(max(1, round(f * own)), n - 1) for f in each] for each in (_BROAD, _NEAR))
+    found = Neighbours.of(nodes.index, max(broad + near))
+    for k in dict.fromkeys(broad):
+        vectors = neighbour_vectors(found.first(k), _STEPS[-1])
+        yield from _steps(f"neighbours k={k}", rows @ vectors, partial(np.asarray, vectors), n)
+    for k in dict.fromkeys(near):
+        yield from _fading(k, RowNodes.graph_of(found.first(k)), rows, _EPSILONS, n_threads)
+
+
+def _of_all_pairs(points: Any, rows: Any, n_threads: int) -> Iterator[Features]:
+    """Yield the step kernels of all pairs; of many nodes, those of a sample, extended."""
+    n, spread = points.shape[0], resolve_gamma("spread", points)
+    drawn = None
+    if n > _LANDMARKS:
+        drawn = np.sort(np.random.default_rng(0).choice(n, _LANDMARKS, replace=False))
+    for factor in _GAMMAS:
+        sample = points if drawn is None else points[drawn]
+        spectrum = KernelSpectrum(sample, factor * spread, _STEPS[-1], n_threads)
+        if drawn is None:
+            known, everywhere = rows @ spectrum.vectors, partial(np.asarray, spectrum.vectors)
+        else:
+            known, everywhere = spectrum.at(points[rows.indices]), partial(spectrum.at, points)
+        yield from _steps(f"kernel gamma={factor:g}", known, everywhere, sample.shape[0])
+
+
+def _steps(name: str, known: Array, everywhere: Callable[[], Array], n: int) -> Iterator[Features]:
+    """Yield the step kernels of eigenvectors of n rows: at the labelled rows, and everywhere."""
+    once = cache(everywhere)
+    for m in dict.fromkeys(min(m, known.shape[1]) for m in _STEPS):
+        size = np.sqrt(n / m)
+
+        def values(v: Array, m: int = m, size: float = size) -> Array:
+            return np.asarray(once()[:, :m] @ (size * v))
+
+        yield Features(f"{name} m={m}", size * known[:, :m], values)
+
+
+def _fading(
+    k: int, graph: NodeGraph, rows: Any, epsilons: Sequence[float], n_threads: int
+) -> Iterator[Features]:
+    """Yield kernels that fade along a graph from the labelled rows, or some of them."""
+    system = FieldSystem(graph.similarity, n_threads=n_threads)
+    marked = np.unique(rows.indices)
+    if len(marked) > _MARKED:
+        marked = np.sort(np.random.default_rng(0).permutation(marked)[:_MARKED])
+    for eps in epsilons:
+        kernel = FieldKernel(system, 1.0 / eps, marked, graph.scale)
+        size = np.sqrt(kernel.scale)
+
+        def values(v: Array, kernel: FieldKernel = kernel, size: float = size) -> Array:
+            return kernel.values(v / size).astype(np.float64)
+
+        yield Features(f"near k={k} eps={eps:g}", kernel.at(rows.indices) / size, values)
