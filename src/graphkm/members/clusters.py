@@ -26,7 +26,8 @@ def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
     start = process_time()
     targets, weights, copies = known.targets, known.weights, known.copies
     classes = known.classes is not None
-    for features in graph_features(scope.graph, scope.n_threads):
+    n_classes = 2 if known.classes is None else len(known.classes)
+    for features in graph_features(scope.graph, n_classes, scope.n_threads):
         fits = _ridges(features.phi, weights, targets, copies, classes)
         for C, (held, mean, v) in zip(_CS, fits, strict=True):
             used, start = process_time() - start, process_time()

@@ -28,7 +28,7 @@ from .member import Array
 _BROAD = (1.2, 5.0)  # neighbours of graphs with eigenvectors, in units of the nodes' own
 _NEAR = (0.2, 0.6, 1.2)  # neighbours of graphs along which labels fade
 _GAMMAS = (1.0, 4.0)  # of all pairs, in units of one over the spread
-_STEPS = (2, 5, 10, 20)  # eigenvectors
+_STEPS = (2, 5, 10, 20, 40, 80)  # eigenvectors: from as many as classes to ten times as many
 _EPSILONS = (0.1, 0.01, 0.001)  # how soon what a label says fades
 
 _LANDMARKS = 2000  # nodes between which all pairs are computed; others follow them
@@ -60,25 +60,40 @@ def can_have_features(n: int, n_labeled: int) -> bool:
     return n <= _MANY or (n_labeled <= _MARKED and n * n_labeled <= _REACH)
 
 
-def graph_features(graph: NodeGraph, n_threads: int = 1) -> Iterator[Features]:
-    """Yield the features of every kind over the nodes of a graph, and at its labelled rows."""
+def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iterator[Features]:
+    """Yield the features of every kind over the nodes of a graph, and at its labelled rows.
+
+    Parameters
+    ----------
+    graph : NodeGraph
+        Of all rows; its `rows` are the labelled ones.
+    n_classes : int
+        How many classes are to be told apart; 2 for quantities.
+    n_threads : int, default=1
+        Threads of sparse products.
+    """
+    steps = [m for m in _STEPS if n_classes <= m <= 10 * n_classes] or [n_classes]
     nodes, rows = graph.nodes, graph.rows
     assert isinstance(nodes, RowNodes)
     points, n, own = nodes.points, nodes.points.shape[0], nodes.n_neighbors
-    yield from _of_all_pairs(points, rows, n_threads)
+    yield from _of_all_pairs(points, rows, steps, n_threads)
     if n > _MANY:  # the graph at hand: neighbours are searched once
         yield from _fading(own, graph, rows, _EPSILONS[1:], n_threads)
         return
     broad, near = ([min(max(1, round(f * own)), n - 1) for f in each] for each in (_BROAD, _NEAR))
     found = Neighbours.of(nodes.index, max(broad + near))
     for k in dict.fromkeys(broad):
-        vectors = neighbour_vectors(found.first(k), _STEPS[-1])
-        yield from _steps(f"neighbours k={k}", rows @ vectors, partial(np.asarray, vectors), n)
+        vectors = neighbour_vectors(found.first(k), steps[-1])
+        yield from _steps(
+            f"neighbours k={k}", rows @ vectors, partial(np.asarray, vectors), n, steps
+        )
     for k in dict.fromkeys(near):
         yield from _fading(k, RowNodes.graph_of(found.first(k)), rows, _EPSILONS, n_threads)
 
 
-def _of_all_pairs(points: Any, rows: Any, n_threads: int) -> Iterator[Features]:
+def _of_all_pairs(
+    points: Any, rows: Any, steps: Sequence[int], n_threads: int
+) -> Iterator[Features]:
     """Yield the step kernels of all pairs; of many nodes, those of a sample, extended."""
     n, spread = points.shape[0], resolve_gamma("spread", points)
     drawn = None
@@ -86,18 +101,20 @@ def _of_all_pairs(points: Any, rows: Any, n_threads: int) -> Iterator[Features]:
         drawn = np.sort(np.random.default_rng(0).choice(n, _LANDMARKS, replace=False))
     for factor in _GAMMAS:
         sample = points if drawn is None else points[drawn]
-        spectrum = KernelSpectrum(sample, factor * spread, _STEPS[-1], n_threads)
+        spectrum = KernelSpectrum(sample, factor * spread, steps[-1], n_threads)
         if drawn is None:
             known, everywhere = rows @ spectrum.vectors, partial(np.asarray, spectrum.vectors)
         else:
             known, everywhere = spectrum.at(points[rows.indices]), partial(spectrum.at, points)
-        yield from _steps(f"kernel gamma={factor:g}", known, everywhere, sample.shape[0])
+        yield from _steps(f"kernel gamma={factor:g}", known, everywhere, sample.shape[0], steps)
 
 
-def _steps(name: str, known: Array, everywhere: Callable[[], Array], n: int) -> Iterator[Features]:
+def _steps(
+    name: str, known: Array, everywhere: Callable[[], Array], n: int, steps: Sequence[int]
+) -> Iterator[Features]:
     """Yield the step kernels of eigenvectors of n rows: at the labelled rows, and everywhere."""
     once = cache(everywhere)
-    for m in dict.fromkeys(min(m, known.shape[1]) for m in _STEPS):
+    for m in dict.fromkeys(min(m, known.shape[1]) for m in steps):
         size = np.sqrt(n / m)
 
         def values(v: Array, m: int = m, size: float = size) -> Array:
