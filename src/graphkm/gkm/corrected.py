@@ -57,8 +57,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
 
     Up to 4,000 distinct rows the field follows clusters, in three kinds: functions of the leading
     eigenvectors of graphs, of nearest neighbours and of a Gaussian kernel, and functions that fade
-    along a graph from each label. Beyond, with up to 300 labels, there are the last two; the
-    eigenvectors are those of 2,000 rows, extended to all others. Each kind alone, and a sum of the
+    along a graph from each label. Beyond, with up to 300 labels, there are the last two. Beyond
+    2,000 rows the eigenvectors of the kernel are those of 2,000 of them, extended to all others,
+    and there are fewer graphs. Each kind alone, and a sum of the
     classifier and all kinds, are compared on folds of labels that had no part in them. The best is
     taken if it beats the classifier alone by more than one standard error.
 
