@@ -177,6 +177,54 @@ def test_labels_of_weight_zero_count_for_nothing(name):
             np.testing.assert_array_equal(found.support_, wanted.support_)
 
 
+def with_class_weight(model, weight):
+    """Return a copy with these class weights, or with an estimator inside that has them."""
+    if "class_weight" in model.get_params(deep=False):
+        return clone(model).set_params(class_weight=weight)
+    corrected = isinstance(model, GraphCorrectedClassifier)
+    inside = (KernelRidgeClassifierCV if corrected else GKMClassifier)(class_weight=weight)
+    return clone(model).set_params(estimator=inside)
+
+
+@pytest.mark.parametrize("name", [each for each in SOME if not is_regressor(MODELS[each.id])])
+@pytest.mark.parametrize("others", [{}, {0: 1.0, 1: 3.0}])
+def test_a_class_of_weight_zero_is_a_label_of_weight_zero(name, others):
+    model, y = MODELS[name], np.where(HIDDEN, -1, CLASSES)
+    kept, found = (
+        with_class_weight(model, weight) for weight in (others or None, others | {2: 0.0})
+    )
+    wanted = kept.fit(X, y, sample_weight=np.where(y == 2, 0.0, 1.0))
+    found.fit(X, y)
+    assert found.classes_.tolist() == wanted.classes_.tolist() == [0, 1]
+    np.testing.assert_allclose(scores(found, X), scores(wanted, X), atol=1e-6)
+    np.testing.assert_array_equal(found.transduction_, wanted.transduction_)
+
+
+def test_a_class_of_weight_zero_in_blocks():
+    y = np.where(HIDDEN, -1, CLASSES)
+    kinds = {"graph": "anchors", "random_state": 0}
+    wanted = GKMClassifier(class_weight={2: 0.0}, **kinds).fit(X, y)
+    cuts = [slice(start, start + 30) for start in range(0, N, 30)]
+    found = GKMClassifier(class_weight={2: 0.0}, **kinds).fit([(X[own], y[own]) for own in cuts])
+    by_row = [(X[own], y[own], (y[own] != 2).astype(float)) for own in cuts]
+    weighted = GKMClassifier(**kinds).fit(by_row)
+    assert wanted.classes_.tolist() == found.classes_.tolist() == weighted.classes_.tolist()
+    np.testing.assert_array_equal(found.transduction_, weighted.transduction_)
+    np.testing.assert_allclose(scores(found, X), scores(weighted, X), atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["sums", "sgd"])
+@pytest.mark.parametrize("classes", [None, [0, 1, 2]])
+def test_a_class_of_weight_zero_in_streams(solver, classes):
+    found = GKMClassifier(solver=solver, class_weight={2: 0.0}, random_state=0)
+    wanted = GKMClassifier(solver=solver, random_state=0)
+    for own in (slice(45), slice(45, N)):
+        found.partial_fit(X[own], CLASSES[own], classes)
+        wanted.partial_fit(X[own], CLASSES[own], classes, (CLASSES[own] != 2).astype(float))
+    assert found.classes_.tolist() == wanted.classes_.tolist()
+    np.testing.assert_array_equal(found.decision_function(X), wanted.decision_function(X))
+
+
 @pytest.mark.parametrize("solver", ["sums", "sgd"])
 def test_labels_of_weight_zero_in_streams(solver):
     weights = np.where(HIDDEN, 0.0, 1.0)
