@@ -149,17 +149,25 @@ def test_masked_streams_and_blocks_are_refused():
 
 
 def test_a_transductive_margin_does_not_avoid_labels_of_weight_zero():
+    """It avoids rows without a label. A label of weight 0 is no reason to avoid its row."""
     y, weights = truth_for(MODELS["transductive"]).astype(float), np.ones(N)
     y[60:], weights[SHOWN:45] = -1, 0.0
     counted = weights > 0
     model = TransductiveSVC(gamma=0.5, precision="double", tol=1e-9)
-    found = clone(model).fit(X, y, sample_weight=weights)
     wanted = clone(model).fit(X[counted], y[counted])
-    np.testing.assert_allclose(scores(found, X), scores(wanted, X), atol=1e-4)
-    np.testing.assert_array_equal(found.transduction_[~counted], wanted.predict(X[~counted]))
+    for given in (y, np.where(counted, y, 7.0)):
+        found = clone(model).fit(X, given, sample_weight=weights)
+        np.testing.assert_allclose(scores(found, X), scores(wanted, X), atol=1e-6)
+        np.testing.assert_array_equal(found.transduction_[~counted], wanted.predict(X[~counted]))
+        np.testing.assert_array_equal(found.transduction_[counted], wanted.transduction_)
+        np.testing.assert_array_equal(found.support_, np.flatnonzero(counted)[wanted.support_])
+        assert found.classes_.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("name", SOME[:-1])  # the last one has a test of its own
+AS_UNLABELED = [each for each in SOME if each.id != "transductive"]  # the test above is its own
+
+
+@pytest.mark.parametrize("name", AS_UNLABELED)
 def test_labels_of_weight_zero_count_for_nothing(name):
     model, truth = MODELS[name], truth_for(MODELS[name])
     missing = np.nan if is_regressor(model) else -1
