@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..graphs import NodesPart
 from ..machines.calibration import Calibration
 from ..machines.checks import require_memory_for_classes
+from ..machines.class_weights import labels_that_weigh
 from ..machines.classes import winning_class
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.labels import (
@@ -76,7 +77,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     ----------
     estimator : classifier, optional
         Anything with `predict_proba` or `decision_function`: a forest, boosting, an SVC, a
-        pipeline. None is `graphkm.machines.KernelRidgeClassifierCV`, the library's own machine.
+        pipeline. None is `graphkm.machines.KernelRidgeClassifierCV`, the library's own machine. A
+        class to which that machine's `class_weight` gives 0 counts for nothing here, too.
     graph : {"knn", "anchors"} or NodesPart, default="knn"
         Where the field lives: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
         nodes. A name stands for the part with its defaults.
@@ -170,6 +172,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         require_labels(labeled, len(values), self.unlabeled)
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
+        weighs = labels_that_weigh(self.class_weight_inside(), known)
+        labeled, known = labeled[weighs], known[weighs]
+        require_labels(labeled, len(values), self.unlabeled)
         self.classes_ = checked_classes(known)
         require_memory_for_classes(len(known), len(self.classes_))
         return labeled, known
