@@ -321,7 +321,7 @@ class TestModels:
     @pytest.mark.long
     @pytest.mark.parametrize("n", [MOST, MOST + 1])
     def test_both_sides_of_the_largest_number_of_nodes(self, n):
-        """Beyond it eigenvectors are those of all pairs of landmarks."""
+        """Beyond it there are no eigenvectors of nearest neighbours."""
         X, truth = make_moons(n, noise=0.1, random_state=0)
         y = np.where(np.arange(n) < 60, truth, -1)
         model = GraphCorrectedClassifier(LogisticRegression(), random_state=0).fit(X, y)

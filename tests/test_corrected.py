@@ -268,11 +268,13 @@ class TestChoice:
         np.testing.assert_array_equal(model.transduction_[:60], truth[:60])
 
     def test_no_field_leaves_the_estimator_as_it_is(self):
-        """Where classes are the sides of a plane, neighbours tell nothing more."""
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(60, 6))
-        y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
-        model = corrected().fit(X, y)
+        """A tree that is sure and right of every held-out label leaves a field nothing to win."""
+        y = np.arange(60) % 2
+        X = np.column_stack([y + np.linspace(0.0, 0.2, 60), np.sin(np.arange(60.0))])
+        tree = DecisionTreeClassifier(random_state=0)
+        np.testing.assert_array_equal(cross_val_predict(tree, X, y), y)
+        model = corrected(tree).fit(X, y)
+        assert (model.cv_results_["criterion"][0], model.best_score_) == (0.0, 1.0)
         assert model.field_ is None and model.unlabeled_gain_ == 0
         np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
         np.testing.assert_allclose(model.predict_proba(X), model.estimator_.predict_proba(X))

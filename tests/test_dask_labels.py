@@ -194,8 +194,21 @@ def test_other_estimators_gather_their_rows():
     with pytest.raises(ValueError, match=r"900 labelled rows take 14.06 kiB.*own machine"):
         model.fit(*cut(X, y))
     model.set_params(label_memory="15 kiB").fit(*cut(X, y))
-    # A class that does not count is left out of the machine, which gathers then.
-    GKMClassifier(n_landmarks=50, class_weight={0: 1.0, 1: 1.0, 2: 0.0}, **ABOUT).fit(*cut(X, y))
+
+
+@pytest.mark.parametrize("n_landmarks", [50, 900])  # labels stay in partitions, or are gathered
+def test_a_class_of_weight_zero_is_a_label_of_weight_zero(n_landmarks):
+    X, y = three_moons()
+    by_class, by_row = (
+        GKMClassifier(n_landmarks=n_landmarks, class_weight=weight, **ABOUT)
+        for weight in ({2: 0.0}, None)
+    )
+    rows, labels = cut(X, y)
+    by_row.fit(rows, labels, (labels != 2).astype(float))
+    by_class.fit(rows, labels)
+    assert by_class.classes_.tolist() == by_row.classes_.tolist() == [0, 1]
+    found, wanted = by_class.to_local(), by_row.to_local()
+    np.testing.assert_allclose(found.decision_function(X), wanted.decision_function(X), atol=1e-6)
 
 
 @IN_PLACE

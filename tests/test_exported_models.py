@@ -70,8 +70,9 @@ def assert_same_classifier(model, X):
     atol = ROUNDING * np.abs(f).max()
     np.testing.assert_allclose(found["scores"], f, atol=atol)
     best = np.sort(np.column_stack([-f, f]) if f.ndim == 1 else f, axis=1)
-    clear = best[:, -1] - best[:, -2] > 2 * atol
-    assert clear.mean() > 0.8 and len(np.unique(labels)) == len(model.classes_)
+    # Only where two classes are as near as the scores' own rounding may labels differ.
+    clear = best[:, -1] - best[:, -2] > 2 * np.abs(found["scores"] - f).max()
+    assert clear.mean() > 0.95 and len(np.unique(labels)) == len(model.classes_)
     np.testing.assert_array_equal(found["label"][clear], labels[clear])
     if not hasattr(model, "predict_proba"):
         assert "probabilities" not in found

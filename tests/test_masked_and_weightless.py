@@ -149,17 +149,25 @@ def test_masked_streams_and_blocks_are_refused():
 
 
 def test_a_transductive_margin_does_not_avoid_labels_of_weight_zero():
+    """It avoids rows without a label. A label of weight 0 is no reason to avoid its row."""
     y, weights = truth_for(MODELS["transductive"]).astype(float), np.ones(N)
     y[60:], weights[SHOWN:45] = -1, 0.0
     counted = weights > 0
     model = TransductiveSVC(gamma=0.5, precision="double", tol=1e-9)
-    found = clone(model).fit(X, y, sample_weight=weights)
     wanted = clone(model).fit(X[counted], y[counted])
-    np.testing.assert_allclose(scores(found, X), scores(wanted, X), atol=1e-4)
-    np.testing.assert_array_equal(found.transduction_[~counted], wanted.predict(X[~counted]))
+    for given in (y, np.where(counted, y, 7.0)):
+        found = clone(model).fit(X, given, sample_weight=weights)
+        np.testing.assert_allclose(scores(found, X), scores(wanted, X), atol=1e-6)
+        np.testing.assert_array_equal(found.transduction_[~counted], wanted.predict(X[~counted]))
+        np.testing.assert_array_equal(found.transduction_[counted], wanted.transduction_)
+        np.testing.assert_array_equal(found.support_, np.flatnonzero(counted)[wanted.support_])
+        assert found.classes_.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("name", SOME[:-1])  # the last one has a test of its own
+AS_UNLABELED = [each for each in SOME if each.id != "transductive"]  # the test above is its own
+
+
+@pytest.mark.parametrize("name", AS_UNLABELED)
 def test_labels_of_weight_zero_count_for_nothing(name):
     model, truth = MODELS[name], truth_for(MODELS[name])
     missing = np.nan if is_regressor(model) else -1
@@ -175,6 +183,54 @@ def test_labels_of_weight_zero_count_for_nothing(name):
             assert found.classes_.tolist() == [0, 1, 2]
         if hasattr(found, "support_"):
             np.testing.assert_array_equal(found.support_, wanted.support_)
+
+
+def with_class_weight(model, weight):
+    """Return a copy with these class weights, or with an estimator inside that has them."""
+    if "class_weight" in model.get_params(deep=False):
+        return clone(model).set_params(class_weight=weight)
+    corrected = isinstance(model, GraphCorrectedClassifier)
+    inside = (KernelRidgeClassifierCV if corrected else GKMClassifier)(class_weight=weight)
+    return clone(model).set_params(estimator=inside)
+
+
+@pytest.mark.parametrize("name", [each for each in SOME if not is_regressor(MODELS[each.id])])
+@pytest.mark.parametrize("others", [{}, {0: 1.0, 1: 3.0}])
+def test_a_class_of_weight_zero_is_a_label_of_weight_zero(name, others):
+    model, y = MODELS[name], np.where(HIDDEN, -1, CLASSES)
+    kept, found = (
+        with_class_weight(model, weight) for weight in (others or None, others | {2: 0.0})
+    )
+    wanted = kept.fit(X, y, sample_weight=np.where(y == 2, 0.0, 1.0))
+    found.fit(X, y)
+    assert found.classes_.tolist() == wanted.classes_.tolist() == [0, 1]
+    np.testing.assert_allclose(scores(found, X), scores(wanted, X), atol=1e-6)
+    np.testing.assert_array_equal(found.transduction_, wanted.transduction_)
+
+
+def test_a_class_of_weight_zero_in_blocks():
+    y = np.where(HIDDEN, -1, CLASSES)
+    kinds = {"graph": "anchors", "random_state": 0}
+    wanted = GKMClassifier(class_weight={2: 0.0}, **kinds).fit(X, y)
+    cuts = [slice(start, start + 30) for start in range(0, N, 30)]
+    found = GKMClassifier(class_weight={2: 0.0}, **kinds).fit([(X[own], y[own]) for own in cuts])
+    by_row = [(X[own], y[own], (y[own] != 2).astype(float)) for own in cuts]
+    weighted = GKMClassifier(**kinds).fit(by_row)
+    assert wanted.classes_.tolist() == found.classes_.tolist() == weighted.classes_.tolist()
+    np.testing.assert_array_equal(found.transduction_, weighted.transduction_)
+    np.testing.assert_allclose(scores(found, X), scores(weighted, X), atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["sums", "sgd"])
+@pytest.mark.parametrize("classes", [None, [0, 1, 2]])
+def test_a_class_of_weight_zero_in_streams(solver, classes):
+    found = GKMClassifier(solver=solver, class_weight={2: 0.0}, random_state=0)
+    wanted = GKMClassifier(solver=solver, random_state=0)
+    for own in (slice(45), slice(45, N)):
+        found.partial_fit(X[own], CLASSES[own], classes)
+        wanted.partial_fit(X[own], CLASSES[own], classes, (CLASSES[own] != 2).astype(float))
+    assert found.classes_.tolist() == wanted.classes_.tolist()
+    np.testing.assert_array_equal(found.decision_function(X), wanted.decision_function(X))
 
 
 @pytest.mark.parametrize("solver", ["sums", "sgd"])

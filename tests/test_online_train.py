@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 import streaming_job
-from graphkm import GKMRegressor, Sums
+from graphkm import GKMClassifier, GKMRegressor, Sums
 from graphkm.exchange import ModelFileError, load_model
 from graphkm.online import CheckpointError, train
 from streaming_job import N_CHUNKS, ROWS, chunks
@@ -90,17 +90,21 @@ def test_it_is_partial_fit(uninterrupted, model):
 
 @pytest.mark.long
 @pytest.mark.parametrize("half_life", [None, 300.0])
-def test_checkpoints_change_no_bit_of_a_stream_of_sums(tmp_path, half_life):
+@pytest.mark.parametrize("size", [61, 333, 1024, 2000])  # before, at and after choices of C
+@pytest.mark.parametrize("cls", [GKMRegressor, GKMClassifier])
+def test_checkpoints_change_no_bit_of_a_stream_of_sums(tmp_path, half_life, size, cls):
     """To save the stream is to choose C early, with as many threads of BLAS as in the end."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 4))
-    y = np.where(np.arange(2000) % 3 == 0, np.sin(2 * X[:, 0]) + X[:, 1], np.nan)
-    parts = [(X[i : i + 333], y[i : i + 333]) for i in range(0, 2000, 333)]
-    make = partial(GKMRegressor, solver=Sums(n_landmarks=300, half_life=half_life), random_state=0)
+    f = np.sin(2 * X[:, 0]) + X[:, 1]
+    y = np.where(np.arange(2000) % 3 == 0, f if cls is GKMRegressor else f > 0, np.nan)
+    parts = [(X[i : i + size], y[i : i + size]) for i in range(0, 2000, size)]
+    make = partial(cls, solver=Sums(n_landmarks=300, half_life=half_life), random_state=0)
     with threadpool_limits(2):
         plain = train(parts, make())
         saved = train(parts, make(), checkpoint=tmp_path / "a", every=1)
         assert saved.C_ == plain.C_
+        assert saved.dual_coef_.tobytes() == plain.dual_coef_.tobytes()
         np.testing.assert_array_equal(saved.predict(X), plain.predict(X))
 
 

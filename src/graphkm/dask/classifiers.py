@@ -140,7 +140,8 @@ class GKMClassifier(DistributedClassifier):
     n_landmarks : int or "auto", default="auto"
         Labelled rows that the machine is made of; "auto" is all up to 8,000, and 2,000 beyond.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the labels' weights in the kernel machine.
+        Factors of the labels' weights in the kernel machine. A class of weight 0 counts for
+        nothing: it is none of `classes_`.
     n_anchors, passes, scoring, unlabeled, label_memory, random_state
         As in `GraphCorrectedClassifier`.
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..gkm.block_rows import find_known, joined
 from ..graphs import Anchors
 from ..graphs.anchors import drawn_rows
+from ..machines.class_weights import ClassWeight
 from ..machines.labels import checked_classes, refuse_ambiguous
 from .collections import Partitioned
 from .many_labels import ManyLabels, bytes_of
@@ -83,7 +84,8 @@ class Passes:
         Parameters
         ----------
         models : list of GraphCorrectedClassifier or GraphCorrectedRegressor
-            Unfitted; their graphs are `Anchors` that move equally often. All share the passes.
+            Unfitted; their graphs are `Anchors` that move equally often. All share the passes, the
+            mark of unlabelled rows and the weights of classes.
         seed : int
             Decides where anchors start.
         label_memory : int
@@ -94,7 +96,7 @@ class Passes:
         n, unlabeled = sum(self._data.lengths), models[0].unlabeled
         sets: list[Anchors] = list(dict.fromkeys(model.graph for model in models))
         starts = [drawn_rows(n, anchors.count(n), seed) for anchors in sets]
-        known = self._known(starts, unlabeled, classes)
+        known = self._known(starts, unlabeled, classes, models[0].class_weight_inside())
         labels = self._labels(known, n, unlabeled, classes)
         machines = [model.in_parts(seed, sum(labels.counts)) for model in models]
         for machine in machines:
@@ -117,7 +119,11 @@ class Passes:
         return self._runner.keep(fits)
 
     def _known(
-        self, starts: Sequence[NDArray[np.int64]], unlabeled: Any, classes: bool
+        self,
+        starts: Sequence[NDArray[np.int64]],
+        unlabeled: Any,
+        classes: bool,
+        class_weight: ClassWeight,
     ) -> list[Delayed]:
         """Return, of every partition, what is labelled and where anchors start."""
         data = self._data
@@ -128,8 +134,9 @@ class Passes:
             weights = None if data.weights is None else data.weights[number]
             first = ends[number] - data.lengths[number]
             places = [each[number] - first for each in own]
-            about = (rows, labels, weights, places, f"Partition {number}", data.dtype)
-            tasks.append(self._runner.task("find-labels", find_known, *about, unlabeled, classes))
+            given = (rows, labels, weights, places, f"Partition {number}", data.dtype)
+            about = (unlabeled, classes, class_weight)
+            tasks.append(self._runner.task("find-labels", find_known, *given, *about))
         return self._runner.keep(tasks)
 
     def _labels(self, known: list[Delayed], n: int, unlabeled: Any, classes: bool) -> Labels:
@@ -140,8 +147,8 @@ class Passes:
         if not sum(labels.counts):
             raise ValueError(
                 f"None of the {n:,} rows is labelled: y holds only missing values or the marker "
-                f"unlabeled={unlabeled!r}, or sample_weight is 0 wherever it holds others. Label "
-                "some rows of every class, or name the right marker."
+                f"unlabeled={unlabeled!r}, or sample_weight is 0, or class_weight, wherever it "
+                "holds others. Label some rows of every class, or name the right marker."
             )
         if classes:
             values = joined([size.values for size in sizes])

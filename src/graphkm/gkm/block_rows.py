@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._parameters import refuse_masked
 from ..machines.checks import check_weight_range
+from ..machines.class_weights import ClassWeight, labels_that_weigh
 from ..machines.labels import as_label_array, labeled_mask, missing_mask
 from ..machines.targets import known_targets
 
@@ -66,6 +67,7 @@ def find_known(
     dtype: Any,
     unlabeled: Any,
     classes: bool,
+    class_weight: ClassWeight,
 ) -> Known:
     """Return the labelled rows of a block, and the rows that anchors start from."""
     rows = as_numbers(part, dtype, name)
@@ -86,8 +88,10 @@ def find_known(
                 f"{name} of sample_weight holds negative or missing values; weights are 0 or more."
             )
         check_weight_range(own)
-        known, mask = known[own[mask] > 0], mask & (own > 0)
-        own = own[mask]
+    counts = np.ones(len(mask), dtype=bool) if own is None else own > 0
+    counts[mask] &= labels_that_weigh(class_weight, known)
+    known, mask = known[counts[mask]], mask & counts
+    own = None if own is None else own[mask]
     given = part if hasattr(part, "iloc") else rows
     place = np.flatnonzero(mask)
     found = given.iloc[place] if hasattr(given, "iloc") else given[place]

@@ -21,6 +21,7 @@ from .._progress import progress_bar
 from ..graphs import AnchorNodes, Anchors, NeighbourIndex, NodeGraph
 from ..graphs.anchors import RowDraw, add_by_anchor, moved, rows_by_anchor
 from ..machines.checks import check_range
+from ..machines.class_weights import ClassWeight
 from .block_rows import Known, as_numbers, find_known, joined, stacked
 
 _NUMBERS, _FEWEST = 2**20, 2**12  # of a block of an array: numbers about, and rows at least
@@ -205,15 +206,15 @@ class Reading:
         """How many rows there are, after the first reading."""
         return self._draw.n_rows
 
-    def labelled(self, unlabeled: Any, classes: bool) -> Labelled:
-        """Return the labelled rows: the first reading."""
+    def labelled(self, unlabeled: Any, classes: bool, class_weight: ClassWeight) -> Labelled:
+        """Return the labelled rows that count: the first reading."""
         known: list[Known] = []
         numbers: list[NDArray[np.int64]] = []
         for name, block in self._named("labels"):
             rows = self._checked(block, name)
             check_range(rows, np.dtype(np.float64))
             given = block.rows if hasattr(block.rows, "iloc") else rows
-            about = ((), name, rows.dtype, unlabeled, classes)
+            about = ((), name, rows.dtype, unlabeled, classes, class_weight)
             known.append(find_known(given, block.labels, block.weights, *about))
             numbers.append(self.n_rows + known[-1].places)
             self._draw.add(rows)

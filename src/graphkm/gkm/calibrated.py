@@ -35,8 +35,7 @@ class CalibratedGKM(KernelClassifier, StreamingGKM):
         """Set `calibration_`; a solver that knows its own refits is asked for them."""
         if self.corrected_ is not None:
             if self.class_weight is not None:
-                factors = self._class_factors(problem.known)
-                weights = problem.weights / np.where(factors > 0, factors, 1.0)
+                weights = problem.weights / self._factor_of[problem.known]
                 self.corrected_.calibrate(weights[problem.weights > 0], keeps=False)
             self.calibration_ = self.corrected_.calibration_
             return

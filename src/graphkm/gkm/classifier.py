@@ -77,7 +77,8 @@ class GKMClassifier(CalibratedGKM):
         means of rows. Words for gamma then refer to the labelled rows, and class_weight to the
         kernel machine alone.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C per class, as in `sklearn.svm.SVC`.
+        Factors of C per class, as in `sklearn.svm.SVC`. A class of weight 0 counts for
+        nothing: it is none of `classes_`.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
         unlabelled; None means that nothing else does.

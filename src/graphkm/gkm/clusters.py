@@ -9,8 +9,10 @@ chance.
 Groups may be small and many, as images of many objects are. So there is a third kind, the kernel
 (eps + L)^(-1) of nearest neighbours: what a label says fades along the graph.
 
-With many nodes the step kernel of all pairs is that of a sample of them, the landmarks, extended to
-the others. That of nearest neighbours is left out there: neighbours in a sample are far apart.
+All pairs cost the square of the nodes. So beyond `LANDMARKS` nodes the step kernel of all pairs is
+that of a sample of them, the landmarks, extended to the others. There are fewer graphs of nearest
+neighbours then: two with eigenvectors, and one along which labels fade. Beyond `MOST` nodes
+eigenvectors of nearest neighbours are left out: neighbours in a sample are far apart.
 """
 
 from __future__ import annotations
@@ -35,13 +37,15 @@ from ..solvers.spectrum import KernelSpectrum, neighbour_vectors
 Columns = NDArray[np.float64]
 
 MOST = 4000
-"""Nodes up to which eigenvectors are those of all nodes: there is a matrix of all pairs."""
+"""Nodes up to which there are eigenvectors of nearest neighbours."""
 
-_LANDMARKS = 2000
+LANDMARKS = 2000
+"""Nodes up to which all graphs are tried, and all pairs are joined; of more, so many are drawn."""
 
 _REACH = 2**25  # nodes times labels up to which what a label says is computed for every node
 
 _NEIGHBOURS = (0.6, 1.2, 5.0)  # in units of the nodes' own
+_NEIGHBOURS_OF_MANY = (1.2, 5.0)  # with few labels the first counts, with many the second
 _GAMMAS = (1.0, 4.0)  # in units of one over the spread
 _STEPS = (5, 10, 20, 40, 80)  # eigenvectors
 _STEPS_OF_KERNELS = (2, 5, 10, 20, 40)
@@ -164,32 +168,48 @@ def _ridges(
 
 def cluster_features(graph: NodeGraph, n_threads: int = 1) -> Iterator[Features]:
     """Yield the features of every kind over the nodes of a graph, and at its rows."""
-    nodes = graph.nodes
+    nodes, rows = graph.nodes, graph.rows
     assert isinstance(nodes, RowNodes)
-    points, n, rows = nodes.points, nodes.points.shape[0], graph.rows
-    spread, most = resolve_gamma("spread", points), _STEPS_OF_KERNELS[-1]
-    gammas = [factor * spread for factor in _GAMMAS]
-    if n > MOST:
-        drawn = np.sort(np.random.default_rng(0).choice(n, _LANDMARKS, replace=False))
-        for gamma in gammas:
-            spectrum = KernelSpectrum(points[drawn], gamma, most, n_threads)
-            known, everywhere = spectrum.at(points[rows.indices]), partial(spectrum.at, points)
-            yield from _steps("kernel", known, everywhere, _LANDMARKS, _STEPS_OF_KERNELS)
-        yield from _fading(graph, rows, _EPSILONS_OF_MANY, n_threads)
-        return
-    own = nodes.n_neighbors
-    counts = [min(max(1, round(factor * own)), n - 1) for factor in _NEIGHBOURS + _NEAR]
-    near = Neighbours.of(nodes.index, max(counts))
-    for k in dict.fromkeys(counts[: len(_NEIGHBOURS)]):
-        vectors = neighbour_vectors(near.first(k), _STEPS[-1])
-        yield from _steps("neighbours", rows @ vectors, partial(np.asarray, vectors), n, _STEPS)
-    for gamma in gammas:
-        vectors = KernelSpectrum(points, gamma, most).vectors
-        yield from _steps(
-            "kernel", rows @ vectors, partial(np.asarray, vectors), n, _STEPS_OF_KERNELS
-        )
-    for k in dict.fromkeys(counts[len(_NEIGHBOURS) :]):
+    n = nodes.points.shape[0]
+    few = n <= LANDMARKS
+    steps = _numbers(nodes, _NEIGHBOURS if few else _NEIGHBOURS_OF_MANY)
+    fading = _numbers(nodes, _NEAR) if few else []
+    if n <= MOST:
+        near = Neighbours.of(nodes.index, max(steps + fading))
+        for k in steps:
+            vectors = neighbour_vectors(near.first(k), _STEPS[-1])
+            everywhere = partial(np.asarray, vectors)
+            yield from _steps("neighbours", rows @ vectors, everywhere, n, _STEPS)
+    yield from _kernels(nodes.points, rows, n_threads)
+    for k in fading:
         yield from _fading(RowNodes.graph_of(near.first(k)), rows, _EPSILONS, n_threads)
+    if not few:
+        yield from _fading(graph, rows, _EPSILONS_OF_MANY, n_threads)
+
+
+def _numbers(nodes: RowNodes, factors: Sequence[float]) -> list[int]:
+    """Return numbers of neighbours, in units of the nodes' own."""
+    most = nodes.points.shape[0] - 1
+    counts = (min(max(1, round(factor * nodes.n_neighbors)), most) for factor in factors)
+    return list(dict.fromkeys(counts))
+
+
+def _kernels(points: Any, rows: Any, n_threads: int) -> Iterator[Features]:
+    """Yield the step kernels of all pairs of nodes, or of landmarks."""
+    n, spread, most = points.shape[0], resolve_gamma("spread", points), _STEPS_OF_KERNELS[-1]
+    drawn = np.arange(n)
+    if n > LANDMARKS:
+        drawn = np.sort(np.random.default_rng(0).choice(n, LANDMARKS, replace=False))
+    for factor in _GAMMAS:
+        known: Columns
+        everywhere: Callable[[], Columns]
+        if n > LANDMARKS:
+            spectrum = KernelSpectrum(points[drawn], factor * spread, most, n_threads)
+            known, everywhere = spectrum.at(points[rows.indices]), partial(spectrum.at, points)
+        else:
+            vectors = KernelSpectrum(points, factor * spread, most).vectors
+            known, everywhere = rows @ vectors, partial(np.asarray, vectors)
+        yield from _steps("kernel", known, everywhere, len(drawn), _STEPS_OF_KERNELS)
 
 
 def _steps(

@@ -21,6 +21,7 @@ from ..judge.folds import Folds, Splitter
 from ..judge.held_out import check_classifier, class_shares, hold_out_classes, hold_out_values
 from ..machines.calibration import Calibration
 from ..machines.checks import require_memory_for_classes
+from ..machines.class_weights import labels_that_weigh
 from ..machines.classes import winning_class
 from ..machines.given_rows import require_labels, rows_as_numbers, weights_to_score
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
@@ -58,8 +59,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
 
     Up to 4,000 distinct rows the field follows clusters, in three kinds: functions of the leading
     eigenvectors of graphs, of nearest neighbours and of a Gaussian kernel, and functions that fade
-    along a graph from each label. Beyond, with up to 300 labels, there are the last two; the
-    eigenvectors are those of 2,000 rows, extended to all others. Each kind alone, and a sum of the
+    along a graph from each label. Beyond, with up to 300 labels, there are the last two. Beyond
+    2,000 rows the eigenvectors of the kernel are those of 2,000 of them, extended to all others,
+    and there are fewer graphs. Each kind alone, and a sum of the
     classifier and all kinds, are compared on folds of labels that had no part in them. The best is
     taken if it beats the classifier alone by more than one standard error.
 
@@ -76,7 +78,8 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
     ----------
     estimator : classifier, optional
         Anything with `predict_proba` or `decision_function`: a forest, boosting, an SVC, a
-        pipeline. None is `graphkm.machines.KernelRidgeClassifierCV`, the library's own machine.
+        pipeline. None is `graphkm.machines.KernelRidgeClassifierCV`, the library's own machine. A
+        class to which that machine's `class_weight` gives 0 counts for nothing here, too.
     graph : {"knn", "anchors"} or NodesPart, default="knn"
         Where the field lives: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
         nodes. A name stands for the part with its defaults.
@@ -170,6 +173,9 @@ class GraphCorrectedClassifier(ClassifierMixin, Corrected, BaseEstimator):
         require_labels(labeled, len(values), self.unlabeled)
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
+        weighs = labels_that_weigh(self.class_weight_inside(), known)
+        labeled, known = labeled[weighs], known[weighs]
+        require_labels(labeled, len(values), self.unlabeled)
         self.classes_ = checked_classes(known)
         require_memory_for_classes(len(known), len(self.classes_))
         return labeled, known

@@ -30,6 +30,7 @@ from ..machines.checks import (
     check_scale,
     checked_weights,
 )
+from ..machines.class_weights import ClassWeight
 from ..machines.given_rows import require_labels, rows_as_numbers
 from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
 from ..machines.params import Composed, Resolver
@@ -168,7 +169,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         """Fit to rows that are read block by block."""
         classes = is_classifier(self)
         reading = Reading(blocks, part, seed, self.n_threads(), bool(self.verbose))
-        found = reading.labelled(self.unlabeled, classes)
+        found = reading.labelled(self.unlabeled, classes, self.class_weight_inside())
         require_labels(found.numbers, reading.n_rows, self.unlabeled)
         if classes:  # before the rows are read again
             refuse_ambiguous(joined([found.labels, found.marker]), self.unlabeled)
@@ -237,10 +238,15 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
         machine = self._used_estimator(seed)
         if not isinstance(machine, BaseKernelRidge) or n_labeled < CHOSEN:
             return None
-        weights = getattr(machine, "class_weight", None)
-        left_out = isinstance(weights, Mapping) and not all(weights.values())
-        whole = left_out or machine.count_landmarks(n_labeled) >= n_labeled
-        return None if whole else clone(machine)
+        return None if machine.count_landmarks(n_labeled) >= n_labeled else clone(machine)
+
+    def class_weight_inside(self) -> ClassWeight:
+        """Return the class weights of the library's own machine, if it is the estimator.
+
+        A class to which it gives the weight 0 counts for nothing, in the field as in the machine.
+        """
+        own = isinstance(self.estimator, BaseKernelRidge)
+        return getattr(self.estimator, "class_weight", None) if own else None
 
     def fit_machine(
         self,

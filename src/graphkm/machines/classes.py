@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import check_consistent_length, compute_class_weight
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -17,6 +17,7 @@ from ..graphs.distinct import distinct_rows
 from .calibration import FEWEST, Calibration, class_columns
 from .calibration_folds import calibration_folds
 from .checks import require_memory_for_classes
+from .class_weights import ClassWeight, class_factors, labels_that_weigh
 from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 from .machine import KernelMachine
 
@@ -54,7 +55,7 @@ def can_tell_probabilities(model: Any) -> bool:
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """A kernel machine with the further parameter `class_weight`."""
 
-    class_weight: dict[Any, float] | str | None
+    class_weight: ClassWeight
     calibration_: Calibration
 
     def _encode_classes(self, X: Any, y: Any, sample_weight: Any) -> CodedLabels:
@@ -67,6 +68,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if known.dtype.kind == "f" and not np.isfinite(known).all():
             raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
         check_classification_targets(known)
+        labeled, known, given = self._labels_that_weigh(labeled, known, given)
+        if len(known) == 0:
+            raise ValueError(
+                "sample_weight (or class_weight) is 0 for every labelled row; at least one must "
+                "be positive."
+            )
         self.classes_, codes = np.unique(known, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -91,6 +98,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         known = plain_labels(values[labeled])
         if known.dtype.kind == "f" and not np.isfinite(known).all():
             raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
+        labeled, known, given = self._labels_that_weigh(labeled, known, given)
         if isinstance(self.class_weight, str):
             raise ValueError(
                 f"class_weight={self.class_weight!r} counts labels, of which a stream has not "
@@ -227,18 +235,20 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         codes = self._remembered()
         return np.asarray(self.classes_[codes])
 
+    def _labels_that_weigh(
+        self, labeled: NDArray[np.bool_], known: NDArray[Any], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64]]:
+        """Return the labelled rows, labels and weights without those of classes of weight 0."""
+        weighs = labels_that_weigh(self.class_weight, known)
+        counted = labeled.copy()
+        counted[labeled] = weighs
+        return counted, known[weighs], weights[weighs]
+
     def _class_factors(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the factor of C that class_weight gives each labelled row."""
         if self.class_weight is None:
             return np.ones(len(codes))
-        factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=self.classes_[codes]
-        )
-        if not (np.isfinite(factors) & (factors >= 0)).all():
-            raise ValueError(
-                f"class_weight must hold finite numbers >= 0, got {self.class_weight!r}."
-            )
-        self._factor_of = np.asarray(factors, dtype=np.float64)
+        self._factor_of = class_factors(self.class_weight, self.classes_, self.classes_[codes])
         return self._factor_of[codes]
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -17,9 +16,10 @@ from ..graphs.distinct import Copies
 from ..kernels import Kernel
 from .calibration import FEWEST, Calibration
 from .checks import require_memory_for_classes
+from .class_weights import class_factors, labels_that_weigh
 from .classes import can_tell_probabilities, winning_class
 from .namespaces import own_names
-from .ridge_base import BaseKernelRidge
+from .ridge_base import BaseKernelRidge, require_weight
 from .ridge_solvers import Matrix
 from .targets import spread_of
 
@@ -57,7 +57,8 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         The number of landmarks, which are drawn at random. "auto" is all rows if there are at
         most 8,000, else 2,000.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of classes, as in scikit-learn.
+        Factors of the weights of classes, as in scikit-learn. A class of weight 0 counts for
+        nothing: it is none of `classes_`.
     random_state : int, RandomState or None, default=None
         Draws the landmarks and, of more than 10,000 rows, those of the search.
     n_jobs : int or None, default=None
@@ -113,6 +114,7 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
     def encode(self, y: Any, weights: NDArray[np.float64]) -> tuple[Matrix, NDArray[np.float64]]:
         """Return what is learnt of labels, one column per class, and the weights of the rows."""
         check_classification_targets(y)
+        weights = require_weight(weights * labels_that_weigh(self.class_weight, y))
         used = weights > 0
         self.classes_ = np.unique(y[used])
         # A class of weight 0 is none. The number of such a row has no meaning.
@@ -126,11 +128,7 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         require_memory_for_classes(len(y), K)
         first = 1 if K == 2 else 0
         targets = (codes[:, None] == np.arange(first, K)) - 1.0 / K
-        self._class_factors = np.ones(K)
-        if self.class_weight is not None:
-            self._class_factors = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=y[used]
-            )
+        self._class_factors = class_factors(self.class_weight, self.classes_, y[used])
         return targets, weights * self._class_factors[codes]
 
     def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float:
@@ -151,8 +149,7 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         self.held_out_ = self._as_shares(held)
         # Class weights would shift the base rates.
         codes = winning_class(targets)
-        factors = self._class_factors[codes]
-        weights = weights / np.where(factors > 0, factors, 1.0)
+        weights = weights / self._class_factors[codes]
         used = weights > 0
         if np.count_nonzero(used) < FEWEST:
             self.calibration_ = Calibration.usual(len(self.classes_), len(codes))

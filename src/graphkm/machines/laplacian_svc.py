@@ -57,7 +57,8 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         of rows, and its "auto" weights are "local"; weights=0 gives every edge weight 1.
         "precomputed" is the matrix passed to ``fit(X, y, affinity=W)``.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the losses per class, as in `sklearn.svm.SVC`.
+        Factors of the losses per class, as in `sklearn.svm.SVC`. A class of weight 0 counts for
+        nothing: it is none of `classes_`.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
         unlabelled; None means that nothing else does.

@@ -102,11 +102,8 @@ class BaseKernelRidge(KernelMachine):
             check_range(X, np.dtype(np.float64))
             check_scale(X, np.dtype(np.float64))
         weights = checked_weights(sample_weight, X)
-        if weights.any():
-            targets, weights = self.encode(y, weights)
+        targets, weights = self.encode(y, require_weight(weights))
         n_used = int(np.count_nonzero(weights))
-        if n_used == 0:
-            raise ValueError("By sample_weight and class_weight, no row has a positive weight.")
         with blas_threads_for(n_used, self.count_landmarks(n_used)):
             self._learn(kernel, X, targets, weights)
         return self
@@ -276,3 +273,16 @@ class BaseKernelRidge(KernelMachine):
         )
         f.set(np.arange(len(a)), a)
         self.set_expansion(f)
+
+
+def require_weight(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights of rows; an error if all are 0.
+
+    Examples
+    --------
+    >>> require_weight(np.array([0.0, 2.0]))
+    array([0., 2.])
+    """
+    if not weights.any():
+        raise ValueError("By sample_weight and class_weight, no row has a positive weight.")
+    return weights

@@ -49,7 +49,8 @@ class TransductiveSVC(KernelClassifier):
         Kernel coefficient. "spread" is one over the sum of the columns' variances; "scale" and
         "auto" are those of `sklearn.svm.SVC`.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C per class, as in `sklearn.svm.SVC`.
+        Factors of C per class, as in `sklearn.svm.SVC`. A class of weight 0 counts for
+        nothing: it is none of `classes_`.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
         unlabelled; None means that nothing else does.
@@ -185,11 +186,6 @@ class TransductiveSVC(KernelClassifier):
         self._check_parameters()
         X = self._validate_rows(X, reset=True)
         coded = self._encode_classes(X, y, sample_weight)
-        if not coded.weights.any():
-            raise ValueError(
-                "sample_weight (or class_weight) is 0 for every labelled row; at least one must "
-                "be positive."
-            )
         _, shares = self._counted(sample_weight, X, coded.labeled)
         means = np.average(coded.targets, axis=0, weights=shares)
         # The margin avoids rows without a label. Those whose label counts for nothing have one.
