@@ -10,6 +10,7 @@ from sklearn.datasets import make_moons
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import LinearSVC
 
 from graphkm import KNN, GKMClassifier
 from graphkm.graphs.distinct import copies_in_order
@@ -157,6 +158,19 @@ def test_models_of_all_rows_get_them(model):
         literal = np.nan_to_num(model.fit(X, y).predict_proba(X[labeled[test]]), nan=0.5)
     np.testing.assert_allclose(np.exp(member.held[test]), np.maximum(literal, 1e-3), atol=1e-6)
     assert not member.labels_only
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(random_state=0)])
+def test_a_fold_of_one_class_says_nothing(model):
+    X, labeled, known = data()
+    y = np.zeros(LABELS, np.int64)
+    y[3] = 1  # without it there is one class
+    member = next(model_members({"line": model}, replace(known, y=y), X, labeled))
+    held = np.exp(member.held)
+    fold = next(test for _, test in known.folds if 3 in test)
+    np.testing.assert_allclose(held[fold], 0.5)
+    others = np.setdiff1d(np.arange(LABELS), fold)
+    assert np.abs(held[others] - 0.5).min() > 1e-3
 
 
 def test_a_wide_sparse_table_has_no_trees():

@@ -90,6 +90,7 @@ def hold_out_classes(
         Their weights, if any were given.
     folds : list of (train, test)
         For classifiers without held-out predictions of their own, or with too few labels for them.
+        Rows that no fold holds out have NaN.
     classes : ndarray
         All labels, sorted.
     """
@@ -102,11 +103,9 @@ def hold_out_classes(
     if not folds:
         equal = np.full((len(y), len(classes)), 1.0 / len(classes))
         return HeldOut(model, equal, "prior", None if sure else 1.0)
-    scores = np.full((len(y), len(classes)), 1.0 / len(classes))
+    scores = np.full((len(y), len(classes)), np.nan)
     try:
         for train, test in folds:
-            if (y[train] == y[train[0]]).all():  # one class is no task: nothing is known of others
-                continue
             part = _fitted_to_fold(estimator, X, y, weights, train)
             scores[test] = class_scores_of(part, take_rows(X, test), classes)
     except FoldError:
@@ -115,7 +114,8 @@ def hold_out_classes(
         return own
     if sure:
         return HeldOut(model, scores, "out-of-fold")
-    heat = _best_heat(scores, np.searchsorted(classes, y))
+    told = ~np.isnan(scores[:, 0])
+    heat = _best_heat(scores[told], np.searchsorted(classes, y[told]))
     return HeldOut(model, softmax(heat * scores, axis=1), "out-of-fold", heat)
 
 

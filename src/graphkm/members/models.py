@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
@@ -106,12 +107,17 @@ def _held_out(model: Any, known: Known) -> HeldOut:
 
     A forest's own bag costs no further fit. So it is asked first.
     """
+    folds = known.folds
+    if known.classes is not None:  # one class is no task, and says nothing of the others
+        folds = [(train, test) for train, test in folds if np.ptp(known.codes[train])]
     bag = bool(model.get_params(deep=False).get("oob_score"))
-    for folds in ([], known.folds) if bag else (known.folds,):
+    for asked in ([], folds) if bag else (folds,):
         if known.classes is None:
-            held = hold_out_values(model, known.rows, known.y, known.given, folds)
+            held = hold_out_values(model, known.rows, known.y, known.given, asked)
         else:
-            held = hold_out_classes(model, known.rows, known.y, known.given, folds, known.classes)
+            held = hold_out_classes(model, known.rows, known.y, known.given, asked, known.classes)
+            equal = 1.0 / len(known.classes)
+            held = replace(held, values=np.where(np.isnan(held.values), equal, held.values))
         if held.how != "prior":
             break
     return held
