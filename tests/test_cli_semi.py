@@ -69,6 +69,8 @@ def test_classes_are_those_of_python(folder, capsys):
     assert (
         accuracy == pytest.approx(np.mean(whole.predict(X[200:]) == names[200:])) and accuracy > 0.9
     )
+    assert run("suggest", folder / "m.gkm", folder / "new.csv", "-n", "3") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
     assert not is_skops_file(folder / "m.gkm")  # trees have no weight among moons
     assert load_model(folder / "m.gkm")[-1].n_jobs is None
 
