@@ -33,6 +33,9 @@ from graphkm import (
     GKMRegressor,
     GraphCorrectedClassifier,
     GraphCorrectedRegressor,
+    KernelRidgeClassifierCV,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
     Sums,
 )
 from graphkm.exchange import ModelFileError, from_libsvm, load_model, save_model, to_libsvm
@@ -110,6 +113,9 @@ def good_models() -> list[bytes]:
             Cs=[3.0],
             epsilons=[0.1],
         ).fit(X[:14], real[:14]),
+        SemiSupervisedClassifier(KernelRidgeClassifierCV(), unlabeled="").fit(sparse, words),
+        SemiSupervisedClassifier(gkm_classifier(**small), graph=None).fit(X, two),
+        SemiSupervisedRegressor(None, graph=Anchors(n_anchors=6)).fit(X, real),
         LaplacianSVC(graph=KNN(n_neighbors=3)).fit(X, two),
         TransductiveSVC(kernel="poly").fit(X, two),
         make_pipeline(StandardScaler(), gkm_classifier(**small)).fit(X, two),

@@ -16,7 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from cli_runner import moons, run, write_csv
-from graphkm import GKMClassifier, GKMRegressor, GraphCorrectedClassifier
+from graphkm import (
+    GKMClassifier,
+    GKMRegressor,
+    GraphCorrectedClassifier,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
+)
 from graphkm import active as module
 from graphkm.active import Cover, suggest, uncertainty
 from graphkm.graphs import KNN
@@ -83,6 +89,7 @@ def test_a_cold_start_finds_every_cluster(blobs):
     [
         GKMClassifier(random_state=0),
         GraphCorrectedClassifier(random_state=0),
+        SemiSupervisedClassifier(LogisticRegression(max_iter=1000), random_state=0),
         SVC(),
         RidgeClassifier(),
         LogisticRegression(),
@@ -123,8 +130,8 @@ def test_regressors_get_rows_that_cover(blobs):
     y = np.where(truth == 0, X[:, 0], np.nan)  # labels in one cluster only
     model = RandomForestRegressor(5, random_state=0).fit(X[truth == 0], X[truth == 0, 0])
     assert set(truth[suggest(model, X, 5, y=y)]) == {1, 2, 3, 4, 5}
-    ours = GKMRegressor(random_state=0).fit(X, y)
-    assert set(truth[suggest(ours, X, 5, y=y)]) == {1, 2, 3, 4, 5}
+    for ours in (GKMRegressor(random_state=0), SemiSupervisedRegressor(None, random_state=0)):
+        assert set(truth[suggest(ours.fit(X, y), X, 5, y=y)]) == {1, 2, 3, 4, 5}
 
 
 def test_frames_sparse_rows_and_words(blobs):

@@ -12,9 +12,10 @@ from typing import Any
 
 import graphkm
 
-from .. import gkm, machines
+from .. import gkm, machines, semi
 from ..exchange.files import load_with_note, save_model
-from ..exchange.models import CORRECTED, ForeignModelError
+from ..exchange.mixtures import models_in
+from ..exchange.models import CORRECTED, MIXED, ForeignModelError
 from ..exchange.skops_files import is_skops_file, load_with_skops, save_with_skops
 from ..gkm.base import BaseGKM
 from ..gkm.plan import check_parameters
@@ -25,6 +26,7 @@ from ..losses import resolve_loss
 from ..smoothness import IteratedLaplacian, Power
 from ..solvers import SGD, Newton, RowNewton, Sums
 from .bought import correction_facts, correction_lines
+from .mixtures import check_mixture, mixture_facts, mixture_lines
 from .options import PARAMETERS, LearningOptions, Method, Task, UsageError
 from .preparing import prepared_kinds, taking_arrays
 
@@ -36,6 +38,8 @@ _CLASSES = {
     ("lapsvm", "classify"): machines.LaplacianSVC,
     ("lapsvm", "regress"): machines.LaplacianRegressor,
     ("tsvm", "classify"): machines.TransductiveSVC,
+    ("semi", "classify"): semi.SemiSupervisedClassifier,
+    ("semi", "regress"): semi.SemiSupervisedRegressor,
     ("search", "classify"): gkm.GKMClassifierCV,
     ("search", "regress"): gkm.GKMRegressorCV,
 }
@@ -146,6 +150,8 @@ def check_options(method: Method | str, task: Task, options: LearningOptions, **
     guess = "regress" if task is Task.regress else "classify"
     estimator = make_estimator(method, guess, options, **more)
     try:
+        if isinstance(estimator, MIXED):
+            return check_mixture(estimator)
         _check_lists(estimator)
         estimator = getattr(estimator, "estimator", estimator)
         resolve_kernel(estimator.kernel)
@@ -322,7 +328,8 @@ def write_model(model: Any, path: Path, note: FileNote) -> None:
     whole = last_step(model)
     local = {"verbose": 0, "n_jobs": None}  # choices of this terminal and machine are not kept
     whole.set_params(**{k: v for k, v in local.items() if k in whole.get_params()})
-    for inside in (getattr(whole, name, None) for name in ("estimator", "estimator_")):
+    members = models_in(whole.mixture_) if isinstance(whole, MIXED) else []
+    for inside in (*(getattr(whole, name, None) for name in ("estimator", "estimator_")), *members):
         if "n_jobs" in getattr(inside, "get_params", dict)():
             inside.set_params(n_jobs=None)  # type: ignore[union-attr]
     told = {"command_line": asdict(replace(note, version=graphkm.__version__))}
@@ -350,14 +357,16 @@ def described_model(model: Any, note: FileNote) -> dict[str, str | None]:
         "method": type(estimator).__name__ + (f" with {settings}" if settings else ""),
         "scaling": note.scale,
     }
-    if not isinstance(estimator, CORRECTED):
-        return lines
-    return lines | correction_lines(estimator, note.method)
+    if isinstance(estimator, MIXED):
+        return lines | mixture_lines(estimator)
+    if isinstance(estimator, CORRECTED):
+        return lines | correction_lines(estimator, note.method)
+    return lines
 
 
 def found_facts(model: Any) -> dict[str, Any]:
     """Return what a fit found out about the graph, for programs; nothing for other models."""
     estimator = last_step(model)
-    if not isinstance(estimator, CORRECTED):
-        return {}
-    return correction_facts(estimator)
+    if isinstance(estimator, MIXED):
+        return mixture_facts(estimator)
+    return correction_facts(estimator) if isinstance(estimator, CORRECTED) else {}

@@ -69,6 +69,7 @@ class Method(StrEnum):
     gkm = "gkm"
     lapsvm = "lapsvm"
     tsvm = "tsvm"
+    semi = "semi"
 
 
 class ModelKind(StrEnum):
@@ -236,7 +237,8 @@ class LearningOptions:
     graph: Annotated[
         str | None,
         _learning_option(
-            help="knn, epsilon, full, bipartite or anchors; with --model: knn or anchors."
+            help="knn, epsilon, full, bipartite or anchors; with --model or --method semi: knn or "
+            "anchors."
         ),
     ] = None
     loss: Annotated[

@@ -130,8 +130,8 @@ def predictions(model: Any, pieces: Any, proba: bool = False) -> Iterator[list[l
     from .output import progress_bar
     from .rows import label_text
 
-    # Without a field the estimator's own predict decides, which scores may not tell.
-    corrected = hasattr(last_step(model), "field_")
+    # Without a field, and in a mixture, the model's own predict decides: scores may not tell.
+    own = any(hasattr(last_step(model), name) for name in ("field_", "mixture_"))
     words = [label_text(label) for label in getattr(model, "classes_", ())]
     with progress_bar("predicting", "rows") as bar:
         for X, *_ in cut_into_chunks(pieces, CHUNK):
@@ -139,7 +139,7 @@ def predictions(model: Any, pieces: Any, proba: bool = False) -> Iterator[list[l
                 scores = np.asarray(model.decision_function(X)).reshape(X.shape[0], -1)
                 codes = (
                     np.searchsorted(model.classes_, model.predict(X))
-                    if corrected
+                    if own
                     else winning_class(scores)
                 )
                 if proba:

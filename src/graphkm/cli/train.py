@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "graphkm train few_labels.csv moons.gkm",
     "graphkm train labelled.csv model.gkm --unlabeled-data unlabelled.csv --label kind",
+    "graphkm train few_labels.csv mixture.gkm --method semi",
     "graphkm train few_labels.csv forest.gkm --model forest",
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
 )
@@ -62,7 +63,9 @@ def train(
     method: Annotated[
         Method,
         typer.Option(
-            help="The graph-based kernel machine, the Laplacian SVM, or the transductive SVM.",
+            help="The graph-based kernel machine, the Laplacian SVM, the transductive SVM, or "
+            "semi: a mixture of many models, with and without the graph, weighed by held-out "
+            "labels.",
         ),
     ] = Method.gkm,
     kind: Annotated[

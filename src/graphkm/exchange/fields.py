@@ -10,6 +10,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from ..graphs import AnchorNodes, NeighbourIndex, RowNodes, resolve_nodes
 from ..graphs.approximate import DIRECTIONS
+from ..graphs.nodes import Nodes
 from ..machines.calibration import Calibration
 from ..solvers.field import Field, Strength
 from .codec import State
@@ -25,10 +26,10 @@ from .machines import (
     take_memory,
 )
 
-_SEEN = ("n_features_in_", "feature_names_in_", "classes_")
+SEEN = ("n_features_in_", "feature_names_in_", "classes_")
 _NUMBERS = ("estimator_weight", "prior")
 _EARLIER = ("labeled", "known", "rows")
-_HOW = ("leave-one-out", "out-of-bag", "out-of-fold", "prior")
+HOW = ("leave-one-out", "out-of-bag", "out-of-fold", "prior")
 _STATE = {"estimator", "field", "how", "heat", "scaling", *_NUMBERS}
 _STATE |= {"candidates", "criterion", "scores", "ranks", "best", "n_held_out"}
 
@@ -37,21 +38,21 @@ def corrected_state(model: Any) -> State:
     """Return everything that a corrected model needs to predict."""
     state = model.fitted_state()
     state["field"] = field_state(state["field"])
-    return present(model, _SEEN) | state | memory_state(model)
+    return present(model, SEEN) | state | memory_state(model)
 
 
 def restore_corrected(model: Any, state: State) -> None:
     """Give a new model the state from `corrected_state`; raise ValueError if it does not fit."""
-    set_attributes(model, {name: state.pop(name) for name in _SEEN if name in state})
+    set_attributes(model, {name: state.pop(name) for name in SEEN if name in state})
     earlier = {name: state.pop(name) for name in _EARLIER if name in state}
     remembered = take_memory(state)
     require(set(state) == _STATE, "it is not complete")
     resolve_nodes(model.graph)
     _check_estimator(model, state["estimator"])
     for name in _NUMBERS:
-        require(_is_number(state[name]), f"its {name} is {state[name]}")
-    require(state["how"] in _HOW, f"its held-out predictions are {state['how']}")
-    require(state["heat"] is None or _is_number(state["heat"]), f"its heat is {state['heat']}")
+        require(is_number(state[name]), f"its {name} is {state[name]}")
+    require(state["how"] in HOW, f"its held-out predictions are {state['how']}")
+    require(state["heat"] is None or is_number(state["heat"]), f"its heat is {state['heat']}")
     state["field"] = restored_field(model, state["field"])
     _check_scaling(model, state["scaling"], state["field"])
     _check_results(state)
@@ -65,19 +66,35 @@ def restore_corrected(model: Any, state: State) -> None:
         _label_rows(model, earlier)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Return whether a value from a file is a finite float."""
     return type(value) is float and bool(np.isfinite(value))
 
 
 def _check_estimator(model: Any, estimator: Any) -> None:
-    """Raise unless a fitted classifier or regressor fits the classes and features of the model."""
+    """Raise unless the model can be fitted again, and its estimator fits it."""
     require(model.estimator is None or hasattr(model.estimator, "get_params"), "it has no model")
+    check_inside(model, estimator, getattr(model, "classes_", None))
+
+
+def check_inside(model: Any, estimator: Any, classes: NDArray[Any] | None) -> None:
+    """Raise unless a fitted estimator inside a model is of its kind, and fits its features.
+
+    Parameters
+    ----------
+    model : estimator
+        Its features are set.
+    estimator : object
+        From a file.
+    classes : ndarray or None
+        The labels that the estimator may know; None for quantities.
+    """
     same = is_classifier if is_classifier(model) else is_regressor
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     require(same(last) and hasattr(last, "n_features_in_"), "its estimator is of another kind")
     require(estimator.n_features_in_ == model.n_features_in_, "its estimator has other features")
-    if is_classifier(model):
-        known = np.isin(estimator.classes_, model.classes_)
+    if classes is not None:
+        known = np.isin(estimator.classes_, classes)
         require(known.all(), "its estimator knows other classes")
 
 
@@ -89,7 +106,7 @@ def _check_scaling(model: Any, scaling: Any, field: Field | None) -> None:
     require(is_classifier(model), "its targets have probabilities")
     require(type(scaling) is tuple and len(scaling) == 2, "its probabilities have no slope")
     slope, offsets = scaling
-    require(_is_number(slope) and slope > 0, f"the slope of its probabilities is {slope}")
+    require(is_number(slope) and slope > 0, f"the slope of its probabilities is {slope}")
     check_matrix("the offsets of its probabilities", offsets, (len(model.classes_),))
 
 
@@ -100,14 +117,7 @@ def field_state(field: Field | None) -> State | None:
     """Return everything that a field needs to predict; None without one."""
     if field is None:
         return None
-    nodes = field.nodes
-    assert isinstance(nodes, RowNodes | AnchorNodes)
-    own: State = {}
-    if isinstance(nodes, RowNodes):
-        own = {"n_neighbors": nodes.n_neighbors, "sharpness": float(nodes.sharpness)}
-    return own | {
-        "reach": nodes.reach,
-        "index": nodes.index.state(),
+    return nodes_state(field.nodes) | {
         "values": field.values,
         "strength": field.strength and tuple(field.strength),
         "objective": field.objective,
@@ -118,26 +128,40 @@ def restored_field(model: Any, state: State | None) -> Field | None:
     """Return the field from `field_state`; raise ValueError if it does not fit the model."""
     if state is None:
         return None
-    index, reach = _restored_index(model, state["index"]), state["reach"]
-    m = index.rows.shape[0]
-    check_matrix("the reach of its nodes", reach, (m,))
-    require((reach > 0).all(), "a node has no reach")
-    shape = (m, n_functions(model))
+    nodes = restored_nodes(model, state)
+    shape = (nodes.points.shape[0], n_functions(model))
     check_matrix("the values of its field", state["values"], shape, np.float32)
     strength, objective = state["strength"], state["objective"]
     if strength is not None:
         strength = Strength(*strength)
-        numbers = all(map(_is_number, strength)) and strength.C >= 0 and strength.eps > 0
+        numbers = all(map(is_number, strength)) and strength.C >= 0 and strength.eps > 0
         require(numbers, f"its field has {strength}")
-    nodes: RowNodes | AnchorNodes = AnchorNodes(index, reach)
-    if "n_neighbors" in state:
-        k, sharpness = state["n_neighbors"], state["sharpness"]
-        require(type(k) is int and 0 < k <= m, f"its nodes have {k} neighbours")
-        require(_is_number(sharpness) and sharpness > 0, f"its sharpness is {sharpness}")
-        nodes = RowNodes(index, k, reach, sharpness)
-    fits = _is_number(objective) if strength else type(objective) is float and np.isnan(objective)
+    fits = is_number(objective) if strength else type(objective) is float and np.isnan(objective)
     require(bool(fits), f"its objective is {objective}")
     return Field(nodes, state["values"], strength, objective)
+
+
+def nodes_state(nodes: Nodes) -> State:
+    """Return everything that nodes need to find their weights for a row."""
+    assert isinstance(nodes, RowNodes | AnchorNodes)
+    own: State = {}
+    if isinstance(nodes, RowNodes):
+        own = {"n_neighbors": nodes.n_neighbors, "sharpness": float(nodes.sharpness)}
+    return own | {"reach": nodes.reach, "index": nodes.index.state()}
+
+
+def restored_nodes(model: Any, state: State) -> RowNodes | AnchorNodes:
+    """Return the nodes from `nodes_state`; raise ValueError if they do not fit the model."""
+    index, reach = _restored_index(model, state["index"]), state["reach"]
+    m = index.rows.shape[0]
+    check_matrix("the reach of its nodes", reach, (m,))
+    require((reach > 0).all(), "a node has no reach")
+    if "n_neighbors" not in state:
+        return AnchorNodes(index, reach)
+    k, sharpness = state["n_neighbors"], state["sharpness"]
+    require(type(k) is int and 0 < k <= m, f"its nodes have {k} neighbours")
+    require(is_number(sharpness) and sharpness > 0, f"its sharpness is {sharpness}")
+    return RowNodes(index, k, reach, sharpness)
 
 
 def _restored_index(model: Any, state: State) -> NeighbourIndex:

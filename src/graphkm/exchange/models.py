@@ -25,10 +25,12 @@ from ..machines import (
     LaplacianSVC,
     TransductiveSVC,
 )
+from ..semi import SemiSupervisedClassifier, SemiSupervisedRegressor
 from .codec import Kind, Kinds, State
 from .fields import corrected_state, restore_corrected
 from .gkm import gkm_state, restore_gkm
 from .machines import machine_state, restore_machine
+from .mixtures import mixture_state, models_in, restore_mixture
 from .pairwise import PairwiseClassifier
 
 
@@ -90,22 +92,30 @@ def check_storable(model: Any) -> None:
             "scalers, imputers, encoders and one of them. joblib.dump keeps any estimator, for "
             "readers who trust you."
         )
+    for inside in _inside(model):
+        last = inside.steps[-1][1] if is_pipeline(inside) else inside
+        if type(last) not in MODELS:
+            raise ForeignModelError(
+                f"This {type(model).__name__} cannot be saved: the {type(last).__name__} inside "
+                "has no plain form in a model file, which holds no code. skops.io.dump or "
+                "joblib.dump keep it, for readers who trust you; with estimator=None or another "
+                "model of this library inside it can be saved."
+            )
+        check_storable(inside)
+
+
+def _inside(model: Any) -> Iterator[Any]:
+    """Yield the estimators inside a fitted model: those that it uses, and those that it was given.
+
+    A mixture may leave out models that it was given.
+    """
     if isinstance(model, CORRECTED) and hasattr(model, "estimator_"):
-        _check_corrected(model)
-
-
-def _check_corrected(model: Any) -> None:
-    """Raise unless the estimator inside a corrected model can be saved."""
-    inside = model.estimator_
-    last = inside.steps[-1][1] if is_pipeline(inside) else inside
-    if type(last) not in MODELS:
-        raise ForeignModelError(
-            f"This {type(model).__name__} cannot be saved: the {type(last).__name__} inside has "
-            "no plain form in a model file, which holds no code. skops.io.dump or joblib.dump "
-            "keep it, for readers who trust you; with estimator=None or another model of this "
-            "library inside it can be saved."
-        )
-    check_storable(inside)
+        yield model.estimator_
+    if isinstance(model, MIXED) and hasattr(model, "mixture_"):
+        yield from models_in(model.mixture_)
+        asked = model.estimator
+        given = asked if isinstance(asked, list | tuple) else [asked]
+        yield from (each for each in given if hasattr(each, "get_params"))
 
 
 def is_pipeline(model: Any) -> bool:
@@ -174,6 +184,7 @@ def _restore_pipeline(pipeline: Any, state: State) -> None:
 
 
 CORRECTED = (GraphCorrectedClassifier, GraphCorrectedRegressor)
+MIXED = (SemiSupervisedClassifier, SemiSupervisedRegressor)
 _MODELS = (
     Kind(GKMClassifier, gkm_state, restore_gkm),
     Kind(GKMRegressor, gkm_state, restore_gkm),
@@ -185,6 +196,7 @@ _MODELS = (
     Kind(KernelRidgeClassifierCV, machine_state, restore_machine),
     Kind(KernelRidgeCV, machine_state, restore_machine),
     *(Kind(cls, corrected_state, restore_corrected) for cls in CORRECTED),
+    *(Kind(cls, mixture_state, restore_mixture) for cls in MIXED),
     Kind(PairwiseClassifier, _pairwise_state, _restore_pairwise),
 )
 MODELS: tuple[type, ...] = tuple(kind.cls for kind in _MODELS)

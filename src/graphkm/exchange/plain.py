@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
 from ..machines import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.calibration import Calibration
-from .models import CORRECTED, MODELS, check_steps, is_pipeline
+from .models import CORRECTED, MIXED, MODELS, check_steps, is_pipeline
 from .pairwise import PairwiseClassifier
 
 
@@ -40,6 +40,7 @@ def plain_model(model: Any, program: str) -> PlainModel:
         model = model.steps[-1][1]
     if type(model) not in MODELS or isinstance(model, PairwiseClassifier):
         raise ValueError(f"A {type(model).__name__} cannot be written for {program}.")
+    _refuse_mixture(model, program)
     model = getattr(model, "best_estimator_", model)
     _refuse_field(model, program)
     corrected = model if isinstance(model, CORRECTED) else getattr(model, "corrected_", None)
@@ -58,6 +59,18 @@ def plain_model(model: Any, program: str) -> PlainModel:
     parts = kernel, centres, coefficients, machine.intercept_, getattr(model, "classes_", None)
     plain = PlainModel(*parts, scale, shift, calibration)
     return plain if corrected is None or plain.classes is None else _scaled(plain, corrected)
+
+
+def _refuse_mixture(model: Any, program: str) -> None:
+    """Raise if a model is a mixture of many."""
+    if isinstance(model, MIXED):
+        near = "KernelRidgeClassifierCV" if is_classifier(model) else "KernelRidgeCV"
+        raise ValueError(
+            f"This {type(model).__name__} is a mixture of members, some of them on the graph of "
+            f"its training rows, and {program} has no form for that. Write a {near} that is "
+            "fitted to what the model predicts for all rows, which comes near; or keep the model "
+            "with graphkm.exchange.save_model, skops.io.dump or joblib.dump."
+        )
 
 
 def _refuse_field(model: Any, program: str) -> None:

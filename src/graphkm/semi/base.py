@@ -90,6 +90,10 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
     def _check_model(self, model: Any) -> None:
         """Raise if a model is of another kind."""
 
+    def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Return labels as class numbers, and targets as they are."""
+        return answers
+
     # ------------------------------------------------------------------ the fit
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -267,7 +271,8 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
                 "transduction_ is not known: the model is a copy of one whose X was large and has "
                 "changed. Call predict on the training rows instead."
             )
-        return found.copy()
+        classes: NDArray[Any] | None = getattr(self, "classes_", None)
+        return found.copy() if classes is None else classes[found]
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are fine."""
@@ -285,8 +290,9 @@ def ranks_of(members: Sequence[Member], n_labeled: int) -> NDArray[np.float64]:
 def _labelled(
     model: Any, rows: Any, labeled: NDArray[np.int64], known: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return the labels or targets of all training rows; those of labelled ones are given."""
+    """Return class numbers or targets of all training rows; those of labelled ones are given."""
     with quiet("X does not have valid feature names"):  # rows from a model file have none
         answers = np.asarray(model.predict(rows))
     answers[labeled] = known
-    return answers
+    found: NDArray[Any] = model.numbers(answers)
+    return found

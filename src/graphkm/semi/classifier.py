@@ -122,6 +122,11 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         ranks = ranks_of(members, len(known.y))
         return judge_classes(held, known.codes, known.weights, sizes, ranks, known.folds)
 
+    def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Return labels as class numbers."""
+        codes = np.searchsorted(self.classes_, answers)
+        return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
+
     def _prior(self, known: Known) -> NDArray[np.float64]:
         return np.full(len(self.classes_), 1.0 / len(self.classes_))
 
