@@ -126,6 +126,16 @@ def test_the_unlabelled_rows_alone_move_clusters():
     assert diffused[0].values().shape == (N, 2) and not diffused[0].labels_only
 
 
+def test_scores_of_models_of_all_rows_become_shares():
+    X, labeled, known = data()
+
+    class Scores(SelfTrainingClassifier):
+        predict_proba = property()
+
+    member = next(model_members({"s": Scores(LogisticRegression())}, known, X, labeled))
+    np.testing.assert_allclose(np.exp(member.held).sum(axis=1), 1)
+
+
 def test_a_forest_is_held_out_by_its_bag_and_others_by_folds():
     X, labeled, known = data()
     models = usual_models(known, X, 0, None)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
@@ -26,7 +27,8 @@ def learns_from_all(model: Any) -> bool:
     >>> learns_from_all(LabelSpreading()), learns_from_all(SVC())
     (True, False)
     """
-    theirs = type(model).__module__.startswith("sklearn.semi_supervised")
+    homes = (each.__module__ for each in type(model).__mro__)
+    theirs = any(home.startswith("sklearn.semi_supervised") for home in homes)
     return theirs or "unlabeled" in model.get_params(deep=False)
 
 
@@ -55,6 +57,8 @@ class OfAllRows:
         k = len(self.classes_)
         with quiet("invalid value encountered"):  # label spreading divides 0 by 0 there
             found = class_scores_of(self.model, X, np.arange(k))
+        if not hasattr(self.model, "predict_proba"):
+            found = softmax(found, axis=1)  # the judge finds their size
         return np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 1.0 / k)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import count_threads
+from .._threads import one_thread
 from .._warnings import quiet
 from ..expansion import default_threads
 from ..graphs import KNN, NodeGraph, NodesPart, RowNodes, resolve_nodes
@@ -202,7 +204,8 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
         seed: int,
     ) -> list[Member]:
         """Return all members, fitted."""
-        found = list(model_members(models, known, given, labeled))
+        with one_thread() if self.n_jobs is None else nullcontext():  # boosting would take them all
+            found = list(model_members(models, known, given, labeled))
         if graph is None:
             return found
         scope = Scope(graph, seed, self.n_threads())
