@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from .._warnings import quiet
-from ..judge.held_out import HeldOut, class_scores_of
+from ..judge.held_out import HeldOut, class_scores_of, knows_one, take_rows
 from .member import Array, Known
 
 _MARK = -1  # of unlabelled rows
@@ -81,6 +81,9 @@ def hold_out_of_all(model: Any, known: Known, X: Any, labeled: NDArray[np.int64]
         targets, values = np.full(n, _MARK), known.codes
 
     def fitted(places: NDArray[np.int64]) -> OfAllRows:
+        one = None if classes is None else knows_one(values[places])
+        if one is not None:
+            return OfAllRows(one, classes)
         own = clone(model)
         if classes is not None and "unlabeled" in own.get_params(deep=False):
             own.set_params(unlabeled=_MARK)
@@ -96,8 +99,7 @@ def hold_out_of_all(model: Any, known: Known, X: Any, labeled: NDArray[np.int64]
     usual = float(np.average(values, weights=known.weights)) if classes is None else 1.0 / width
     held = np.full((len(values), width), usual)
     for train, test in known.folds:
-        part, rows = fitted(train), known.rows
-        rows = rows.iloc[test] if hasattr(rows, "iloc") else rows[test]
+        part, rows = fitted(train), take_rows(known.rows, test)
         held[test] = part.shares(rows) if classes is not None else part.predict(rows)[:, None]
     how = "out-of-fold" if known.folds else "prior"
     return HeldOut(fitted(np.arange(len(values))), held, how)
