@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_moons
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -25,6 +26,8 @@ from graphkm import (
     KernelRidgeClassifierCV,
     KernelRidgeCV,
     RowNewton,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
     Sums,
 )
 from graphkm.machines import GraphWarning, LaplacianRegressor, LaplacianSVC, TransductiveSVC
@@ -39,6 +42,8 @@ CHEAP: dict[str, Any] = {
     "GKMRegressor(solver=Sums())": GKMRegressor(solver=Sums(), **SEED),
     "KernelRidgeClassifierCV": KernelRidgeClassifierCV(**SEED),
     "KernelRidgeCV": KernelRidgeCV(**SEED),
+    "SemiSupervisedClassifier(...)": SemiSupervisedClassifier(LogisticRegression(), **SEED),
+    "SemiSupervisedRegressor(...)": SemiSupervisedRegressor(Ridge(), **SEED),
     "LaplacianSVC": LaplacianSVC(n_jobs=1),
     "LaplacianRegressor": LaplacianRegressor(n_jobs=1),
     "TransductiveSVC": TransductiveSVC(n_jobs=1),
@@ -58,6 +63,8 @@ COSTLY: dict[str, Any] = {
     "GraphCorrectedClassifier": GraphCorrectedClassifier(**SEED),
     "GraphCorrectedClassifier(Cs=...)": GraphCorrectedClassifier(Cs=[0.3, 3.0], **SEED),
     "GraphCorrectedRegressor": GraphCorrectedRegressor(**SEED),
+    "SemiSupervisedClassifier": SemiSupervisedClassifier(**SEED),
+    "SemiSupervisedRegressor": SemiSupervisedRegressor(**SEED),
 }
 """Models that search, or choose on held-out labels."""
 
@@ -65,6 +72,7 @@ LARGE: dict[str, Any] = {
     "GKMClassifier, 3,000 rows": GKMClassifier(**SEED),
     "GKMClassifier, 4,500 rows": GKMClassifier(**SEED),
     "GraphCorrectedClassifier, 4,500 rows": GraphCorrectedClassifier(**SEED),
+    "SemiSupervisedClassifier, 4,500 rows": SemiSupervisedClassifier(**SEED),
 }
 """Models beyond the numbers of rows from which other methods are used."""
 

@@ -55,19 +55,31 @@ def make_folds(
     from sklearn.model_selection import check_cv  # slow to import
 
     splits = check_cv(cv).split(X, known)
-    folds = [(np.asarray(train), np.asarray(test)) for train, test in splits]
-    held = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(known))
-    if len(held) > len(known):
+    folds = [(_as_numbers(train), _as_numbers(test)) for train, test in splits]
+    every = np.concatenate([np.empty(0, np.int64), *(rows for fold in folds for rows in fold)])
+    wrong = every[(every < 0) | (every >= len(known))]
+    if len(wrong):
         raise ValueError(
-            f"cv={cv!r} holds out row {len(held) - 1}, but its folds count the labelled rows only, "
+            f"cv={cv!r} names row {wrong.max()}, but its folds count the labelled rows only, "
             f"and there are {len(known)}."
         )
+    held = np.zeros(len(known), np.int64)
+    for train, test in folds:
+        if len(np.intersect1d(train, test)):
+            raise ValueError(f"cv={cv!r} trains on rows that it holds out; leave them out there.")
+        held[test] += 1
     if (held == 0).any():
         raise ValueError(
             f"cv={cv!r} never holds out {int((held == 0).sum())} of the {len(known)} labelled "
             "rows; pass a splitter whose test folds cover them all, or a number."
         )
     return folds
+
+
+def _as_numbers(rows: Any) -> NDArray[np.int64]:
+    """Return the numbers of rows, which may be given by a mask."""
+    found = np.asarray(rows)
+    return np.flatnonzero(found) if found.dtype == bool else found.astype(np.int64)
 
 
 def most_folds(known: NDArray[Any], most: int, splitter: SplitterOf, copies: Copies) -> Folds:

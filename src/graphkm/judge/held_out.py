@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from scipy.sparse import issparse
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from .._warnings import quiet
+from ..graphs.distinct import equal_items
 from .folds import Folds
 
 
@@ -64,6 +68,23 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
+def named_like(X: Any, points: Any) -> Any:
+    """Return points as a frame of the same kind if X is one: a model knows its columns by name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> named_like(pd.DataFrame({"a": [1, 2]}), np.array([[0.5]]))
+         a
+    0  0.5
+    """
+    if not hasattr(X, "columns"):
+        return points
+    rows = points.toarray() if issparse(points) else np.asarray(points)
+    names = {"columns" if hasattr(X, "iloc") else "schema": X.columns}  # of pandas, or of polars
+    return type(X)(rows, **names)
+
+
 def check_classifier(estimator: Any) -> None:
     """Raise if a classifier offers neither probabilities nor scores."""
     if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
@@ -95,7 +116,7 @@ def hold_out_classes(
         All labels, sorted.
     """
     model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
-    own = _own_values(model, len(y), "oob_decision_function_")
+    own = _own_values(model, X, len(y), "oob_decision_function_")
     if own is not None and (not folds or _are_enough(own, len(y))):
         return own
     model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
@@ -106,8 +127,9 @@ def hold_out_classes(
     scores = np.full((len(y), len(classes)), np.nan)
     try:
         for train, test in folds:
-            part = _fitted_to_fold(estimator, X, y, weights, train)
-            scores[test] = class_scores_of(part, take_rows(X, test), classes)
+            with _failing_on_a_fold():
+                part = _fitted(estimator, *_part(X, y, weights, train))
+                scores[test] = class_scores_of(part, take_rows(X, test), classes)
     except FoldError:
         if own is None:
             raise
@@ -124,7 +146,7 @@ def hold_out_values(
 ) -> HeldOut:
     """Fit a regressor, and return it with held-out predictions; parameters as for classes."""
     model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
-    own = _own_values(model, len(y), "oob_prediction_")
+    own = _own_values(model, X, len(y), "oob_prediction_")
     if own is not None and (not folds or _are_enough(own, len(y))):
         return own
     model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
@@ -132,8 +154,9 @@ def hold_out_values(
         return HeldOut(model, np.full((len(y), 1), np.average(y, weights=weights)), "prior")
     values = np.full((len(y), 1), np.nan)
     for train, test in folds:
-        part = _fitted_to_fold(estimator, X, y, weights, train)
-        values[test, 0] = part.predict(take_rows(X, test))
+        with _failing_on_a_fold():
+            part = _fitted(estimator, *_part(X, y, weights, train))
+            values[test, 0] = part.predict(take_rows(X, test))
     return HeldOut(model, values, "out-of-fold")
 
 
@@ -143,11 +166,16 @@ def class_shares(held: HeldOut, X: Any, classes: NDArray[Any]) -> NDArray[np.flo
     return scores if held.heat is None else softmax(held.heat * scores, axis=1)
 
 
-def _own_values(model: Any, n: int, of_bag: str) -> HeldOut | None:
-    """Return held-out values that a fitted model has itself: in closed form, or of its bag."""
+def _own_values(model: Any, X: Any, n: int, of_bag: str) -> HeldOut | None:
+    """Return held-out values that a fitted model has itself: in closed form, or of its bag.
+
+    A row's copies are in the bag where the row is not, and show its label. Then folds hold it out.
+    """
     for name, how in (("held_out_", "leave-one-out"), (of_bag, "out-of-bag")):
         values = getattr(model, name, None)
         if values is not None and len(values) == n:
+            if how == "out-of-bag" and len(equal_items(X).first) < n:
+                continue
             columns = np.asarray(values, dtype=np.float64).reshape(n, -1)
             if _is_complete(columns, how):
                 return HeldOut(model, columns, how)
@@ -193,11 +221,10 @@ def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
         return model.fit(X, y, **_weights_named(model, weights))
 
 
-def _fitted_to_fold(
-    estimator: Any, X: Any, y: NDArray[Any], weights: Any, rows: NDArray[np.int64]
-) -> Any:
+@contextmanager
+def _failing_on_a_fold() -> Iterator[None]:
     try:
-        return _fitted(estimator, *_part(X, y, weights, rows))
+        yield
     except ValueError as error:
         raise FoldError from error
 

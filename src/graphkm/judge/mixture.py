@@ -188,13 +188,15 @@ def _normal(
 
 
 def r_squared(said: Array, targets: Array, weights: Array) -> float:
-    """Return R^2 as scikit-learn defines it.
+    """Return R^2 as scikit-learn defines it; NaN of a single target, which has no spread.
 
     Examples
     --------
     >>> r_squared(np.array([1.0, 2.0]), np.array([1.0, 3.0]), np.ones(2))
     0.5
     """
+    if len(targets) < 2:
+        return np.nan
     from sklearn.metrics import r2_score
 
     return float(r2_score(targets, said, sample_weight=weights))

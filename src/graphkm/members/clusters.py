@@ -20,6 +20,8 @@ from .member import Array, Known, Member, Scope, unit_of
 
 _CS = (1.0, 100.0)  # weights of the labels, where the kernel's mean is 1
 
+_DIGITS = 10  # of held-out shares
+
 
 def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
     """Yield the members of every kind of features."""
@@ -69,8 +71,8 @@ def _ridges(
         v = factors[:, None] * right
         held = left_out(turned @ v, y, turned * factors, turned, copies) / root
         v = vectors @ v
-        if classes:
-            yield held, zero, v
+        if classes:  # rounding errors know the label that was taken out
+            yield held.round(_DIGITS), zero, v
             continue
         own = held[:, :k] - held[:, k:] * others
         yield others + own, mean, v[:, :k] - v[:, k:] * mean

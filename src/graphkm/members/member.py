@@ -57,6 +57,13 @@ class Known:
         return np.searchsorted(self.classes, self.y)
 
     @property
+    def judged_folds(self) -> Folds:
+        """The folds that leave a task: one class is none, and says nothing of the others."""
+        if self.classes is None:
+            return self.folds
+        return [(train, test) for train, test in self.folds if np.ptp(self.codes[train])]
+
+    @property
     def targets(self) -> Array:
         """What members learn: one column per class, around equal shares; or the quantity."""
         if self.classes is None:

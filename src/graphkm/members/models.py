@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from ..judge.held_out import HeldOut, class_shares, hold_out_classes, hold_out_values
+from ..judge.held_out import (
+    FoldError,
+    HeldOut,
+    class_shares,
+    hold_out_classes,
+    hold_out_values,
+)
 from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from .member import Array, Known, Member, log_shares
 from .of_all_rows import hold_out_of_all, learns_from_all
@@ -96,7 +102,16 @@ def model_members(
     """
     for name, model in models.items():
         start, all_rows = process_time(), learns_from_all(model)
-        held = hold_out_of_all(model, known, X, labeled) if all_rows else _held_out(model, known)
+        try:
+            held = (
+                hold_out_of_all(model, known, X, labeled) if all_rows else _held_out(model, known)
+            )
+        except FoldError as error:
+            raise ValueError(
+                f"The model {name!r} could not be fitted to {len(known.folds)} folds of the "
+                f"{len(known.y)} labelled rows: {str(error.__cause__).rstrip('.')}. Label more "
+                "rows of every class, or pass a model that needs fewer."
+            ) from error.__cause__
         scores = held.values if known.classes is None else log_shares(held.values)
         used = process_time() - start
         yield Member(name, scores, model=held, how=held.how, seconds=used, labels_only=not all_rows)
@@ -107,10 +122,7 @@ def _held_out(model: Any, known: Known) -> HeldOut:
 
     A forest's own bag costs no further fit. So it is asked first.
     """
-    folds = known.folds
-    if known.classes is not None:  # one class is no task, and says nothing of the others
-        folds = [(train, test) for train, test in folds if np.ptp(known.codes[train])]
-    bag = bool(model.get_params(deep=False).get("oob_score"))
+    folds, bag = known.judged_folds, bool(model.get_params(deep=False).get("oob_score"))
     for asked in ([], folds) if bag else (folds,):
         if known.classes is None:
             held = hold_out_values(model, known.rows, known.y, known.given, asked)

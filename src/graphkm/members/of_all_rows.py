@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from .._warnings import quiet
-from ..judge.held_out import HeldOut, class_scores_of
+from ..judge.held_out import HeldOut, class_scores_of, take_rows
 from .member import Array, Known
 
 _MARK = -1  # of unlabelled rows
@@ -99,9 +99,8 @@ def hold_out_of_all(model: Any, known: Known, X: Any, labeled: NDArray[np.int64]
     width = 1 if classes is None else len(classes)
     usual = float(np.average(values, weights=known.weights)) if classes is None else 1.0 / width
     held = np.full((len(values), width), usual)
-    for train, test in known.folds:
-        part, rows = fitted(train), known.rows
-        rows = rows.iloc[test] if hasattr(rows, "iloc") else rows[test]
+    for train, test in known.judged_folds:
+        part, rows = fitted(train), take_rows(known.rows, test)
         held[test] = part.shares(rows) if classes is not None else part.predict(rows)[:, None]
     how = "out-of-fold" if known.folds else "prior"
     return HeldOut(fitted(np.arange(len(values))), held, how)

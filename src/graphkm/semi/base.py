@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,13 +19,13 @@ from .._threads import one_thread
 from .._warnings import quiet
 from ..expansion import default_threads
 from ..graphs import KNN, NodeGraph, NodesPart, RowNodes, resolve_nodes
-from ..graphs.distinct import copies_in_order
+from ..graphs.distinct import Copies, copies_in_order
 from ..judge.folds import Splitter, make_folds
-from ..judge.held_out import take_rows
+from ..judge.held_out import named_like, take_rows
 from ..judge.mixture import Verdict
 from ..machines.checks import check_range, check_scale, checked_weights
 from ..machines.given_rows import rows_as_numbers
-from ..machines.namespaces import AnyNamespace
+from ..machines.params import Composed, Resolver
 from ..machines.remembering import Remembering
 from ..members import (
     Known,
@@ -46,7 +46,7 @@ MANY = 50
 """Labels from which a model's errors are corrected along the graph: fewer errors say little."""
 
 
-class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimator):
+class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
     """The fit of the front door."""
 
     def __init__(
@@ -67,6 +67,9 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _resolvers(self) -> Mapping[str, Resolver]:
+        return {"graph": _nodes_part}
 
     # ------------------------------------------------------------------ what subclasses know
 
@@ -115,7 +118,8 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
         -------
         self
         """
-        part, models = self._graph_part(), self._given_models()
+        part = None if self.graph is None else _nodes_part(self.graph)
+        models = self._given_models()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows = rows_as_numbers(self, X, reset=True)
         check_range(rows, np.dtype(np.float64))
@@ -125,7 +129,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
         given = X if hasattr(X, "columns") else rows
-        known = self._known(given, rows, labeled, y_known, weights, sample_weight, seed)
+        labeled, known = self._known(given, rows, labeled, y_known, weights, sample_weight, seed)
         if models is None:
             models = usual_models(known, rows, seed, self.n_jobs)
         graph = None
@@ -135,30 +139,19 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
             )
         members = self._members(models, known, given, labeled, graph, seed)
         self._decide(members, known, graph)
-        self.transduce_later(given, partial(_labelled, labeled=labeled, known=y_known))
+        self.transduce_later(given, partial(_labelled, labeled=labeled, known=known.y))
         return self
 
     def n_threads(self) -> int:
         """Return the threads that `n_jobs` asks for."""
         return count_threads(self.n_jobs, default_threads())
 
-    def _graph_part(self) -> NodesPart | None:
-        if self.graph is None:
-            return None
-        return (
-            KNN()
-            if isinstance(self.graph, str) and self.graph == "auto"
-            else resolve_nodes(self.graph)
-        )
-
     def _given_models(self) -> dict[str, Any] | None:
         """Return the models that were asked for, by name; None for those of "auto"."""
         asked = self.estimator
         if isinstance(asked, str):
             if asked != "auto":
-                raise ValueError(
-                    f"estimator must be 'auto', a model, a list of models or None, got {asked!r}."
-                )
+                raise _no_model(asked)
             return None
         models = (
             [] if asked is None else list(asked) if isinstance(asked, list | tuple) else [asked]
@@ -170,6 +163,8 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
             )
         found: dict[str, Any] = {}
         for model in models:
+            if isinstance(model, type) or not hasattr(model, "fit"):
+                raise _no_model(model)
             self._check_model(model)
             name = type(model).__name__
             copies = sum(each.split(" ")[0] == name for each in found)
@@ -185,14 +180,30 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
         weights: NDArray[np.float64],
         sample_weight: Any,
         seed: int,
-    ) -> Known:
-        """Return the labelled rows, with their folds."""
-        own, copies = weights[labeled], copies_in_order(rows[labeled])
-        own = own / own.mean()
-        X = take_rows(given, labeled)
-        folds = make_folds(self.cv, X, y, partial(self._splitter, seed=seed), copies)
+    ) -> tuple[NDArray[np.int64], Known]:
+        """Return the labelled rows with their folds, in an order that follows from what they hold.
+
+        Models that draw rows by their numbers, such as forests, draw the same in whichever order
+        rows come.
+        """
+        copies, own = copies_in_order(rows[labeled]), weights[labeled]
+        folds = make_folds(
+            self.cv, take_rows(given, labeled), y, partial(self._splitter, seed=seed), copies
+        )
+        order = np.argsort(copies.place, kind="stable")
+        to = np.empty_like(order)
+        to[order] = np.arange(len(order))
+        labeled, own = labeled[order], own[order] / own.mean()
         classes = getattr(self, "classes_", None)
-        return Known(X, y, own, None if sample_weight is None else own, classes, folds, copies)
+        return labeled, Known(
+            take_rows(given, labeled),
+            y[order],
+            own,
+            None if sample_weight is None else own,
+            classes,
+            [(np.sort(to[train]), np.sort(to[test])) for train, test in folds],
+            Copies(to[copies.first], copies.place[order]),
+        )
 
     def _members(
         self,
@@ -225,7 +236,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
         """Return corrections of the model that does best on held-out labels."""
         best = models[int(np.argmin(self._judge(models, known).losses))]
         assert best.model is not None
-        points = scope.graph.nodes.points
+        points = named_like(known.rows, scope.graph.nodes.points)
         everywhere = model_scores(best.model, points, known.classes)
         held = best.held
         if known.classes is not None:
@@ -283,6 +294,18 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, AnyNamespace, BaseEstimato
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _nodes_part(graph: Any) -> NodesPart:
+    """Return the part that a graph stands for."""
+    return KNN() if isinstance(graph, str) and graph == "auto" else resolve_nodes(graph)
+
+
+def _no_model(given: Any) -> ValueError:
+    return ValueError(
+        "estimator must be 'auto', a model, a list of models or None, such as "
+        f"LogisticRegression() or [LogisticRegression(), SVC()]; got {given!r}."
+    )
 
 
 def ranks_of(members: Sequence[Member], n_labeled: int) -> NDArray[np.float64]:
