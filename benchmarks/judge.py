@@ -8,7 +8,7 @@ by the splits that its pages report. Official splits are 7, 8 and 9; others are 
 
 ==============  ====================================================================================
 best            the member with the least held-out log loss
-even            expectation maximisation, with a prior of ten labels that is the same for all
+even            expectation maximisation, with a prior that is the same for all members
 prior           weights 1 / (rank + 1), whatever held-out labels say
 alone           the fourth root of each member's own likelihood
 judge           `graphkm.judge.mixture_weights`
@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-import graphkm.judge.mixture as mixture
 from _common import table
 from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
@@ -74,18 +73,10 @@ class Recorded(SemiSupervisedClassifier):
         self.said = np.exp(log_probabilities(np.array(said), found.sizes[:, None, None]))
 
 
-def _even(logs: np.ndarray, _: np.ndarray) -> np.ndarray:
-    own, mixture._ALONE = mixture._ALONE, 0.0
-    try:
-        return mixture_weights(logs)
-    finally:
-        mixture._ALONE = own
-
-
 JUDGES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "best": lambda logs, _: np.eye(logs.shape[1])[logs.sum(axis=0).argmax()],
-    "even": _even,
-    "prior": lambda _, ranks: softmax(-np.log(ranks + 1.0)),
+    "even": lambda logs, _: mixture_weights(logs),
+    "prior": lambda _, ranks: mixture_weights(np.empty((0, len(ranks))), ranks=ranks),
     "alone": lambda logs, _: softmax(0.25 * logs.sum(axis=0)),
     "judge": lambda logs, ranks: mixture_weights(logs, ranks=ranks),
 }

@@ -61,7 +61,7 @@ def test_the_mixture_is_the_sum_of_its_members(fitted):
 def test_probabilities_scores_and_labels_agree(fitted):
     model, X, _, _ = fitted
     shares = model.predict_proba(X)
-    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-12)
     assert shares.min() > 0
     np.testing.assert_array_equal(
         model.classes_[(shares[:, 1] >= shares[:, 0]) * 1], model.predict(X)

@@ -104,6 +104,8 @@ class Mixed:
             found += z @ self.values
             far = 1.0 - np.asarray(z.sum(axis=1)).reshape(-1, 1)
             found += self.weight * np.maximum(far, 0.0) * self.prior
+        if self.classes is not None:  # single precision has rounded them
+            found /= found.sum(axis=1, keepdims=True)
         return found
 
 
