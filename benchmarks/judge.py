@@ -10,6 +10,7 @@ by the splits that its pages report. Official splits are 7, 8 and 9; others are 
 best            the member with the least held-out log loss
 even            expectation maximisation, with a prior that is the same for all members
 prior           weights 1 / (rank + 1), whatever held-out labels say
+ranks           expectation maximisation, with a prior of 1 / (rank + 1)
 alone           the fourth root of each member's own likelihood
 judge           `graphkm.judge.mixture_weights`
 hindsight       the member that is best on the tested rows: nobody can know it
@@ -25,6 +26,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
+import graphkm.judge.mixture as mixture
 from _common import table
 from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
@@ -73,10 +75,20 @@ class Recorded(SemiSupervisedClassifier):
         self.said = np.exp(log_probabilities(np.array(said), found.sizes[:, None, None]))
 
 
+def _with(alone: float, logs: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Return the judge's weights with another power of a member's own likelihood."""
+    own, mixture._ALONE = mixture._ALONE, alone
+    try:
+        return mixture_weights(logs, ranks=ranks)
+    finally:
+        mixture._ALONE = own
+
+
 JUDGES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "best": lambda logs, _: np.eye(logs.shape[1])[logs.sum(axis=0).argmax()],
-    "even": lambda logs, _: mixture_weights(logs),
+    "even": lambda logs, _: _with(0.0, logs, np.ones(logs.shape[1])),
     "prior": lambda _, ranks: mixture_weights(np.empty((0, len(ranks))), ranks=ranks),
+    "ranks": lambda logs, ranks: _with(0.0, logs, ranks),
     "alone": lambda logs, _: softmax(0.25 * logs.sum(axis=0)),
     "judge": lambda logs, ranks: mixture_weights(logs, ranks=ranks),
 }

@@ -18,7 +18,7 @@ from ..judge.temperature import log_probabilities
 from ..members.member import Array, Member
 from ..members.models import model_scores
 
-LIGHT = 0.005
+LIGHT = 0.01
 """Weight below which a member is left out: all of them together say little, and cost much."""
 
 
