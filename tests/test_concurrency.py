@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_moons
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
@@ -24,6 +25,8 @@ from graphkm import (
     GraphCorrectedRegressor,
     KernelRidgeClassifierCV,
     KernelRidgeCV,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
 )
 from graphkm._warnings import _FILTER, heard, quiet
 from graphkm.backends import config_context, device
@@ -44,6 +47,9 @@ MODELS = [
     GKMRegressorCV(**FEW),
     GraphCorrectedClassifier(DecisionTreeClassifier(random_state=0), random_state=0),
     GraphCorrectedRegressor(random_state=0),
+    SemiSupervisedClassifier(LogisticRegression(), random_state=0),
+    SemiSupervisedClassifier(random_state=0),
+    SemiSupervisedRegressor(Ridge(), random_state=0),
     KernelRidgeCV(random_state=0),
     KernelRidgeClassifierCV(random_state=0),
     LaplacianSVC(),
@@ -94,7 +100,9 @@ def fitted(model, seed):
     """Return a model fitted to rows of which some have a label; of kernel ridge, all have one."""
     X, truth = rows(seed)
     few = np.where(np.arange(len(X)) < 20, truth, np.nan)
-    return clone(model).fit(X, few if hasattr(model, "transduce") else truth)
+    return clone(model).fit(
+        X, truth if isinstance(model, KernelRidgeCV | KernelRidgeClassifierCV) else few
+    )
 
 
 def scores_of(model, X):

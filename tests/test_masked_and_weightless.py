@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone, is_regressor
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from graphkm import (
     GKMClassifier,
@@ -13,6 +14,8 @@ from graphkm import (
     GKMRegressorCV,
     GraphCorrectedClassifier,
     GraphCorrectedRegressor,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
 )
 from graphkm.active import suggest
 from graphkm.datasets import hide_labels
@@ -45,6 +48,8 @@ MODELS = {
     "regressor search": GKMRegressorCV(C_graphs=[100.0], graphs=[(6, 1)], random_state=0),
     "corrected": GraphCorrectedClassifier(random_state=0),
     "corrected regressor": GraphCorrectedRegressor(random_state=0),
+    "front door": SemiSupervisedClassifier(LogisticRegression(), random_state=0),
+    "front door regressor": SemiSupervisedRegressor(Ridge(), random_state=0),
     "laplacian": LaplacianSVC(),
     "laplacian regressor": LaplacianRegressor(),
     "transductive": TransductiveSVC(),

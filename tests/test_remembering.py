@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_predict
 
 from graphkm import (
@@ -23,6 +24,8 @@ from graphkm import (
     GraphCorrectedRegressor,
     KernelRidgeClassifierCV,
     KernelRidgeCV,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
 )
 from graphkm.exchange import load_model, save_model
 from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC, remembering
@@ -81,6 +84,8 @@ def left_behind(make):
 
 EVERY = MODELS | {
     "anchors": (GKMClassifier(graph="anchors", random_state=0), CLASSES),
+    "front door": (SemiSupervisedClassifier(LogisticRegression(), random_state=0), CLASSES),
+    "front door regressor": (SemiSupervisedRegressor(Ridge(), random_state=0), TARGETS),
     "steps": (GKMClassifier(solver="sgd", random_state=0), CLASSES),
     "search": (GKMClassifierCV(C_graphs=[1.0], graphs=[(5, 1)]), CLASSES),
     "regressor search": (GKMRegressorCV(C_graphs=[1.0], graphs=[(5, 1)]), TARGETS),

@@ -18,6 +18,8 @@ from graphkm import (
     KernelRidgeClassifierCV,
     KernelRidgeCV,
     Newton,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
 )
 
 SGD = {"solver": "sgd", "C": 1.0, "gamma": "scale", "random_state": 0}
@@ -33,6 +35,8 @@ MORE = [
     GKMRegressor(C_graph=0.01, precision="double", **SGD),
     GraphCorrectedClassifier(),
     GraphCorrectedRegressor(),
+    SemiSupervisedClassifier(LogisticRegression()),
+    SemiSupervisedRegressor(Ridge()),
 ]
 OTHERS = [
     KernelRidgeClassifierCV([0.005], [0.1]),
@@ -41,6 +45,9 @@ OTHERS = [
     GraphCorrectedClassifier(LogisticRegression(), graph="anchors"),
     GraphCorrectedRegressor(Ridge()),
     GraphCorrectedRegressor(graph="anchors"),
+    SemiSupervisedClassifier(),
+    SemiSupervisedClassifier(LogisticRegression(), graph="anchors", unlabeled=None),
+    SemiSupervisedRegressor(),
     GKMClassifier(kernel="precomputed", C_graph=0, fit_intercept=True, unlabeled=None),
     GKMClassifier(loss="smooth_hinge", smoothness=1),
     GKMRegressor(loss="l1", smoothness=3),
@@ -69,8 +76,16 @@ _HELD_OUT = (
 _NEIGHBOURS = "the copy of a row is its nearest neighbour in the graph, and takes another's place"
 
 
+NEIGHBOURS = (
+    GraphCorrectedClassifier
+    | GraphCorrectedRegressor
+    | SemiSupervisedClassifier
+    | SemiSupervisedRegressor
+)
+
+
 def _why_weights_are_no_copies(estimator):
-    if isinstance(estimator, GraphCorrectedClassifier | GraphCorrectedRegressor):
+    if isinstance(estimator, NEIGHBOURS):
         return _NEIGHBOURS
     if isinstance(estimator, KernelRidgeClassifierCV | KernelRidgeCV):
         chosen = estimator.gammas is None or isinstance(estimator, KernelRidgeClassifierCV)
@@ -87,7 +102,7 @@ def contradictions(estimator):
     if why is not None:
         expected["check_sample_weight_equivalence_on_dense_data"] = why
         expected["check_sample_weight_equivalence_on_sparse_data"] = why
-    classifiers = GKMClassifier | GraphCorrectedClassifier
+    classifiers = GKMClassifier | GraphCorrectedClassifier | SemiSupervisedClassifier
     if isinstance(estimator, classifiers) and estimator.unlabeled == -1:
         expected["check_classifiers_classes"] = (
             "fits labels {-1, 1}; -1 is the default mark of unlabelled rows, as in "

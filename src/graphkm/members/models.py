@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from time import process_time
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from .._threads import one_thread
 from ..judge.held_out import (
     FoldError,
     HeldOut,
@@ -27,6 +29,7 @@ _TREES = 100
 _ROUNDS = 60  # of boosting
 _LEAF = 20  # one leaf of a boosted tree has at least one label in so many, and 2 to 20 labels
 _BINS = 255  # of a column in boosting, at most; no more than labels
+_LITTLE = 10_000  # labels up to which threads of OpenMP wait for each other longer than they work
 _BOOSTED = 2**26  # bins that boosting may add up, in all fits: columns times classes make it slow
 
 
@@ -68,10 +71,8 @@ def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[st
     boosting = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     leaf = int(np.clip(len(known.y) // _LEAF, 2, 20))
     found["forest"] = forest(_TREES, oob_score=True, random_state=seed, n_jobs=n_jobs)
-    bins, trees = (
-        min(_BINS, max(2, len(known.y))),
-        1 if known.classes is None else len(known.classes),
-    )
+    bins = min(_BINS, max(2, len(known.y)))
+    trees = 1 if known.classes is None else len(known.classes)
     work = _ROUNDS * trees * X.shape[1] * bins * (len(known.folds) + 1)
     if not sparse and work <= _BOOSTED:
         found["boosting"] = boosting(
@@ -103,9 +104,12 @@ def model_members(
     for name, model in models.items():
         start, all_rows = process_time(), learns_from_all(model)
         try:
-            held = (
-                hold_out_of_all(model, known, X, labeled) if all_rows else _held_out(model, known)
-            )
+            with one_thread() if len(known.y) <= _LITTLE else nullcontext():
+                held = (
+                    hold_out_of_all(model, known, X, labeled)
+                    if all_rows
+                    else _held_out(model, known)
+                )
         except FoldError as error:
             raise ValueError(
                 f"The model {name!r} could not be fitted to {len(known.folds)} folds of the "

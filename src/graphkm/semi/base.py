@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any, Self
 
@@ -15,7 +14,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import count_threads
-from .._threads import one_thread
 from .._warnings import quiet
 from ..expansion import default_threads
 from ..graphs import KNN, NodeGraph, NodesPart, RowNodes, resolve_nodes
@@ -215,8 +213,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         seed: int,
     ) -> list[Member]:
         """Return all members, fitted."""
-        with one_thread() if self.n_jobs is None else nullcontext():  # boosting would take them all
-            found = list(model_members(models, known, given, labeled))
+        found = list(model_members(models, known, given, labeled))
         if graph is None:
             return found
         scope = Scope(graph, seed, self.n_threads())
