@@ -93,7 +93,9 @@ def test_many_changes_at_once(model, capsys):
     run = run_of(model)
     exempt = [each.change for each in EXCEPTIONS if model in each.models]
     one, other = run._replace(scaled=True).answers(), at_once(run, exempt).answers()
-    assert difference(one, other, is_classifier(run.model)) <= SAME
+    # A forest draws columns by their numbers: a little for one change, and more for several.
+    same = 0.03 if model == "SemiSupervisedClassifier" else SAME
+    assert difference(one, other, is_classifier(run.model)) <= same
 
 
 @pytest.mark.parametrize("model", STREAMS)
