@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -94,8 +94,23 @@ def check_classifier(estimator: Any) -> None:
         )
 
 
+def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
+    model = clone(estimator)
+    # Few trees leave rows without a prediction of the bag. Folds then take its place.
+    bag = ("Some inputs do not have OOB scores", "invalid value encountered", "R.2 score is not")
+    # A fold may have few rows of each of many classes.
+    with quiet(*bag, "The number of unique classes is greater than 50%"):
+        return model.fit(X, y, **_weights_named(model, weights))
+
+
 def hold_out_classes(
-    estimator: Any, X: Any, y: NDArray[Any], weights: Any, folds: Folds, classes: NDArray[Any]
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    weights: Any,
+    folds: Folds,
+    classes: NDArray[Any],
+    fit: Callable[..., Any] = _fitted,
 ) -> HeldOut:
     """Fit a classifier, and return it with held-out class shares.
 
@@ -113,6 +128,8 @@ def hold_out_classes(
         For classifiers without held-out predictions of their own, or with too few labels for them.
     classes : ndarray
         All labels, sorted.
+    fit : callable, optional
+        Fits a classifier to a fold: `fitted_to_classes` does so even where one class is left.
     """
     model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
     own = _own_values(model, X, len(y), "oob_decision_function_")
@@ -127,7 +144,7 @@ def hold_out_classes(
     try:
         for train, test in folds:
             with _failing_on_a_fold():
-                part = _fitted_to_classes(estimator, *_part(X, y, weights, train))
+                part = fit(estimator, *_part(X, y, weights, train))
                 scores[test] = class_scores_of(part, take_rows(X, test), classes)
     except FoldError:
         if own is None:
@@ -210,16 +227,7 @@ def _without_bag(estimator: Any, model: Any) -> bool:
     return bool(model.get_params(deep=False).get("oob_score") == asked)
 
 
-def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
-    model = clone(estimator)
-    # Few trees leave rows without a prediction of the bag. Folds then take its place.
-    bag = ("Some inputs do not have OOB scores", "invalid value encountered", "R.2 score is not")
-    # A fold may have few rows of each of many classes.
-    with quiet(*bag, "The number of unique classes is greater than 50%"):
-        return model.fit(X, y, **_weights_named(model, weights))
-
-
-def _fitted_to_classes(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
+def fitted_to_classes(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
     """Return a fitted classifier; where a fold leaves one class, one that knows no other."""
     return knows_one(y) or _fitted(estimator, X, y, weights)
 

@@ -16,6 +16,7 @@ from ..judge.held_out import (
     FoldError,
     HeldOut,
     class_shares,
+    fitted_to_classes,
     hold_out_classes,
     hold_out_values,
 )
@@ -132,7 +133,8 @@ def _held_out(model: Any, known: Known) -> HeldOut:
         if known.classes is None:
             held = hold_out_values(model, known.rows, known.y, known.given, folds)
         else:
-            held = hold_out_classes(model, known.rows, known.y, known.given, folds, known.classes)
+            own = (known.rows, known.y, known.given, folds, known.classes)
+            held = hold_out_classes(model, *own, fit=fitted_to_classes)
         if held.how != "prior":
             break
     return held
