@@ -54,7 +54,7 @@ def test_it_is_the_corrected_machine(digits, model):
     np.testing.assert_array_equal(model.transduction_, outer.transduction_)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_it_beats_ignoring_the_unlabelled_rows(digits):
     X, _, truth = digits
     gains = []

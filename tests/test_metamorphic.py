@@ -56,12 +56,15 @@ def cases():
         for change in CHANGES:
             if CHANGES[change](run_of(model)) is not None:
                 entry, weights = exemption(model, change), change == "sample weights times ten"
-                fast = model in CHEAP or (entry and not (weights and "cv" in model))
+                usual = model.startswith("SemiSupervised")  # with its forest and its boosting
+                fast = model in CHEAP or (entry and not usual and not (weights and "cv" in model))
                 fast = fast or (weights and model == "GraphCorrectedClassifier(Cs=...)")
                 yield case(model, change, *([] if fast else [pytest.mark.long]))
     for model in LARGE:
         own = [change for change in ("callback", "precision") if exemption(model, change)]
-        yield from (case(model, change, pytest.mark.long) for change in (*LARGE_CHANGES, *own))
+        for change in (*LARGE_CHANGES, *own):
+            quick = change == "sample weights times ten"
+            yield case(model, change, pytest.mark.long if quick else pytest.mark.slow)
 
 
 @cache

@@ -936,7 +936,7 @@ def test_lists_take_the_place_of_values(moons):
     assert field.best_estimator_.kernel_.gamma == 0.7  # a field's machine keeps it
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.xfail(
     strict=True, reason="the best of many candidates is reported by the labels that have chosen it"
 )
