@@ -13,6 +13,7 @@ prior           weights 1 / (rank + 1), whatever held-out labels say
 ranks           expectation maximisation, with a prior of 1 / (rank + 1)
 alone           the fourth root of each member's own likelihood
 judge           `graphkm.judge.mixture_weights`
+weak, strong    the same, with a prior of 3 and of 40 labels
 hindsight       the member that is best on the tested rows: nobody can know it
 ==============  ====================================================================================
 """
@@ -75,22 +76,31 @@ class Recorded(SemiSupervisedClassifier):
         self.said = np.exp(log_probabilities(np.array(said), found.sizes[:, None, None]))
 
 
-def _with(alone: float, logs: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the judge's weights with another power of a member's own likelihood."""
-    own, mixture._ALONE = mixture._ALONE, alone
+def _with(
+    logs: np.ndarray,
+    ranks: np.ndarray,
+    *,
+    alone: float = mixture._ALONE,
+    prior: float = mixture.PRIOR,
+) -> np.ndarray:
+    """Return the judge's weights with other numbers."""
+    own = mixture._ALONE, mixture.PRIOR
+    mixture._ALONE, mixture.PRIOR = alone, prior
     try:
         return mixture_weights(logs, ranks=ranks)
     finally:
-        mixture._ALONE = own
+        mixture._ALONE, mixture.PRIOR = own
 
 
 JUDGES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "best": lambda logs, _: np.eye(logs.shape[1])[logs.sum(axis=0).argmax()],
-    "even": lambda logs, _: _with(0.0, logs, np.ones(logs.shape[1])),
+    "even": lambda logs, _: _with(logs, np.ones(logs.shape[1]), alone=0.0),
     "prior": lambda _, ranks: mixture_weights(np.empty((0, len(ranks))), ranks=ranks),
-    "ranks": lambda logs, ranks: _with(0.0, logs, ranks),
+    "ranks": lambda logs, ranks: _with(logs, ranks, alone=0.0),
     "alone": lambda logs, _: softmax(0.25 * logs.sum(axis=0)),
     "judge": lambda logs, ranks: mixture_weights(logs, ranks=ranks),
+    "weak": lambda logs, ranks: _with(logs, ranks, prior=3.0),
+    "strong": lambda logs, ranks: _with(logs, ranks, prior=40.0),
 }
 
 
@@ -101,27 +111,29 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="four cells")
     quick = parser.parse_args().quick
     assert issubclass(Recorded, SemiSupervised)
-    lines, numbers = [], []
+    lines, numbers, losses = [], [], []
     for name, counts in _DEVELOPMENT.items():
         for n in counts if not quick or name in QUICK else ():
-            found = []
+            found, lost = [], []
             for seed, draw in draws(name, n):
                 model = Recorded(random_state=seed, n_jobs=1)
                 model.tested = draw.X_test
                 model.fit(draw.X, draw.y)
                 truth = np.searchsorted(model.classes_, draw.truth)
-                hits = [
-                    np.tensordot(weigh(model.logs, model.ranks), model.said, 1).argmax(1) == truth
-                    for weigh in JUDGES.values()
-                ]
+                weights = [weigh(model.logs, model.ranks) for weigh in JUDGES.values()]
+                mixed = [np.tensordot(w, model.said, 1) for w in weights]
                 best = (model.said.argmax(-1) == truth).mean(axis=1).max()
-                found.append([*np.mean(hits, axis=1), best])
+                found.append([*((each.argmax(1) == truth).mean() for each in mixed), best])
+                true = [each[np.arange(len(truth)), truth] for each in mixed]
+                lost.append([-np.log(np.maximum(each, 1e-9)).mean() for each in true])
             numbers.append((n, 100 * np.mean(found, axis=0)))
+            losses.append(np.mean(lost, axis=0))
             lines.append([f"{name} {n}", *(f"{each:.1f}" for each in numbers[-1][1])])
             print(lines[-1], flush=True)
     for title, fits in (("at most 10 labels", lambda n: n <= 10), ("all", lambda n: True)):
         means = np.mean([values for n, values in numbers if fits(n)], axis=0)
         lines.append([title, *(f"{each:.2f}" for each in means)])
+    lines.append(["log loss, all", *(f"{each:.3f}" for each in np.mean(losses, axis=0)), ""])
     print(table(["cell", *JUDGES, "hindsight"], lines))
 
 

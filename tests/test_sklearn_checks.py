@@ -35,10 +35,10 @@ MORE = [
     GKMRegressor(C_graph=0.01, precision="double", **SGD),
     GraphCorrectedClassifier(),
     GraphCorrectedRegressor(),
-    SemiSupervisedClassifier(LogisticRegression()),
-    SemiSupervisedRegressor(Ridge()),
 ]
 OTHERS = [
+    SemiSupervisedClassifier(LogisticRegression()),
+    SemiSupervisedRegressor(Ridge()),
     KernelRidgeClassifierCV([0.005], [0.1]),
     KernelRidgeCV([0.005], [0.1]),
     GraphCorrectedClassifier(LogisticRegression(), unlabeled=None),

@@ -13,8 +13,7 @@ they said of it, and a member's weight is its share of all labels.
 The prior is for simple members, and for those that do well alone: the fourth root of a member's own
 likelihood over rank + 1, where the rank says how many functions it has to choose from. One that can
 tell few functions apart is less often right by luck, and ten labels say hardly more than that. The
-root keeps members that are plainly wrong out of the mixture: with the ranks alone accuracies are
-the same, and log losses are higher (`benchmarks/judge.py`).
+root keeps members that are plainly wrong out of the mixture (`benchmarks/judge.py` compares).
 """
 
 from __future__ import annotations
