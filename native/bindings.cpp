@@ -215,6 +215,11 @@ void bind_block(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_native, m) {
+#ifdef NDEBUG
+  // A thread or a cache may hold a model until a program ends, which is no leak. Builds for
+  // debugging and for the sanitizers still report what is left.
+  nb::set_leak_warnings(false);
+#endif
   m.doc() = "The compiled loops of graphkm: kernel products, stochastic steps, dual problems, "
             "budgets, sparse systems, numbers in text.";
   m.def("instruction_set", [] { return std::string(isa<float>().name); },
