@@ -329,7 +329,7 @@ class TestModels:
         assert ("neighbours" in model.best_params_) == (n == MOST)
         assert np.mean(model.transduction_ == truth) > 0.97
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_many_clouds_in_many_dimensions(self):
         """Landmarks tell clouds apart as all rows do. One draw of 30 labels says little."""
         gains, n = [], MOST + 501
@@ -355,7 +355,7 @@ class TestModels:
             assert ("near" in model.best_params_) == (labels == LARGEST)
             assert np.mean(model.transduction_ == truth) > 0.98
 
-    @pytest.mark.long
+    @pytest.mark.slow
     def test_the_claim_is_honest(self):
         """Labels without any rule cannot be guessed, and no gain is claimed."""
         claims = []

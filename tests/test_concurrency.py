@@ -48,7 +48,6 @@ MODELS = [
     GraphCorrectedClassifier(DecisionTreeClassifier(random_state=0), random_state=0),
     GraphCorrectedRegressor(random_state=0),
     SemiSupervisedClassifier(LogisticRegression(), random_state=0),
-    SemiSupervisedClassifier(random_state=0),
     SemiSupervisedRegressor(Ridge(), random_state=0),
     KernelRidgeCV(random_state=0),
     KernelRidgeClassifierCV(random_state=0),

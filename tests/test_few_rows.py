@@ -62,7 +62,7 @@ def fitted(model, X, y, labeled):
 # ---------------------------------------------------------------- labels
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [GKMClassifier, GKMClassifierCV, LaplacianSVC])
 def test_labels_are_followed_and_other_rows_no_worse_than_by_svc(kind):
     ours, rival = [], []

@@ -56,14 +56,15 @@ def cases():
         for change in CHANGES:
             if CHANGES[change](run_of(model)) is not None:
                 entry, weights = exemption(model, change), change == "sample weights times ten"
-                usual = model.startswith("SemiSupervised")  # with its forest and its boosting
+                usual = model in COSTLY and model.startswith("SemiSupervised")  # with its trees
                 fast = model in CHEAP or (entry and not usual and not (weights and "cv" in model))
                 fast = fast or (weights and model == "GraphCorrectedClassifier(Cs=...)")
-                yield case(model, change, *([] if fast else [pytest.mark.long]))
+                slow = pytest.mark.slow if usual else pytest.mark.long
+                yield case(model, change, *([] if fast else [slow]))
     for model in LARGE:
         own = [change for change in ("callback", "precision") if exemption(model, change)]
         for change in (*LARGE_CHANGES, *own):
-            quick = change == "sample weights times ten"
+            quick = change == "sample weights times ten" and not model.startswith("SemiSup")
             yield case(model, change, pytest.mark.long if quick else pytest.mark.slow)
 
 

@@ -262,7 +262,7 @@ def test_unlabelled_digits_help_and_are_said_to():
     assert log_loss(truth[60:], model.predict_proba(X[60:])) < 0.5
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_noise_is_reported_as_noise():
     scores, gains = [], []
     for seed in range(60):
