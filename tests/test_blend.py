@@ -15,10 +15,11 @@ from sklearn.svm import SVC
 
 from graphkm import GKMClassifierCV, GraphCorrectedClassifier
 from graphkm.gkm.blend import Blend
-from graphkm.gkm.clusters import FITS, LARGEST, MOST, ClusterFits, Features, cluster_features
+from graphkm.gkm.clusters import FITS, ClusterFits, cluster_features
 from graphkm.gkm.correction import FLOW, Correction, Known
 from graphkm.graphs import KNN, Anchors
 from graphkm.machines.checks import GraphWarning
+from graphkm.members.features import LARGEST, MOST, Features
 from graphkm.solvers.field import FieldSystem
 from graphkm.solvers.spectrum import KernelSpectrum, leading_vectors
 

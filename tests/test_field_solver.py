@@ -19,7 +19,7 @@ from graphkm import (
 )
 from graphkm.exchange import load_model, save_model
 from graphkm.gkm import FieldSolver
-from graphkm.gkm.clusters import MOST
+from graphkm.members.features import MOST
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_what_it_shows(digits, model):
 
 def test_a_field_of_errors_shows_its_strength(monkeypatch):
     """It is for many rows and labels; here few count as many."""
-    monkeypatch.setattr("graphkm.gkm.corrected_base.are_few", lambda *_: False)
+    monkeypatch.setattr("graphkm.gkm.corrected_base.can_have_features", lambda *_: False)
     X, truth = make_moons(MOST + 200, noise=0.1, random_state=0)
     y = np.where(np.arange(len(X)) < 16, truth, -1)
     model = GKMClassifier(solver="field", random_state=0).fit(X, y)

@@ -91,7 +91,7 @@ def test_ridges_hold_a_label_out_as_a_fit_without_it(quantities, copies):
 def test_fields_hold_folds_out_as_a_dense_solve_does(quantities):
     X, labeled, known = data(quantities=quantities)
     graph = KNN().nodes(X, labeled)
-    found = list(residual_members(known, Scope(graph, 0, 1), None, None))
+    found = list(residual_members(known, Scope(graph, 1), None, None))
     laplacian = np.eye(N) - graph.similarity.toarray()
     wanted = known.targets + (0.0 if quantities else 0.5)
     usual = np.average(wanted, axis=0, weights=known.weights) if quantities else 0.5
@@ -111,16 +111,12 @@ def test_fields_hold_folds_out_as_a_dense_solve_does(quantities):
 
 def test_the_unlabelled_rows_alone_move_clusters():
     X, labeled, known = data()
-    kinds = {
-        m.name.split()[0] for m in cluster_members(known, Scope(KNN().nodes(X, labeled), 0, 1))
-    }
+    kinds = {m.name.split()[0] for m in cluster_members(known, Scope(KNN().nodes(X, labeled), 1))}
     assert kinds == {"neighbours", "kernel", "near"}
-    ranks = {m.rank for m in cluster_members(known, Scope(KNN().nodes(X, labeled), 0, 1))}
+    ranks = {m.rank for m in cluster_members(known, Scope(KNN().nodes(X, labeled), 1))}
     assert {2, 5, 10, 20, LABELS} <= ranks
     diffused = list(
-        diffused_members(
-            known, Scope(KNN().nodes(X, labeled), 0, 1), {"line": LogisticRegression()}
-        )
+        diffused_members(known, Scope(KNN().nodes(X, labeled), 1), {"line": LogisticRegression()})
     )
     assert [m.name for m in diffused] == ["diffused, line"]
     assert diffused[0].values().shape == (N, 2) and not diffused[0].labels_only

@@ -8,8 +8,9 @@ from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 
 from graphkm import GraphCorrectedClassifier
-from graphkm.gkm.clusters import LANDMARKS, MOST, cluster_features
+from graphkm.gkm.clusters import cluster_features
 from graphkm.graphs import KNN
+from graphkm.members.features import LANDMARKS, MOST
 from graphkm.solvers import spectrum
 from graphkm.solvers.field import FieldSystem
 

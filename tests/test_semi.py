@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs, make_classification, make_moons
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import GridSearchCV
@@ -192,6 +192,16 @@ def test_what_cannot_be_learnt_is_refused():
         clone(QUICK).fit(np.where(np.arange(60)[:, None] == 3, np.nan, X), y)
 
 
+def test_fields_on_anchors_need_labels_to_hold_out():
+    X, truth, _ = moons(60)
+    y = np.full(60, -1)
+    y[[np.argmin(truth), np.argmax(truth)]] = [0, 1]
+    with pytest.raises(ValueError, match="2 labels are too few to hold any out"):
+        SemiSupervisedClassifier(None, graph="anchors").fit(X, y)
+    found = SemiSupervisedClassifier(LogisticRegression(), graph="anchors").fit(X, y)
+    assert [each.name for each in found.members_] == ["LogisticRegression"]
+
+
 def test_a_grid_search_can_choose_its_graph():
     X, truth, _ = moons(120)
     search = GridSearchCV(clone(QUICK), {"graph": [None, "auto"]}, cv=3).fit(X, truth)
@@ -303,9 +313,8 @@ def test_quantities_follow_a_curve():
 
 def test_units_of_quantities_do_not_matter():
     X, _, y = wave(120, 24)
-    models = [Ridge(), RandomForestRegressor(50, random_state=0)]
-    one = SemiSupervisedRegressor(models[:1], random_state=0).fit(X, y)
-    ten = SemiSupervisedRegressor(models[:1], random_state=0).fit(X, 1e4 * y + 7e5)
+    one = SemiSupervisedRegressor(Ridge(), random_state=0).fit(X, y)
+    ten = SemiSupervisedRegressor(Ridge(), random_state=0).fit(X, 1e4 * y + 7e5)
     np.testing.assert_allclose(1e4 * one.predict(X) + 7e5, ten.predict(X), rtol=2e-3)
     with pytest.raises(ValueError, match="is no regressor"):
         SemiSupervisedRegressor(LogisticRegression()).fit(X, y)

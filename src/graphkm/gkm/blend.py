@@ -19,8 +19,9 @@ from .._progress import progress_bar
 from .._threads import blas_threads_for
 from ..graphs.distinct import Copies, row_marks
 from ..judge.folds import Folds
+from ..members.features import LARGEST
 from ..solvers.field import Field
-from .clusters import FITS, LARGEST, ClusterFits, cluster_features
+from .clusters import FITS, ClusterFits, cluster_features
 from .correction import Candidate, Judged, Known, Loss
 
 Columns = NDArray[np.float64]

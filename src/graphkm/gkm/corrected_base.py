@@ -36,11 +36,11 @@ from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
 from ..machines.params import Composed, Resolver
 from ..machines.remembering import Remembering
 from ..machines.ridge_base import BaseKernelRidge
+from ..members.features import can_have_features
 from ..solvers.field import Field, FieldSystem, Strength
 from .blend import Blend
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
-from .clusters import are_few
 from .correction import (
     CS,
     ENOUGH,
@@ -433,7 +433,7 @@ class Corrected(MetaEstimatorMixin, Remembering, Composed):
     def _blends(self, graph: NodeGraph, n_labeled: int) -> bool:
         """Return whether fields follow clusters."""
         n = graph.nodes.points.shape[0]
-        possible = isinstance(graph.nodes, RowNodes) and n > 2 and are_few(n, n_labeled)
+        possible = isinstance(graph.nodes, RowNodes) and n > 2 and can_have_features(n, n_labeled)
         return self._is_free and possible
 
     def _strengths(self) -> list[Strength]:

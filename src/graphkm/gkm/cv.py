@@ -20,6 +20,7 @@ from ..graphs import resolve_graph
 from ..kernels import resolve_kernel
 from ..machines.labels import as_label_array
 from ..machines.namespaces import AnyNamespace, own_names
+from ..members.features import can_have_features
 from ..smoothness import IteratedLaplacian
 from ..solvers import Newton, RowNewton
 from .anchored import on_anchors
@@ -27,7 +28,6 @@ from .base import BaseGKM, Problem
 from .candidates import Candidates, Grid
 from .classifier import GKMClassifier
 from .closed_form import ClosedForm
-from .clusters import are_few
 from .criterion import Judgement
 from .field_solver import FieldSolver
 from .fold_judge import FoldJudge
@@ -176,7 +176,7 @@ class SearchMixin(AnyNamespace):
     def _take_field_if_possible(template: BaseGKM, problem: Problem) -> None:
         """Let fields that follow clusters take the place of solver="auto"."""
         sizes = problem.sizes(classes=is_classifier(template))
-        few = sizes.n_labeled < sizes.n_rows and are_few(sizes.n_rows, sizes.n_labeled)
+        few = sizes.n_labeled < sizes.n_rows and can_have_features(sizes.n_rows, sizes.n_labeled)
         kernel, graph = resolve_kernel(template.kernel), resolve_graph(template.graph)
         if template.solver == "auto" and few and may_have_field(template, graph, kernel, sizes):
             template.set_params(solver="field")

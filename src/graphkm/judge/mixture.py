@@ -91,8 +91,6 @@ class Verdict(NamedTuple):
     """Mean held-out log loss of every member alone."""
     scores: Array
     """Held-out score of every member alone: accuracy, or R^2."""
-    held: Array
-    """What the mixture says of every label, with weights from other folds, of shape (l, n)."""
     score: float
     """Held-out score of the mixture, with weights from other folds."""
 
@@ -138,7 +136,6 @@ def judge_classes(
         found,
         -np.average(true, axis=0, weights=weights),
         np.average(hits, axis=1, weights=weights),
-        mixed,
         float(np.average(mixed.argmax(axis=1) == codes, weights=weights)) if folds else np.nan,
     )
 
@@ -172,7 +169,6 @@ def judge_quantities(
         spreads,
         -np.average(every_log, axis=0, weights=weights),
         np.array([r_squared(each, targets, weights) for each in held]),
-        mixed[:, None],
         r_squared(mixed, targets, weights) if folds else np.nan,
     )
 

@@ -5,7 +5,7 @@ Two strengths of the ridge are members of their own; more of them changed nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from time import process_time
 
@@ -58,29 +58,44 @@ def _ridges(
     is another one.
     """
     k, zero = targets.shape[1], np.zeros(targets.shape[1])
-    known = targets if classes else np.hstack([targets, np.ones((len(targets), 1))])
+    if classes:
+        for held, v in ridges(phi, weights, targets, copies, _CS):
+            yield held.round(_DIGITS), zero, v  # rounding errors know the label that was taken out
+        return
+    known = np.hstack([targets, np.ones((len(targets), 1))])
+    mean, others = means_without(targets, weights, copies)
+    for held, v in ridges(phi, weights, known, copies, _CS):
+        yield others + held[:, :k] - held[:, k:] * others, mean, v[:, :k] - v[:, k:] * mean
+
+
+def ridges(
+    phi: Array, weights: Array, targets: Array, copies: Copies | None, Cs: Sequence[float]
+) -> Iterator[tuple[Array, Array]]:
+    """Yield, for every C, leave-one-out outputs and the coefficients of a ridge regression."""
     root = np.sqrt(weights)[:, None]
-    rows, y = root * phi, root * known
+    rows, y = root * phi, root * targets
     values, vectors = eigh(rows.T @ rows, check_finite=False)
     turned = rows @ vectors
     right = turned.T @ y
-    mean, others = (zero, zero) if classes else _means(targets, weights, copies)
-    for C in _CS:
+    for C in Cs:
         factors = 1.0 / (np.maximum(values, 0.0) + 1.0 / C)
         v = factors[:, None] * right
-        held = left_out(turned @ v, y, turned * factors, turned, copies) / root
-        v = vectors @ v
-        if classes:  # rounding errors know the label that was taken out
-            yield held.round(_DIGITS), zero, v
-            continue
-        own = held[:, :k] - held[:, k:] * others
-        yield others + own, mean, v[:, :k] - v[:, k:] * mean
+        yield left_out(turned @ v, y, turned * factors, turned, copies) / root, vectors @ v
 
 
-def _means(targets: Array, weights: Array, copies: Copies) -> tuple[Array, Array]:
-    """Return the mean of the targets, and without each row and its copies."""
-    pooled, sums = copies.pooled(targets, weights)
-    means, own = pooled[copies.place], sums[copies.place]
-    left = np.maximum(weights.sum() - own, 1e-300)[:, None]
-    total = weights @ targets
-    return np.average(targets, axis=0, weights=weights), (total - own[:, None] * means) / left
+def means_without(targets: Array, weights: Array, copies: Copies | None) -> tuple[Array, Array]:
+    """Return the mean of the targets, and the mean without each row and its copies.
+
+    Examples
+    --------
+    >>> means_without(np.array([[1.0], [2.0], [6.0]]), np.ones(3), None)
+    (array([3.]), array([[4. ],
+           [3.5],
+           [1.5]]))
+    """
+    means, sums = targets, weights
+    if copies is not None:
+        means, sums = (each[copies.place] for each in copies.pooled(targets, weights))
+    left = np.maximum(weights.sum() - sums, 1e-300)[:, None]
+    total = (weights[:, None] * targets).sum(axis=0)
+    return np.average(targets, axis=0, weights=weights), (total - sums[:, None] * means) / left

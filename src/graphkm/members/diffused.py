@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ..judge.held_out import HeldOut
-from .member import Array, Known, Member, Scope
+from .member import Known, Member, Scope
 from .models import model_members, model_scores
 
 _STEPS = 2
@@ -38,11 +37,7 @@ def diffused_members(known: Known, scope: Scope, models: dict[str, Any]) -> Iter
             member,
             name=f"diffused, {member.name}",
             model=None,
-            values=partial(_values, member.model, rows, known.classes),
+            values=partial(model_scores, member.model, rows, known.classes),
             seconds=member.seconds + spent,
             labels_only=False,
         )
-
-
-def _values(held: HeldOut, rows: Array, classes: Any) -> Array:
-    return model_scores(held, rows, classes)

@@ -31,20 +31,32 @@ _GAMMAS = (1.0, 4.0)  # of all pairs, in units of one over the spread
 _STEPS = (2, 5, 10, 20, 40, 80)  # eigenvectors: from as many as classes to ten times as many
 _EPSILONS = (0.1, 0.01, 0.001)  # how soon what a label says fades
 
-_LANDMARKS = 2000  # nodes between which all pairs are computed; others follow them
-_MANY = 4000  # nodes from which the graphs are fewer
+LANDMARKS = 2000
+"""Nodes up to which all pairs are joined; of more, so many are drawn, and the others follow."""
+
+MOST = 4000
+"""Nodes up to which there are eigenvectors of nearest neighbours."""
+
+LARGEST = 300
+"""Labels whose fading is a feature, at most."""
+
 _REACH = 2**25  # nodes times labels up to which what a label says is computed for every node
-_MARKED = 300  # labels whose fading is a feature, at most
 
 
 class Features(NamedTuple):
     """Features of the nodes, scaled so that the kernel's mean diagonal is about 1."""
 
     name: str
+    """Its first word is the kind: neighbours, kernel or near."""
     phi: Array
     """Features of the labelled rows, of shape (l, m)."""
     values: Callable[[Array], Array]
     """Takes coefficients, and returns what they say at all nodes."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of graph that they come from."""
+        return self.name.split()[0]
 
 
 def can_have_features(n: int, n_labeled: int) -> bool:
@@ -57,7 +69,7 @@ def can_have_features(n: int, n_labeled: int) -> bool:
     >>> can_have_features(70_000, 100), can_have_features(10**6, 100)
     (True, False)
     """
-    return n <= _MANY or (n_labeled <= _MARKED and n * n_labeled <= _REACH)
+    return n <= MOST or (n_labeled <= LARGEST and n * n_labeled <= _REACH)
 
 
 def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iterator[Features]:
@@ -75,30 +87,43 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
     steps = [m for m in _STEPS if n_classes <= m <= 10 * n_classes] or [n_classes]
     nodes, rows = graph.nodes, graph.rows
     assert isinstance(nodes, RowNodes)
-    points, n, own = nodes.points, nodes.points.shape[0], nodes.n_neighbors
-    yield from _of_all_pairs(points, rows, steps, n_threads)
-    if n > _MANY:  # the graph at hand: neighbours are searched once
-        yield from _fading(own, graph, rows, _EPSILONS[1:], n_threads)
+    points, n = nodes.points, nodes.points.shape[0]
+    yield from features_of_all_pairs(points, rows, steps, n_threads)
+    if n > MOST:  # the graph at hand: neighbours are searched once
+        yield from fading_features(graph, rows, _EPSILONS[1:], n_threads)
         return
-    broad, near = ([min(max(1, round(f * own)), n - 1) for f in each] for each in (_BROAD, _NEAR))
+    broad, near = (neighbour_counts(nodes, factors) for factors in (_BROAD, _NEAR))
     found = Neighbours.of(nodes.index, max(broad + near))
-    for k in dict.fromkeys(broad):
-        vectors = neighbour_vectors(found.first(k), steps[-1])
-        yield from _steps(
-            f"neighbours k={k}", rows @ vectors, partial(np.asarray, vectors), n, steps
-        )
-    for k in dict.fromkeys(near):
-        yield from _fading(k, RowNodes.graph_of(found.first(k)), rows, _EPSILONS, n_threads)
+    for k in broad:
+        yield from features_of_neighbours(found.first(k), rows, steps)
+    for k in near:
+        yield from fading_features(RowNodes.graph_of(found.first(k)), rows, _EPSILONS, n_threads)
 
 
-def _of_all_pairs(
+def neighbour_counts(nodes: RowNodes, factors: Sequence[float]) -> list[int]:
+    """Return numbers of neighbours, given in units of the nodes' own."""
+    most = nodes.points.shape[0] - 1
+    counts = (min(max(1, round(factor * nodes.n_neighbors)), most) for factor in factors)
+    return list(dict.fromkeys(counts))
+
+
+def features_of_neighbours(
+    neighbours: Neighbours, rows: Any, steps: Sequence[int]
+) -> Iterator[Features]:
+    """Yield the step kernels of nearest neighbours."""
+    vectors = neighbour_vectors(neighbours, steps[-1])
+    n, k = neighbours.near.shape
+    yield from _steps(f"neighbours k={k}", rows @ vectors, partial(np.asarray, vectors), n, steps)
+
+
+def features_of_all_pairs(
     points: Any, rows: Any, steps: Sequence[int], n_threads: int
 ) -> Iterator[Features]:
     """Yield the step kernels of all pairs; of many nodes, those of a sample, extended."""
     n, spread = points.shape[0], resolve_gamma("spread", points)
     drawn = None
-    if n > _LANDMARKS:
-        drawn = np.sort(np.random.default_rng(0).choice(n, _LANDMARKS, replace=False))
+    if n > LANDMARKS:
+        drawn = np.sort(np.random.default_rng(0).choice(n, LANDMARKS, replace=False))
     for factor in _GAMMAS:
         sample = points if drawn is None else points[drawn]
         spectrum = KernelSpectrum(sample, factor * spread, steps[-1], n_threads)
@@ -123,14 +148,16 @@ def _steps(
         yield Features(f"{name} m={m}", size * known[:, :m], values)
 
 
-def _fading(
-    k: int, graph: NodeGraph, rows: Any, epsilons: Sequence[float], n_threads: int
+def fading_features(
+    graph: NodeGraph, rows: Any, epsilons: Sequence[float], n_threads: int
 ) -> Iterator[Features]:
     """Yield kernels that fade along a graph from the labelled rows, or some of them."""
+    assert isinstance(graph.nodes, RowNodes)
+    k = graph.nodes.n_neighbors
     system = FieldSystem(graph.similarity, n_threads=n_threads)
     marked = np.unique(rows.indices)
-    if len(marked) > _MARKED:
-        marked = np.sort(np.random.default_rng(0).permutation(marked)[:_MARKED])
+    if len(marked) > LARGEST:
+        marked = np.sort(np.random.default_rng(0).permutation(marked)[:LARGEST])
     for eps in epsilons:
         kernel = FieldKernel(system, 1.0 / eps, marked, graph.scale)
         size = np.sqrt(kernel.scale)

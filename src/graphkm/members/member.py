@@ -80,14 +80,11 @@ class Scope:
     ----------
     graph : NodeGraph
         The nodes, and the way from the labelled rows to them.
-    seed : int
-        Decides every draw.
     n_threads : int
         Threads of sparse products.
     """
 
     graph: NodeGraph
-    seed: int
     n_threads: int
 
 

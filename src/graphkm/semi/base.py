@@ -135,7 +135,13 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
             graph = part.nodes(
                 rows, labeled, seed=seed, n_jobs=self.n_threads(), verbose=bool(self.verbose)
             )
-        members = self._members(models, known, given, labeled, graph, seed)
+        members = self._members(models, known, given, labeled, graph)
+        if not members:
+            raise ValueError(
+                f"{len(known.y)} labels are too few to hold any out, which fields on graph="
+                f"{self.graph!r} need, and estimator=None leaves nothing else. Label two rows of "
+                "a class, or pass estimator='auto'."
+            )
         self._decide(members, known, graph)
         self.transduce_later(given, partial(_labelled, labeled=labeled, known=known.y))
         return self
@@ -210,13 +216,12 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         given: Any,
         labeled: NDArray[np.int64],
         graph: NodeGraph | None,
-        seed: int,
     ) -> list[Member]:
         """Return all members, fitted."""
         found = list(model_members(models, known, given, labeled))
         if graph is None:
             return found
-        scope = Scope(graph, seed, self.n_threads())
+        scope = Scope(graph, self.n_threads())
         n = graph.nodes.points.shape[0]
         small = isinstance(graph.nodes, RowNodes) and n > 2 and can_have_features(n, len(known.y))
         if small:
