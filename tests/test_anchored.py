@@ -216,7 +216,7 @@ def test_probabilities_take_the_blocks_that_predict_takes(fitted, tmp_path):
 
 def test_blocks_are_added(monkeypatch, fitted):
     X, y, _, model = fitted
-    monkeypatch.setattr("graphkm.gkm.blocks._LEAST", 100)
+    monkeypatch.setattr("graphkm.semi.blocks._LEAST", 100)
     other = GKMClassifier(graph=ANCHORS, random_state=0).fit(cut(X, y, 60))
     np.testing.assert_allclose(other.decision_function(X), model.decision_function(X), atol=1e-5)
     np.testing.assert_array_equal(other.predict(cut(X, y, 90)), model.predict(X))
@@ -263,7 +263,7 @@ def test_copies_of_models_from_blocks_know_all_rows(fitted, tmp_path):
 
 @pytest.mark.long
 def test_a_mapped_file_is_read_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("graphkm.gkm.blocks._NUMBERS", 2**17)
+    monkeypatch.setattr("graphkm.semi.blocks._NUMBERS", 2**17)
     n, d = 100_000, 64
     rng = np.random.default_rng(0)
     centres = rng.integers(0, 255, size=(20, d))
@@ -318,7 +318,7 @@ def test_blocks_that_cannot_be_used():
 
 
 def test_blocks_of_different_kinds(monkeypatch):
-    monkeypatch.setattr("graphkm.gkm.blocks._LEAST", 1)
+    monkeypatch.setattr("graphkm.semi.blocks._LEAST", 1)
     X, y, _ = spirals(100)
     model = GKMClassifier(graph="anchors")
     with pytest.raises(

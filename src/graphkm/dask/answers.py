@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from dask.base import is_dask_collection, tokenize
 from dask.delayed import Delayed, delayed
 
-from ..gkm.block_rows import split_labels
+from ..semi.block_rows import split_labels
 from .collections import is_frame, with_whole_rows
 from .runner import cluster_client
 

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._order import middle_of, places_of
-from ..gkm.block_rows import Known, as_numbers, stacked
 from ..graphs.anchors import NEAR
 from ..graphs.distinct import Copies, row_marks
 from ..machines.checks import check_range
 from ..machines.ridge_base import BaseKernelRidge
+from ..semi.block_rows import Known, as_numbers, stacked
 from .runner import Runner
 from .tasks import Fitted, Graph, fitted_with, joined_labels
 

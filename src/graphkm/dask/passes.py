@@ -10,11 +10,11 @@ from dask.delayed import Delayed
 from dask.utils import format_bytes
 from numpy.typing import NDArray
 
-from ..gkm.block_rows import find_known, joined
 from ..graphs import Anchors
 from ..graphs.anchors import drawn_rows
 from ..machines.class_weights import ClassWeight
 from ..machines.labels import checked_classes, refuse_ambiguous
+from ..semi.block_rows import find_known, joined
 from .collections import Partitioned
 from .many_labels import ManyLabels, bytes_of
 from .runner import Runner

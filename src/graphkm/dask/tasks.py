@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from .._parameters import refuse_masked, unmasked
 from .._warnings import heard
-from ..gkm.block_rows import Known, as_numbers, joined, split_labels, stacked
 from ..graphs import AnchorNodes, NeighbourIndex
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
 from ..machines.labels import plain_labels
+from ..semi.block_rows import Known, as_numbers, joined, split_labels, stacked
 
 
 class Summary(NamedTuple):

@@ -28,11 +28,11 @@ from ..machines.checks import (
 from ..machines.machine import KernelMachine
 from ..machines.params import Composed, Resolver
 from ..objective import Objective
+from ..semi.blocks import as_blocks
 from ..smoothness import IteratedLaplacian, Power, Smoothness, SmoothnessPart
 from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Solver, Sums, solve
 from ..solvers.field import Field
 from ..theory import Guarantee, largest_C_graph
-from .blocks import as_blocks
 from .field_solver import corrected_solution
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
 

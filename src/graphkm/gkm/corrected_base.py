@@ -37,10 +37,10 @@ from ..machines.params import Composed, Resolver
 from ..machines.remembering import Remembering
 from ..machines.ridge_base import BaseKernelRidge
 from ..members.features import can_have_features
+from ..semi.block_rows import joined
+from ..semi.blocks import Blocks, Reading, as_blocks
 from ..solvers.field import Field, FieldSystem, Strength
 from .blend import Blend
-from .block_rows import joined
-from .blocks import Blocks, Reading, as_blocks
 from .correction import (
     CS,
     ENOUGH,

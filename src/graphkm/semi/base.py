@@ -9,20 +9,21 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import count_threads
 from .._warnings import quiet
 from ..expansion import default_threads
-from ..graphs import KNN, NodeGraph, NodesPart, RowNodes, resolve_nodes
+from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..graphs.distinct import Copies, copies_in_order
 from ..judge.folds import Splitter, make_folds
 from ..judge.held_out import named_like, take_rows
 from ..judge.mixture import Verdict
 from ..machines.checks import check_range, check_scale, checked_weights
-from ..machines.given_rows import rows_as_numbers
+from ..machines.given_rows import require_labels, rows_as_numbers
+from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
 from ..machines.params import Composed, Resolver
 from ..machines.remembering import Remembering
 from ..members import (
@@ -37,6 +38,9 @@ from ..members import (
 )
 from ..members.features import can_have_features
 from ..members.models import model_scores
+from ..members.of_all_rows import learns_from_all
+from .block_rows import joined
+from .blocks import Blocks, Reading, as_blocks
 from .mixed import Mixed
 from .report import MemberReport, MemberTable
 
@@ -102,10 +106,16 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled and unlabelled rows.
 
+        Rows need not fit in memory: blocks of them are read one by one, several times, and only
+        the labelled rows are kept. The graph then lives on `Anchors`. With ``graph="anchors"`` a
+        memory-mapped array is read in blocks, too.
+
         Parameters
         ----------
-        X : array, frame or CSR matrix of shape (n_samples, n_features)
-            All rows. The graph needs numbers in every place.
+        X : array, frame or CSR matrix of shape (n_samples, n_features), or iterable
+            All rows. The graph needs numbers in every place. Blocks are pairs of rows and labels,
+            or have weights as well, or are the chunks of `graphkm.online.read_stream`; y is None
+            then.
         y : array-like of shape (n_samples,)
             Labels or targets; `unlabeled`, NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
@@ -116,25 +126,110 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         -------
         self
         """
-        part = None if self.graph is None else _nodes_part(self.graph)
-        models = self._given_models()
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        rows = rows_as_numbers(self, X, reset=True)
-        check_range(rows, np.dtype(np.float64))
-        check_scale(rows, rows.dtype)
-        weights = checked_weights(sample_weight, rows)
-        labeled, y_known = self._encode(y, rows, weights > 0)
+        part, models, seed = self._asked()
+        blocks = as_blocks(X, y, sample_weight)
+        if blocks is not None and isinstance(part, Anchors):
+            return self._fit_blocks(blocks, part, seed)
+        if blocks is not None and y is None:
+            if self.graph != "auto":
+                raise ValueError(f"Blocks of rows need graph='anchors', and graph={self.graph!r}.")
+            return self._fit_blocks(blocks, Anchors(), seed)
+        rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
         given = X if hasattr(X, "columns") else rows
-        labeled, known = self._known(given, rows, labeled, y_known, weights, sample_weight, seed)
-        if models is None:
-            models = usual_models(known, rows, seed, self.n_jobs)
-        graph = None
+        order, known = self._known(
+            take_rows(given, labeled), rows[labeled], y_known, weights, sample_weight, seed
+        )
+        labeled, graph = labeled[order], None
         if part is not None:
             graph = part.nodes(
                 rows, labeled, seed=seed, n_jobs=self.n_threads(), verbose=bool(self.verbose)
             )
+        self._learn(models, known, graph, given, labeled, seed)
+        self.transduce_later(given, partial(_labelled, labeled=labeled, known=known.y))
+        return self
+
+    def fit_nodes(self, graph: NodeGraph, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from labelled rows, over nodes that were made elsewhere, of rows that are not here.
+
+        `transduction_` is then not known.
+
+        Parameters
+        ----------
+        graph : NodeGraph
+            Nodes with their graph; its `rows` are those of X.
+        X : array, frame or CSR matrix of shape (n_labeled, n_features)
+            The labelled rows.
+        y : array-like of shape (n_labeled,)
+            Their labels or targets; none may be missing.
+        sample_weight : array-like of shape (n_labeled,), optional
+            Their weights, all of them positive.
+
+        Returns
+        -------
+        self
+        """
+        _, models, seed = self._asked()
+        for name, model in (models or {}).items():
+            if learns_from_all(model):
+                raise ValueError(
+                    f"The model {name!r} learns from unlabelled rows, which are read in blocks; "
+                    "pass rows that fit in memory, or another model."
+                )
+        rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
+        if not len(labeled) == rows.shape[0] == graph.rows.shape[0]:
+            raise ValueError(
+                f"The graph knows {graph.rows.shape[0]} rows, and {len(labeled)} of "
+                f"{rows.shape[0]} rows are labelled; pass the labelled rows only."
+            )
+        given = X if hasattr(X, "columns") else rows
+        order, known = self._known(given, rows, y_known, weights, sample_weight, seed)
+        graph = graph._replace(rows=graph.rows[order])
+        self._learn(models, known, graph, given, labeled[order], seed)
+        self.set_transduced(None)
+        return self
+
+    def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
+        """Learn from rows that are read block by block."""
+        classes = is_classifier(self)
+        reading = Reading(blocks, part, seed, self.n_threads(), bool(self.verbose))
+        found = reading.labelled(self.unlabeled, classes, None)
+        require_labels(found.numbers, reading.n_rows, self.unlabeled)
+        if classes:  # before the rows are read again
+            refuse_ambiguous(joined([found.labels, found.marker]), self.unlabeled)
+            checked_classes(plain_labels(found.labels))
+        return self.fit_nodes(reading.graph(found.rows), found.rows, found.labels, found.weights)
+
+    def _asked(self) -> tuple[NodesPart | None, dict[str, Any] | None, int]:
+        """Return the graph's part, the models and the seed that were asked for, checked."""
+        part = None if self.graph is None else _nodes_part(self.graph)
+        models = self._given_models()
+        return part, models, int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _labelled_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
+        """Return all rows as numbers, which of them are labelled, and these labels and weights."""
+        rows = rows_as_numbers(self, X, reset=True)
+        check_range(rows, np.dtype(np.float64))
+        check_scale(rows, rows.dtype)
+        weights = checked_weights(sample_weight, rows)
+        labeled, known = self._encode(y, rows, weights > 0)
+        return rows, labeled, known, weights[labeled]
+
+    def _learn(
+        self,
+        models: dict[str, Any] | None,
+        known: Known,
+        graph: NodeGraph | None,
+        given: Any,
+        labeled: NDArray[np.int64],
+        seed: int,
+    ) -> None:
+        """Fit the members, and weigh them."""
+        if models is None:
+            models = usual_models(known, given, seed, self.n_jobs)
         members = self._members(models, known, given, labeled, graph)
         if not members:
             raise ValueError(
@@ -143,8 +238,6 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
                 "a class, or pass estimator='auto'."
             )
         self._decide(members, known, graph)
-        self.transduce_later(given, partial(_labelled, labeled=labeled, known=known.y))
-        return self
 
     def n_threads(self) -> int:
         """Return the threads that `n_jobs` asks for."""
@@ -179,7 +272,6 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         self,
         given: Any,
         rows: Any,
-        labeled: NDArray[np.int64],
         y: NDArray[Any],
         weights: NDArray[np.float64],
         sample_weight: Any,
@@ -189,22 +281,26 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
 
         Models that draw rows by their numbers, such as forests, draw the same in whichever order
         rows come.
+
+        Parameters
+        ----------
+        given, rows
+            The labelled rows as they were given, and as numbers.
+        y, weights, sample_weight, seed
+            Their labels and weights, all weights that were passed, and what decides the folds.
         """
-        copies, own = copies_in_order(rows[labeled]), weights[labeled]
-        folds = make_folds(
-            self.cv, take_rows(given, labeled), y, partial(self._splitter, seed=seed), copies
-        )
+        copies = copies_in_order(rows)
+        folds = make_folds(self.cv, given, y, partial(self._splitter, seed=seed), copies)
         order = np.argsort(copies.place, kind="stable")
         to = np.empty_like(order)
         to[order] = np.arange(len(order))
-        labeled, own = labeled[order], own[order] / own.mean()
-        classes = getattr(self, "classes_", None)
-        return labeled, Known(
-            take_rows(given, labeled),
+        own = weights[order] / weights.mean()
+        return order, Known(
+            take_rows(given, order),
             y[order],
             own,
             None if sample_weight is None else own,
-            classes,
+            getattr(self, "classes_", None),
             [(np.sort(to[train]), np.sort(to[test])) for train, test in folds],
             Copies(to[copies.first], copies.place[order]),
         )
@@ -274,6 +370,9 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
 
     def _mixed(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "mixture_")
+        blocks = as_blocks(X)
+        if blocks is not None:
+            return np.concatenate([self._mixed(block.rows) for block in blocks])
         rows = rows_as_numbers(self, X, reset=False)
         return self.mixture_.at(X if hasattr(X, "columns") else rows, rows)
 
@@ -284,8 +383,9 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         found = self.transduced()
         if found is None:
             raise AttributeError(
-                "transduction_ is not known: the model is a copy of one whose X was large and has "
-                "changed. Call predict on the training rows instead."
+                "transduction_ is not known: the rows were read in blocks, or the model is a copy "
+                "of one whose X was large and has changed. Call predict on the training rows "
+                "instead."
             )
         classes: NDArray[Any] | None = getattr(self, "classes_", None)
         return found.copy() if classes is None else classes[found]
