@@ -186,3 +186,15 @@ def test_a_wide_sparse_table_has_no_trees():
     names = list(usual_models(known, random(50, 5000, format="csr"), 0, None))
     assert names == ["kernel ridge", "linear"]
     assert "forest" in usual_models(known, random(50, 500, format="csr"), 0, None)
+
+
+
+def test_a_line_has_as_many_functions_as_columns_and_a_constant():
+    X, labeled, known = data()
+    members = model_members(usual_models(known, X, 0, 1), known, X, labeled)
+    ranks = {member.name: member.rank for member in members}
+    assert ranks == {"kernel ridge": None, "linear": 3, "forest": None, "boosting": None}
+    one_each = np.array([np.argmin(known.y), np.argmax(known.y)])
+    few = without(known, one_each)
+    lines = model_members({"line": LogisticRegression()}, replace(few, folds=[]), X, one_each)
+    assert [member.rank for member in lines] == [2]  # no more than labels

@@ -118,7 +118,22 @@ def model_members(
             ) from error.__cause__
         scores = held.values if known.classes is None else log_shares(held.values)
         used = process_time() - start
-        yield Member(name, scores, model=held, how=held.how, seconds=used, labels_only=not all_rows)
+        yield Member(
+            name,
+            scores,
+            model=held,
+            how=held.how,
+            seconds=used,
+            rank=_rank(held.model, len(known.y)),
+            labels_only=not all_rows,
+        )
+
+
+def _rank(model: Any, n_labeled: int) -> int | None:
+    """Return how many functions a linear model has to choose from: its columns and a constant."""
+    steps = getattr(model, "steps", None)
+    coefficients = getattr(steps[-1][1] if steps else model, "coef_", None)
+    return None if coefficients is None else min(n_labeled, np.shape(coefficients)[-1] + 1)
 
 
 def _held_out(model: Any, known: Known) -> HeldOut:
