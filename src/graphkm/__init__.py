@@ -34,8 +34,6 @@ if TYPE_CHECKING:
         GKMClassifierCV,
         GKMRegressor,
         GKMRegressorCV,
-        GraphCorrectedClassifier,
-        GraphCorrectedRegressor,
     )
     from .graphs import KNN, Affinity, Anchors, Bipartite, Epsilon, Full
     from .machines import KernelRidgeClassifierCV, KernelRidgeCV
@@ -55,8 +53,6 @@ __all__ = [
     "GKMClassifierCV",
     "GKMRegressor",
     "GKMRegressorCV",
-    "GraphCorrectedClassifier",
-    "GraphCorrectedRegressor",
     "IteratedLaplacian",
     "KernelRidgeCV",
     "KernelRidgeClassifierCV",
@@ -77,8 +73,6 @@ _HOMES = {
         "GKMClassifierCV",
         "GKMRegressor",
         "GKMRegressorCV",
-        "GraphCorrectedClassifier",
-        "GraphCorrectedRegressor",
     ),
     "graphs": ("KNN", "Affinity", "Anchors", "Bipartite", "Epsilon", "Full"),
     "machines": ("KernelRidgeClassifierCV", "KernelRidgeCV"),

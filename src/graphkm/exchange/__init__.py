@@ -4,11 +4,11 @@
 files           `save_model`, `load_model`, `read_note`: every estimator here, or a pipeline
 models          one table: what each kind of model consists of, and how it is restored
 machines        the state of a kernel machine or a stream, and its checks
-fields          the state of a model that is corrected over a graph, and its checks
+fields          the state of a field and of its nodes, and its checks
 mixtures        the state of the front door's mixture, and its checks
 scalers         scalers before a model
 preparations    imputers and encoders before a model, column by column
-skops_files     corrected models of scikit-learn, as the command line keeps them
+skops_files     mixtures with models of scikit-learn, as the command line keeps them
 codec           values as JSON and arrays
 container       JSON and arrays as bytes
 libsvm_writing  `to_libsvm`: for `svm-predict`

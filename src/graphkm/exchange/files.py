@@ -28,10 +28,8 @@ def save_model(
     model : estimator
         A fitted estimator of this library, or a `sklearn.pipeline.Pipeline` that ends with one.
         Before it can stand StandardScaler, MinMaxScaler, MaxAbsScaler, SimpleImputer, OneHotEncoder
-        and a ColumnTransformer of them. A `GraphCorrectedClassifier`
-        or `GraphCorrectedRegressor` can be saved if its estimator can, and a
-        `SemiSupervisedClassifier` or `SemiSupervisedRegressor` if all models of its mixture can.
-        Their files hold the training rows.
+        and a ColumnTransformer of them. A `SemiSupervisedClassifier` or `SemiSupervisedRegressor`
+        can be saved if all models of its mixture can. Its file holds the training rows.
     path : path
         The file; a ModelFileError says why it could not be written.
     note : dict, optional

@@ -10,7 +10,6 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from .._parameters import check_choice, check_count, check_number
-from ..gkm import GraphCorrectedClassifier, GraphCorrectedRegressor
 from ..kernels import resolve_kernel
 from ..losses import resolve_loss
 from ..solvers.schedule import Schedule
@@ -57,9 +56,9 @@ def gkm_state(model: Any) -> State:
 def restore_gkm(model: Any, state: State) -> None:
     """Give a new model the state from `gkm_state`; raise ValueError if it is inconsistent."""
     if "stream" not in state:
-        corrected, field = state.pop("corrected", None), state.pop("field", None)
+        field = state.pop("field", None)
         restore_machine(model, state)
-        _restore_field(model, corrected, field)
+        model.field_ = restored_field(model, field)
         return
     stream = state.pop("stream")
     solver, numbers, arrays = (stream[name] for name in ("solver", "numbers", "arrays"))
@@ -78,25 +77,8 @@ def restore_gkm(model: Any, state: State) -> None:
 
 
 def _field_of(model: Any) -> State:
-    """Return the model that adds a field to f, or the field itself, or nothing."""
-    if model.corrected_ is not None:
-        return {"corrected": model.corrected_}
+    """Return what is added to f, if anything is."""
     return {} if model.field_ is None else {"field": field_state(model.field_)}
-
-
-def _restore_field(model: Any, corrected: Any, field: State | None) -> None:
-    """Give a model what `_field_of` returned, of which at most one is not None."""
-    if corrected is None:
-        model.set_field(restored_field(model, field))
-        return
-    kind = GraphCorrectedClassifier if is_classifier(model) else GraphCorrectedRegressor
-    fits = field is None and type(corrected) is kind
-    fits = fits and getattr(corrected, "n_features_in_", None) == model.n_features_in_
-    if fits and is_classifier(model):  # the classes' numbers, or themselves after anchors
-        numbers = np.arange(len(model.classes_))
-        fits = any(np.array_equal(corrected.classes_, own) for own in (numbers, model.classes_))
-    require(fits, "its field belongs to another model")
-    model.set_field(corrected.field_, corrected)
 
 
 def _check_stream(model: Any, solver: Any, numbers: Any, arrays: Any) -> None:

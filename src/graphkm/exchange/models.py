@@ -15,8 +15,6 @@ from ..gkm import (
     GKMClassifierCV,
     GKMRegressor,
     GKMRegressorCV,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
 )
 from ..machines import (
     KernelRidgeClassifierCV,
@@ -27,7 +25,6 @@ from ..machines import (
 )
 from ..semi import SemiSupervisedClassifier, SemiSupervisedRegressor
 from .codec import Kind, Kinds, State
-from .fields import corrected_state, restore_corrected
 from .gkm import gkm_state, restore_gkm
 from .machines import machine_state, restore_machine
 from .mixtures import mixture_state, models_in, restore_mixture
@@ -51,9 +48,6 @@ def _restore_search(chosen: type, search: Any, state: State) -> None:
     search.searched()  # ValueError if it is no estimator
     if type(model) is not chosen or not hasattr(model, "expansion_"):
         raise ValueError(f"the model chosen is not a fitted {chosen.__name__}")
-    if getattr(model, "corrected_", None) is not None:
-        search.take_field(model)
-        return
     if any(state[name].shape != (len(candidates),) for name in ("losses", "scores")):
         raise ValueError("there are not as many scores as candidates")
     own = state["best_score"], state["unlabeled_gain"]
@@ -109,8 +103,6 @@ def _inside(model: Any) -> Iterator[Any]:
 
     A mixture may leave out models that it was given.
     """
-    if isinstance(model, CORRECTED) and hasattr(model, "estimator_"):
-        yield model.estimator_
     if isinstance(model, MIXED) and hasattr(model, "mixture_"):
         yield from models_in(model.mixture_)
         asked = model.estimator
@@ -183,7 +175,6 @@ def _restore_pipeline(pipeline: Any, state: State) -> None:
         raise ValueError("the steps of a pipeline do not fit together")
 
 
-CORRECTED = (GraphCorrectedClassifier, GraphCorrectedRegressor)
 MIXED = (SemiSupervisedClassifier, SemiSupervisedRegressor)
 _MODELS = (
     Kind(GKMClassifier, gkm_state, restore_gkm),
@@ -195,7 +186,6 @@ _MODELS = (
     Kind(TransductiveSVC, machine_state, restore_machine),
     Kind(KernelRidgeClassifierCV, machine_state, restore_machine),
     Kind(KernelRidgeCV, machine_state, restore_machine),
-    *(Kind(cls, corrected_state, restore_corrected) for cls in CORRECTED),
     *(Kind(cls, mixture_state, restore_mixture) for cls in MIXED),
     Kind(PairwiseClassifier, _pairwise_state, _restore_pairwise),
 )

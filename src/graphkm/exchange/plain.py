@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +10,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
-from ..machines import KernelRidgeClassifierCV, KernelRidgeCV
 from ..machines.calibration import Calibration
-from .models import CORRECTED, MIXED, MODELS, check_steps, is_pipeline
+from .models import MIXED, MODELS, check_steps, is_pipeline
 from .pairwise import PairwiseClassifier
 
 
@@ -43,22 +41,19 @@ def plain_model(model: Any, program: str) -> PlainModel:
     _refuse_mixture(model, program)
     model = getattr(model, "best_estimator_", model)
     _refuse_field(model, program)
-    corrected = model if isinstance(model, CORRECTED) else getattr(model, "corrected_", None)
-    machine = model if corrected is None else corrected.estimator_
-    kernel, centres = machine.kernel_, machine.support_vectors_
+    kernel, centres = model.kernel_, model.support_vectors_
     if not isinstance(kernel, SquaredExponential | Linear | Polynomial):
         raise ValueError(
             f"{program} has no kernel {kernel.name!r}; fit with kernel='rbf', 'linear' or 'poly', "
             "or use graphkm.exchange.save_model."
         )
-    coefficients = machine.dual_coef_.T * float(getattr(kernel, "sigma_f", 1.0)) ** 2
+    coefficients = model.dual_coef_.T * float(getattr(kernel, "sigma_f", 1.0)) ** 2
     if len(coefficients) == 0:  # f is a constant, but other programs need a centre
-        centres = np.zeros((1, machine.n_features_in_))
+        centres = np.zeros((1, model.n_features_in_))
         coefficients = np.zeros((1, coefficients.shape[1]))
     calibration = getattr(model, "calibration_", None)
-    parts = kernel, centres, coefficients, machine.intercept_, getattr(model, "classes_", None)
-    plain = PlainModel(*parts, scale, shift, calibration)
-    return plain if corrected is None or plain.classes is None else _scaled(plain, corrected)
+    parts = kernel, centres, coefficients, model.intercept_, getattr(model, "classes_", None)
+    return PlainModel(*parts, scale, shift, calibration)
 
 
 def _refuse_mixture(model: Any, program: str) -> None:
@@ -74,45 +69,15 @@ def _refuse_mixture(model: Any, program: str) -> None:
 
 
 def _refuse_field(model: Any, program: str) -> None:
-    """Raise if a model adds a field to f, or if it has another model inside that has no f."""
-    name, corrected = type(model).__name__, isinstance(model, CORRECTED)
+    """Raise if a model adds a field to f."""
     if getattr(model, "field_", None) is not None:
         near = "KernelRidgeClassifierCV" if is_classifier(model) else "KernelRidgeCV"
-        instead = (
-            "Write its estimator_, which leaves the field out"
-            if corrected
-            else "Fit with the solver Newton() (graphkm train --solver newton), which has none"
-        )
         raise ValueError(
-            f"This {name} adds a field over its training rows to f, and {program} has no form for "
-            f"that. {instead}; or write a {near} that is fitted to what the model predicts, which "
+            f"This {type(model).__name__} adds a field over its training rows to f, and {program} "
+            "has no form for that. Fit with the solver Newton() (graphkm train --solver newton), "
+            f"which has none; or write a {near} that is fitted to what the model predicts, which "
             "comes near."
         )
-    if corrected and not isinstance(model.estimator_, KernelRidgeClassifierCV | KernelRidgeCV):
-        raise ValueError(
-            f"This {name} cannot be written for {program}, but it has no field, so that its "
-            "estimator_ predicts the same; write that."
-        )
-
-
-def _scaled(plain: PlainModel, corrected: Any) -> PlainModel:
-    """Return the f that decides in a corrected classifier without a field.
-
-    Its class scores are slope (f + 1/K) + offset. Of two classes the difference decides, and that
-    is twice what probabilities are made of.
-    """
-    slope, offsets = corrected.fitted_state()["scaling"]
-    k = len(offsets)
-    if k > 2:
-        intercept = slope * (plain.intercept + 1.0 / k) + offsets
-        return plain._replace(coefficients=slope * plain.coefficients, intercept=intercept)
-    intercept = 2.0 * slope * plain.intercept + offsets[1] - offsets[0]
-    own = plain.calibration
-    return plain._replace(
-        coefficients=2.0 * slope * plain.coefficients,
-        intercept=intercept,
-        calibration=own and replace(own, slope=own.slope / 2.0),
-    )
 
 
 def _affine(pipeline: Any, program: str) -> tuple[Any, Any]:

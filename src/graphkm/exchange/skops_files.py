@@ -1,4 +1,4 @@
-"""Corrected models and mixtures with an estimator of scikit-learn inside, as skops files.
+"""Mixtures with an estimator of scikit-learn inside, as skops files.
 
 skops writes a zip file of JSON and arrays. Reading it makes objects of known types alone, and runs
 no code of the file. The types are a closed list: what the models of the command line consist of.
@@ -21,19 +21,16 @@ from typing import Any
 from scipy.sparse import csr_array, csr_matrix
 
 from ..expansion import KernelExpansion
-from ..gkm import scaling
 from ..graphs import KNN, AnchorNodes, Anchors, NeighbourIndex, RowNodes
 from ..judge import held_out
 from ..kernels import SquaredExponential
 from ..machines import KernelRidgeClassifierCV, KernelRidgeCV, calibration
 from ..semi import mixed, report
-from ..solvers import field
 from .container import ModelFileError, write_parts
-from .models import CORRECTED, MIXED
+from .models import MIXED
 
 _PARTS = (
-    *CORRECTED,
-    *(held_out.HeldOut, scaling.Scaling, field.Field, field.Strength, calibration.Calibration),
+    *(held_out.HeldOut, calibration.Calibration),
     *(RowNodes, AnchorNodes, NeighbourIndex, KNN, Anchors),
     *MIXED,
     *(mixed.Mixed, mixed.Part, report.MemberTable, report.MemberReport),
@@ -89,8 +86,7 @@ def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         )
     model, note = _parts(found)
     last = model.steps[-1][1] if hasattr(model, "steps") else model
-    fitted = isinstance(last, CORRECTED) and hasattr(last, "estimator_")
-    fitted = fitted or (isinstance(last, MIXED) and hasattr(last, "mixture_"))
+    fitted = isinstance(last, MIXED) and hasattr(last, "mixture_")
     if not (fitted and type(note) is dict):
         raise ModelFileError(
             f"{os.fspath(path)} is a skops file, but not a model of graphkm train."

@@ -28,12 +28,10 @@ from ..machines.checks import (
 from ..machines.machine import KernelMachine
 from ..machines.params import Composed, Resolver
 from ..objective import Objective
-from ..semi.blocks import as_blocks
 from ..smoothness import IteratedLaplacian, Power, Smoothness, SmoothnessPart
 from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Solver, Sums, solve
 from ..solvers.field import Field
 from ..theory import Guarantee, largest_C_graph
-from .field_solver import corrected_solution
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
 
 _GUARANTEED = 0.99  # of the limit; at p = 2 the limit itself is not allowed
@@ -120,8 +118,7 @@ class BaseGKM(Composed, KernelMachine):
         graph = self._build_graph(problem, plan, affinity, neighbours)
         warn_of_rounding(plan.kernel, X, dtype)
         R = float(np.sqrt(largest_kernel_value(plan.kernel, X, dtype)))
-        made, guarantee = self._fill_in_guarantee(plan, R, loss, weights, graph)
-        plan = plan if plan.solver.builds_graph else made
+        plan, guarantee = self._fill_in_guarantee(plan, R, loss, weights, graph)
         objective = Objective(
             X=X,
             labeled=np.flatnonzero(labeled),
@@ -132,7 +129,7 @@ class BaseGKM(Composed, KernelMachine):
             loss=loss,
             smoothness=Smoothness(float(plan.smoothness.p)),
             C=np.full(targets.shape[1], plan.C),
-            C_graph=np.full(targets.shape[1], made.C_graph, dtype=np.float64),
+            C_graph=np.full(targets.shape[1], plan.C_graph, dtype=np.float64),
             graph=graph,
             normalized=bool(plan.smoothness.normalized),
             degree=int(plan.smoothness.degree),
@@ -164,7 +161,7 @@ class BaseGKM(Composed, KernelMachine):
         self, problem: Problem, plan: Plan, affinity: Any, neighbours: Neighbours | None
     ) -> Graph | None:
         self.check_affinity(affinity)
-        if plan.graph is None or plan.solver.builds_graph:
+        if plan.graph is None:
             return None
         X, labeled = problem.X, problem.labeled
         graph: Graph
@@ -226,56 +223,15 @@ class BaseGKM(Composed, KernelMachine):
             dtype=dtype,
         )
         self.support_ = solution.rows
-        self.set_field(solution.field, solution.corrected)
+        self.field_ = solution.field
 
     # ------------------------------------------------------------------ scores
 
-    corrected_: Any = None
     field_: Field | None = None
 
-    def set_field(self, field: Field | None, corrected: Any = None) -> None:
-        """Set what is added to f, and the model that predicts instead if there is one."""
-        self.field_, self.corrected_ = field, corrected
-
-    def set_corrected(self, model: Any, plan: Plan) -> None:
-        """Set all that a fit sets, from a kernel machine with its field that was fitted to rows.
-
-        Parameters
-        ----------
-        model : GraphCorrectedClassifier or GraphCorrectedRegressor
-            Fitted. Its estimator is a kernel ridge machine.
-        plan : Plan
-            Of the fit.
-        """
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
-        machine = model.estimator_
-        solution = corrected_solution(model)
-        for name in ("origin_", "spread_"):
-            if hasattr(machine, name):
-                setattr(self, name, getattr(machine, name))
-        assert solution.C is not None
-        self.plan_, self.guarantee_, self.n_iter_ = plan, None, solution.n_iter
-        self.C_, self.objective_ = float(solution.C[0]), float(solution.objective[0])
-        f, own = machine.expansion_, np.arange(len(solution.rows))
-        self._set_machine(f.kernel, f.centres, own, solution.coefficients, dtype=f.dtype)
-        self.support_ = solution.rows
-        self.set_field(model.field_, model)
-        if is_classifier(self):
-            self.calibration_ = model.calibration_
-        self.set_transduced(lambda _: model.transduced())
-
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return self._scores_at(self._rows_to_score(X))
-
-    def _rows_to_score(self, X: Any) -> Any:
-        """Return rows that are checked, or that ``corrected_`` checks itself."""
-        named = hasattr(self.corrected_, "feature_names_in_")
-        if self.corrected_ is not None and (named or as_blocks(X) is not None):
-            return X  # it looks at names, and reads block by block
         check_is_fitted(self)
-        return self._validate_rows(X, reset=False)
+        return self._scores_at(self._validate_rows(X, reset=False))
 
     def training_scores(self, X: Any) -> NDArray[np.float64]:
         """Return f at the training rows; a solver that has scored them is not asked again."""
@@ -287,13 +243,8 @@ class BaseGKM(Composed, KernelMachine):
 
     def _own_scores(self) -> NDArray[np.float64] | None:
         """Return the scores of the training rows after `RowNewton`: each row is a node."""
-        if self.field_ is None or self.corrected_ is not None:
-            return None
-        return self.field_.values.astype(np.float64)
+        return None if self.field_ is None else self.field_.values.astype(np.float64)
 
     def _scores_at(self, rows: Any) -> NDArray[np.float64]:
-        if self.corrected_ is not None:
-            scores = np.asarray(self.corrected_.decision_function(rows))
-            return scores[:, None] if scores.ndim == 1 else scores
         scores = super()._scores_at(rows)
         return scores if self.field_ is None else scores + self.field_(rows)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..graphs import KNN, NeighbourIndex, Neighbours
 from ..graphs.distinct import distinct_rows
@@ -33,12 +32,6 @@ class CalibratedGKM(KernelClassifier, StreamingGKM):
         neighbours: Neighbours | None,
     ) -> None:
         """Set `calibration_`; a solver that knows its own refits is asked for them."""
-        if self.corrected_ is not None:
-            if self.class_weight is not None:
-                weights = problem.weights / self._factor_of[problem.known]
-                self.corrected_.calibrate(weights[problem.weights > 0], keeps=False)
-            self.calibration_ = self.corrected_.calibration_
-            return
         coded = CodedLabels(problem.labeled, problem.known, problem.targets, problem.weights)
         if solution.refits is None:
             plan = _shorter(self.plan_)
@@ -62,16 +55,11 @@ class CalibratedGKM(KernelClassifier, StreamingGKM):
     def _neighbours_for_folds(self, problem: Problem, plan: Plan) -> Neighbours | None:
         """Return the neighbours of all rows if fits to folds will need them again."""
         known = isinstance(plan.solver, Newton | RowNewton) and plan.smoothness.p == 2
-        if not isinstance(plan.graph, KNN) or plan.solver.builds_graph or known:
+        if not isinstance(plan.graph, KNN) or known:
             return None
         X, method = problem.X, plan.graph.search
         index = NeighbourIndex(X, method, self.n_threads(), bool(self.verbose))  # type: ignore[arg-type]
         return Neighbours.of(index, min(int(plan.graph.n_neighbors), X.shape[0] - 1))
-
-    def _probabilities(self, X: Any) -> NDArray[np.float64]:
-        if self.corrected_ is not None:
-            return np.asarray(self.corrected_.predict_proba(self._rows_to_score(X)))
-        return super()._probabilities(X)
 
     # ------------------------------------------------------------------ streams
 

@@ -19,7 +19,6 @@ from ..machines.classes import winning_class
 from ..machines.namespaces import own_names
 from ..smoothness import SmoothnessPart
 from ..solvers import Newton, Progress, Solver
-from .anchored import fit_on_anchors, on_anchors
 from .base import Problem
 from .calibrated import CalibratedGKM
 from .costs import choose_costs
@@ -69,13 +68,10 @@ class GKMClassifier(CalibratedGKM):
         Kernel coefficient, unless the kernel has its own. "spread" is one over the sum of the
         columns' variances. "scale" and "auto" are those of `sklearn.svm.SVC`. Where
         C_graph="auto" finds that no graph is best, multiples of "spread" are tried as well.
-    graph : {"knn", "full", "bipartite", "anchors", "precomputed"} or GraphPart, default="knn"
+    graph : {"knn", "full", "bipartite", "precomputed"} or GraphPart, default="knn"
         Which rows have edges: `graphkm.graphs.KNN`, `Epsilon`, `Full`, `Bipartite` or `Affinity`,
         or a name for one with its defaults. "precomputed" is `Affinity`, the matrix passed to
-        ``fit(X, y, affinity=W)``. Two labelled rows never share an edge. `Anchors` are for many
-        rows, also for more than fit in memory: the solver is `FieldSolver`, whose field lives on
-        means of rows. Words for gamma then refer to the labelled rows, and class_weight to the
-        kernel machine alone.
+        ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class, as in `sklearn.svm.SVC`. A class of weight 0 counts for
         nothing: it is none of `classes_`.
@@ -96,18 +92,14 @@ class GKMClassifier(CalibratedGKM):
         The form of the graph term. A number p is `graphkm.smoothness.Power` of p. "auto" is
         ``IteratedLaplacian(degree=2)`` for `Newton` and a graph that lists its edges, else
         ``Power(p=2)``.
-    solver : {"auto", "newton", "row_newton", "field", "sgd", "sums"} or Solver, default="auto"
+    solver : {"auto", "newton", "row_newton", "sgd", "sums"} or Solver, default="auto"
         `graphkm.solvers.Newton` finds the minimum over f in the span of landmarks, with a
         certified gap. `RowNewton` gives every row a score of its own, which depends on labels
         and graph only. It follows a graph of many more rows than landmarks, and scores new rows
-        by their nearest training rows.
-        `graphkm.gkm.FieldSolver` fits a kernel machine to the labels and its held-out errors as a
-        field over all rows; it chooses gamma, C and C_graph itself. `SGD` draws labels and edges
-        one by one, and stores neither a kernel matrix nor a full graph. `Sums` is kernel ridge
-        regression on landmarks in one pass, without a graph. It is for streams. "auto" takes
-        `FieldSolver` beyond 2,500 rows or 1,000 labels, if 50 labels or more can choose, graph is a
-        `KNN`, and C, C_graph, loss and smoothness are as they come. Else it takes a Newton solver
-        if labels are few (at most half as many as landmarks, or 1,000 where all rows are landmarks)
+        by their nearest training rows. `SGD` draws labels and edges one by one, and stores neither
+        a kernel matrix nor a full graph. `Sums` is kernel ridge regression on landmarks in one
+        pass, without a graph. It is for streams. "auto" takes a Newton solver if labels are few
+        (at most half as many as landmarks, or 1,000 where all rows are landmarks)
         and the graph lists its edges (or there are at most 500 rows), and `SGD` otherwise, and for
         C_graph="guaranteed". For streams see `partial_fit`.
     fit_intercept : bool, default=False
@@ -141,19 +133,13 @@ class GKMClassifier(CalibratedGKM):
         Labels of the training rows; given labels are kept. After `RowNewton` the others follow
         from the rows' own scores.
     calibration_ : Calibration
-        How scores become probabilities. After `FieldSolver` it is that of ``corrected_``.
+        How scores become probabilities.
     plan_ : Plan
         What every "auto" became, and why: print it.
     field_ : Field or None
-        What is added to f: the rows' scores after `RowNewton`, and the field of ``corrected_``
-        after `FieldSolver`. None without a field.
-    corrected_ : GraphCorrectedClassifier or None
-        After `FieldSolver`: the kernel machine with its field, which predicts. Its classes are
-        numbers; with anchors those of y. Support vectors and coefficients are those of the kernel
-        machine alone.
+        What is added to f: the rows' scores after `RowNewton`, and None otherwise.
     objective_ : float
-        The model's objective (after `RowNewton`, that of the rows' scores; after `FieldSolver`,
-        that of the field, NaN if it has none), summed over
+        The model's objective (after `RowNewton`, that of the rows' scores), summed over
         one-vs-rest problems. After `SGD` it is an average over the run, whose expectation is an
         upper bound. NaN with a budget; not set by `partial_fit`.
     C_ : float
@@ -234,10 +220,8 @@ class GKMClassifier(CalibratedGKM):
 
         Parameters
         ----------
-        X : array, frame or CSR matrix of shape (n_samples, n_features), or iterable
-            All rows; kernel values between them for kernel="precomputed". With ``graph="anchors"``
-            it may be a memory-mapped array, which is read in blocks, or an iterable of blocks, as
-            in the `fit` of `GraphCorrectedClassifier`.
+        X : array, frame or CSR matrix of shape (n_samples, n_features)
+            All rows; kernel values between them for kernel="precomputed".
         y : array-like of shape (n_samples,)
             Labels; `unlabeled`, NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
@@ -250,10 +234,6 @@ class GKMClassifier(CalibratedGKM):
         -------
         self
         """
-        if on_anchors(self):
-            self.check_affinity(affinity)
-            fit_on_anchors(self, X, y, sample_weight)
-            return self
         return self.learn(self.encode(X, y, sample_weight), affinity=affinity)
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]

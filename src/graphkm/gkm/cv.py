@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,18 +19,15 @@ from ..graphs import resolve_graph
 from ..kernels import resolve_kernel
 from ..machines.labels import as_label_array
 from ..machines.namespaces import AnyNamespace, own_names
-from ..members.features import can_have_features
 from ..smoothness import IteratedLaplacian
 from ..solvers import Newton, RowNewton
-from .anchored import on_anchors
 from .base import BaseGKM, Problem
 from .candidates import Candidates, Grid
 from .classifier import GKMClassifier
 from .closed_form import ClosedForm
 from .criterion import Judgement
-from .field_solver import FieldSolver
 from .fold_judge import FoldJudge
-from .plan import Plan, choose_exact, may_have_field, resolve_smoothness
+from .plan import Plan, choose_exact, resolve_smoothness
 from .regressor import GKMRegressor
 
 
@@ -93,23 +89,12 @@ class SearchMixin(AnyNamespace):
         self
         """
         grid, template = self._grid(), self._template()
-        self._refuse_given("C", "C_graph")
-        if on_anchors(template):
-            return self._fit_on_anchors(template, grid, X, y, sample_weight)
+        self._refuse_given("C", "C_graph", "gamma")
         # The search chooses C_graph. The plan only needs to know whether there is any graph.
         any_graph = grid.given_C_graphs is None or any(grid.given_C_graphs)
         template.set_params(C_graph="auto" if any_graph else 0.0)
         problem = template.encode(X, y, sample_weight)
         template.check_affinity(affinity)
-        if grid == Grid() and self.cv is None:
-            self._take_field_if_possible(template, problem)
-            plan = template.plan(problem)
-            if plan.solver.builds_graph:
-                if self.scoring is not None:
-                    assert isinstance(plan.solver, FieldSolver)
-                    template.set_params(solver=replace(plan.solver, scoring=self.scoring))
-                return self.take_field(template.learn(problem, affinity=affinity))
-        self._refuse_given("gamma")
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
         closed = ClosedForm(problem, classes=is_classifier(self), seed=int(template.random_state))
@@ -158,37 +143,6 @@ class SearchMixin(AnyNamespace):
                     f"pass {name}s=[{value!r}] for this value alone, or leave {name} at "
                     f"{getattr(usual, name)!r}."
                 )
-
-    def _fit_on_anchors(
-        self, template: BaseGKM, grid: Grid, X: Any, y: Any, sample_weight: Any
-    ) -> Self:
-        """Fit a field on anchors, which chooses its parameters itself."""
-        if grid != Grid() or self.cv is not None:
-            raise ValueError(
-                f"graph={template.graph!r} chooses gamma, C and C_graph itself; leave Cs, "
-                "C_graphs, gammas, graphs and cv at None, or pass an estimator with graph='knn'."
-            )
-        if self.scoring is not None:
-            template.set_params(solver=FieldSolver(scoring=self.scoring))
-        return self.take_field(template.fit(X, y, sample_weight))  # type: ignore[attr-defined]
-
-    @staticmethod
-    def _take_field_if_possible(template: BaseGKM, problem: Problem) -> None:
-        """Let fields that follow clusters take the place of solver="auto"."""
-        sizes = problem.sizes(classes=is_classifier(template))
-        few = sizes.n_labeled < sizes.n_rows and can_have_features(sizes.n_rows, sizes.n_labeled)
-        kernel, graph = resolve_kernel(template.kernel), resolve_graph(template.graph)
-        if template.solver == "auto" and few and may_have_field(template, graph, kernel, sizes):
-            template.set_params(solver="field")
-
-    def take_field(self, model: BaseGKM) -> Self:
-        """Take over what a field has chosen by itself."""
-        found = model.corrected_
-        self.cv_results_, self.best_index_ = found.cv_results_, found.best_index_
-        self.best_params_, self.best_score_ = found.best_params_, found.best_score_
-        self.unlabeled_gain_ = found.unlabeled_gain_
-        self.set_model(model)
-        return self
 
     def set_model(self, model: BaseGKM) -> None:
         """Set the chosen model and the attributes that are taken from it."""
@@ -312,20 +266,13 @@ class SearchMixin(AnyNamespace):
 class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     """`GKMClassifier` chosen from the labelled rows.
 
-    With nothing given to search or to fold, it is a kernel machine on the labels, fields over all
-    rows, or a sum of them, as in `GraphCorrectedClassifier`. With few rows or labels the fields
-    follow clusters; with many of both they carry the machine's errors along a graph. How much each
-    counts is chosen on held-out labels. Without surely fewer errors there, the unlabelled rows are
-    left out. With fewer than eight labels, or four for each class, nothing can be judged, and a
-    field flows from the labels.
-
-    Otherwise (lists of values, `cv`, another loss, graph or kernel) it searches for C, C_graph,
-    gamma, the number of neighbours and the degree of the Laplacian. Every candidate
+    It searches for C, C_graph, gamma, the number of neighbours and the degree of the Laplacian.
+    Every candidate
     sees all rows; only labels are held out. For p = 2 they are held out one at a time, in closed
     form. A whole grid then costs little more than its passes over the data, one per gamma and
     graph. Candidates without a graph (C_graph = 0) always take part.
 
-    The criterion of that search counts errors, averaged over rows and over classes. With five
+    The criterion counts errors, averaged over rows and over classes. With five
     labels or more in every class, agreement breaks ties: fits on random halves of the labels
     should predict the same for the unlabelled rows. With fewer labels, the squared error of the
     held-out scores breaks them. Candidates that hardly ever predict some class for the unlabelled
@@ -380,12 +327,11 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     best_params_, best_index_, cv_results_
         As in `sklearn.model_selection.GridSearchCV`; `criterion` is what was minimised.
     best_score_ : float
-        Held-out accuracy of the choice, or its `scoring`; NaN if no row could be held out. That of
-        fields which follow clusters is from labels that had no part in the choice; a `scoring` is
+        Held-out accuracy of the choice, or its `scoring`; NaN if no row could be held out. It is
         the best of several, and so a little too good.
     unlabeled_gain_ : float
-        Held-out accuracy of the choice, minus that of the best candidate without a graph (of the
-        machine alone): the estimated benefit of the unlabelled rows.
+        Held-out accuracy of the choice, minus that of the best candidate without a graph: the
+        estimated benefit of the unlabelled rows. `SemiSupervisedClassifier` has an honest one.
     classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
     transduction_ : ndarray of shape (n_samples,)

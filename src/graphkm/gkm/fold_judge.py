@@ -16,7 +16,6 @@ from ..machines.labels import as_label_array, plain_labels
 from .base import BaseGKM, Problem
 from .candidates import Family
 from .criterion import Judgement
-from .scores import require_scores
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Labelled rows whose labels a fit does not see, and the rows on which it is scored."""
@@ -72,7 +71,7 @@ class FoldJudge:
         judged = []
         for candidate in family.candidates():
             scores = [self._score(candidate, split) for split in self._splits]
-            require_scores(scores, self._scoring, f"a fold, with {candidate}")
+            _require_scores(scores, self._scoring, f"a fold, with {candidate}")
             mean = float(np.mean(scores))
             judged.append(Judgement(-mean, mean))
         return judged
@@ -128,3 +127,12 @@ def _scorer(scoring: Any) -> Any:
     from sklearn.metrics import get_scorer  # slow to import
 
     return get_scorer(scoring)
+
+
+def _require_scores(scores: Any, scoring: Any, where: str) -> None:
+    """Raise if a score is NaN, which is neither better nor worse than another."""
+    if np.isnan(scores).any():
+        raise ValueError(
+            f"scoring={scoring!r} gives NaN for the held-out labels of {where}; pass a scoring "
+            "that is defined there, or a cv with larger folds."
+        )

@@ -8,15 +8,12 @@ from typing import Any
 
 from .._parameters import check_choice, check_flag, check_number
 from .._parts import Sizes, part_by_name
-from ..graphs import KNN, Anchors, GraphPart, resolve_graph
-from ..kernels import Kernel, resolve_gamma, resolve_kernel
+from ..graphs import GraphPart, resolve_graph
+from ..kernels import Kernel, resolve_gamma
 from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
 from ..solvers import SGD, Newton, RowNewton, Solver, Sums
-from .field_solver import FieldSolver
 
 _FEW = 1000  # labels
-TO_JUDGE = 50
-"""Labels from which a field is judged. With fewer its share is a guess; a search does better."""
 _FEW_FOR_THE_GRAPH = 100  # with more labels C_graph shrinks
 _MANY = 300  # with fewer rows C_graph shrinks: their Laplacian has no small eigenvalues
 _SMALL = 500  # up to this many rows every graph and every p is fast
@@ -26,13 +23,9 @@ LARGEST = 2**28
 
 _LOSSES = ("hinge", "epsilon_insensitive")  # as estimators come
 
-CHOSEN = "chosen on held-out labels"
-"""C and C_graph of a plan whose solver chooses them during the fit."""
-
 SOLVERS: dict[str, Solver] = {
     "newton": Newton(),
     "row_newton": RowNewton(),
-    "field": FieldSolver(),
     "sgd": SGD(),
     "sums": Sums(),
 }
@@ -96,7 +89,7 @@ class Plan:
         rows = f"{self.n_rows:,} rows, {self.n_labeled:,} of them labelled"
         rows = "a stream" if self.streaming else rows
         reasons = dict(line.split(": ", 1) for line in self.reasons.splitlines() if ": " in line)
-        C = CHOSEN if isnan(self.C) else f"{self.C:g}"
+        C = "chosen on held-out labels" if isnan(self.C) else f"{self.C:g}"
         shown = {
             "kernel": repr(self.kernel),
             "graph": repr(self.graph),
@@ -193,10 +186,6 @@ def make_plan(
         solver = resolve_solver(e.solver)
     elif streaming:
         solver, why = choose_stream(e, sizes.classes)
-    elif isinstance(graph, Anchors) and e.C_graph != 0:
-        solver, why = FieldSolver(), "a field lives on anchors"
-    elif _is_large(sizes) and may_have_field(e, graph, kernel, sizes):
-        solver, why = FieldSolver(), f"{sizes.n_rows:,} rows or {sizes.n_labeled:,} labels are many"
     else:
         solver, why = choose_solver(kernel, graph, wanted, e.C_graph, sizes)
     solver = solver.planned(sizes)
@@ -217,15 +206,13 @@ def make_plan(
         solver.accepts(plan)
         return _with_sums(plan, e)
     # If every row is labelled, the graph is not used, and any graph is accepted.
-    unused = not streaming and sizes.n_labeled == sizes.n_rows and not solver.builds_graph
+    unused = not streaming and sizes.n_labeled == sizes.n_rows
     together = replace(plan, C_graph=0.0) if unused else plan
     for part in (graph, smoothness, solver):
         part.accepts(together)
     plan = _fill_costs(plan, e.C)
     if plan.graph is None:
         return plan
-    if isinstance(plan.solver, FieldSolver):
-        return _with_nodes(plan, e, X, sizes)
     graph = graph.planned(sizes, X).weighted(bandwidth(kernel, X), local=solver.exact)
     return replace(plan, graph=graph)
 
@@ -254,41 +241,6 @@ def _with_sums(plan: Plan, estimator: Any) -> Plan:
         )
     C = float("nan") if _is_auto(e.C) else float(e.C)
     return replace(plan, C=C, C_graph=0.0).without_graph("sums have none")
-
-
-def may_have_field(estimator: Any, graph: GraphPart, kernel: Kernel, sizes: Sizes) -> bool:
-    """Return whether a field can take the place of solver="auto".
-
-    It is for classes, and chooses its costs itself, with squared losses. So nothing else may have
-    been asked for.
-    """
-    e = estimator
-    asked = (e.C, e.C_graph, e.smoothness) != ("auto", "auto", "auto") or e.loss != "hinge"
-    other = e.fit_intercept or e.callback is not None or e.precision != "single"
-    near = isinstance(graph, KNN) and graph.weights in ("auto", "local", "sharp")
-    return near and sizes.classes and kernel.has_rows and not asked and not other
-
-
-def _is_large(sizes: Sizes) -> bool:
-    """Return whether rows or labels are too many for Newton's method, and labels can choose."""
-    many = sizes.n_rows > int(Newton().planned(sizes).n_landmarks) or sizes.n_labeled > _FEW
-    return many and sizes.n_labeled >= TO_JUDGE
-
-
-def _with_nodes(plan: Plan, estimator: Any, X: Any, sizes: Sizes) -> Plan:
-    """Return the plan of a field: the graph weighs its edges, and gamma is searched for."""
-    assert isinstance(plan.graph, KNN | Anchors) and isinstance(plan.solver, FieldSolver)
-    graph = plan.graph.planned(sizes, X)
-    if isinstance(graph, KNN) and graph.weights == "auto":
-        graph = replace(graph, weights="sharp")
-    opened = getattr(resolve_kernel(estimator.kernel), "gamma", None) is None
-    searched = opened and isinstance(estimator.gamma, str) and estimator.gamma == "spread"
-    given = getattr(plan.kernel, "gamma", None)
-    if opened and given is None:  # a machine on anchors finds it in the labelled rows
-        given = estimator.gamma
-    given = None if searched else given
-    solver = replace(plan.solver, nodes=graph, gamma=given)
-    return replace(plan, graph=graph, solver=solver)
 
 
 def bandwidth(kernel: Kernel, X: Any) -> float:
@@ -354,7 +306,7 @@ def _fill_smoothness(
 ) -> SmoothnessPart:
     """Return the smoothness with its degree and normalisation."""
     iterated = graph.listed and type(solver) is Newton
-    normalized = solver.exact or solver.builds_graph
+    normalized = solver.exact
     if wanted is None:
         return IteratedLaplacian(2) if iterated else Power(2, normalized=normalized)
     if isinstance(wanted, IteratedLaplacian) and wanted.degree == "auto":
@@ -366,13 +318,6 @@ def _fill_smoothness(
 
 def _fill_costs(plan: Plan, C: float | str) -> Plan:
     """Return the plan with C and C_graph, and without a graph if none is used."""
-    if plan.solver.builds_graph:
-        if not _is_auto(C):
-            raise ValueError(
-                f"solver='field' chooses its strength itself, and C={C}; leave C='auto', or pass "
-                "graph='knn' and solver=RowNewton()."
-            )
-        return replace(plan, C=float("nan"), C_graph=CHOSEN)
     sizes = Sizes(plan.n_rows, plan.n_labeled, plan.classes)
     p, graph = plan.smoothness.p, plan.graph
     # The theorem behind "guaranteed" needs C itself.

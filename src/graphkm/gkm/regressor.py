@@ -16,7 +16,6 @@ from ..machines.namespaces import own_names
 from ..machines.targets import KernelRegressor, spread_of, weighted_quantile
 from ..smoothness import SmoothnessPart
 from ..solvers import Progress, Solver
-from .anchored import fit_on_anchors, on_anchors
 from .base import Problem
 from .plan import check_parameters
 from .streaming import StreamingGKM, can_stream
@@ -65,11 +64,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     support_, support_vectors_, dual_coef_, intercept_, kernel_
         As in `GKMClassifier`.
     field_ : Field or None
-        The rows' scores after `RowNewton`, in units of the targets' spread. With anchors the field
-        of ``corrected_``, in units of y.
-    corrected_ : GraphCorrectedRegressor or None
-        With anchors: the kernel machine with its field, which predicts. Support vectors and
-        coefficients are those of the kernel machine alone.
+        The rows' scores after `RowNewton`, in units of the targets' spread.
     objective_, C_, guarantee_
         As in `GKMClassifier`, of the problem whose targets are ``(y - origin_) / spread_``.
     origin_, spread_ : float
@@ -136,10 +131,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
 
         Parameters
         ----------
-        X : array, frame or CSR matrix of shape (n_samples, n_features), or iterable
-            All rows; kernel values between them for kernel="precomputed". With ``graph="anchors"``
-            it may be a memory-mapped array, which is read in blocks, or an iterable of blocks, as
-            in the `fit` of `GraphCorrectedClassifier`.
+        X : array, frame or CSR matrix of shape (n_samples, n_features)
+            All rows; kernel values between them for kernel="precomputed".
         y : array-like of shape (n_samples,)
             Targets; NaN, None, NA or masked where unknown.
         sample_weight : array-like of shape (n_samples,), optional
@@ -152,10 +145,6 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         -------
         self
         """
-        if on_anchors(self):
-            self.check_affinity(affinity)
-            fit_on_anchors(self, X, y, sample_weight)
-            return self
         return self.learn(self.encode(X, y, sample_weight), affinity=affinity)
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]
@@ -210,11 +199,6 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)
         self._measure(known, weights)
         return Problem(X, labeled, known, self._coded(known), weights, loss)
-
-    def _scores_at(self, rows: Any) -> NDArray[np.float64]:
-        if self.corrected_ is None:
-            return super()._scores_at(rows)
-        return self._coded(self.corrected_.predict(rows))
 
     def learn(self, problem: Problem, **given: Any) -> Self:
         """Fit to a problem that `encode` returned."""

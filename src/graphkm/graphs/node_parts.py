@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._parameters import check_count
-from .._parts import Combination, Sizes
 from .anchors import AnchorNodes
-from .base import Graph
 from .nodes import NodeGraph
-from .part_kinds import GraphPart, NodesPart
+from .part_kinds import NodesPart
 
 _ANCHORS = 20_000  # where "auto" stops: on MNIST they classify as well as nodes at all rows
 
 
 @dataclass(frozen=True)
-class Anchors(NodesPart, GraphPart):
+class Anchors(NodesPart):
     """Nodes of a field that are means of rows, fewer than there are rows.
 
     They cost one pass over the rows for each move, and one more that joins them. Passes look at
@@ -67,29 +65,3 @@ class Anchors(NodesPart, GraphPart):
         if self.n_anchors == "auto":
             return min(_ANCHORS, max(1, n // 3))
         return min(int(self.n_anchors), n)
-
-    def planned(self, sizes: Sizes, X: Any) -> Self:
-        """Return the part with the number of anchors, if that of the rows is known."""
-        return replace(self, n_anchors=self.count(sizes.n_rows)) if sizes.n_rows else self
-
-    def accepts(self, together: Combination) -> None:
-        """Raise ValueError if the graph is used by a solver that has no field."""
-        super().accepts(together)
-        if together.C_graph != 0 and not together.solver.builds_graph:
-            raise ValueError(
-                f"graph={self!r} are nodes of a field, and solver="
-                f"{type(together.solver).__name__}() has none; leave solver='auto', or pass "
-                "graph='knn'."
-            )
-
-    def build(
-        self,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        affinity: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> Graph:
-        """Raise ValueError: anchors join no rows."""
-        raise ValueError(f"graph={self!r} are nodes of a field, and join no rows; pass KNN().")

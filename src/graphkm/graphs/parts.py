@@ -282,7 +282,6 @@ GRAPHS = {
     "knn": KNN(),
     "full": Full(),
     "bipartite": Bipartite(),
-    "anchors": Anchors(),
     "precomputed": Affinity(),
 }
 """The graphs that a name stands for."""
@@ -298,6 +297,11 @@ def resolve_graph(graph: str | GraphPart) -> GraphPart:
     """
     if isinstance(graph, str) and graph == "epsilon":
         raise ValueError("graph='epsilon' needs a distance; pass graph=Epsilon(radius=...).")
+    if isinstance(graph, Anchors) or (isinstance(graph, str) and graph == "anchors"):
+        raise ValueError(
+            f"graph={graph!r} are nodes, which join no rows; SemiSupervisedClassifier and "
+            "SemiSupervisedRegressor have them. Pass graph='knn'."
+        )
     part: GraphPart = part_by_name("graph", graph, GraphPart, GRAPHS)
     return part
 

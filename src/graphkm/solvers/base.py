@@ -77,8 +77,6 @@ class Solution:
         What is added to f: a field over the training rows.
     kernel : Kernel, optional
         The kernel, if the solver chose its gamma.
-    corrected : estimator, optional
-        What predicts instead of f, if f is only a part of it.
     refits : callable, optional
         Takes folds of the labelled rows, and returns the scores of all test rows, one fold after
         another, from fits without their labels; None if that takes a fit to all rows.
@@ -94,7 +92,6 @@ class Solution:
     C: NDArray[np.float64] | None = None
     field: Field | None = None
     kernel: Any = None
-    corrected: Any = None
     refits: Refits | None = None
     complete: bool = True
 
@@ -130,9 +127,6 @@ class Solver(Part, ABC):
     exact: ClassVar[bool] = False
     """Whether it finds J's minimum, with a certificate. Then C may be relative, and the graph
     normalised."""
-
-    builds_graph: ClassVar[bool] = False
-    """Whether it makes its own graph of the rows. Then the objective has none."""
 
     squared: ClassVar[bool] = False
     """Whether its losses are squared, whatever the estimator's loss. Then no theorem applies."""
