@@ -72,6 +72,37 @@ def test_the_score_of_a_fold_knows_nothing_of_its_labels():
     assert verdict.scores.max() > 0.7
 
 
+def test_the_score_comes_from_what_members_say_without_a_fold():
+    """A member that copies its neighbour's label looks right if it has seen that label."""
+    rng = np.random.default_rng(0)
+    codes, n = rng.integers(2, size=60), 60
+    partner = np.arange(n) ^ 1
+    held = np.zeros((2, n, 2))
+    held[0, np.arange(n), codes] = 3.0  # knows too much
+    held[1] = rng.normal(size=(n, 2))
+
+    def refit(seen, told):
+        known = np.isin(partner, seen)
+        said = np.where(known[:, None], 3.0 * np.eye(2)[codes[partner]], 0.0)
+        return said[seen], said[told]
+
+    fold = np.arange(n) % 4
+    folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    about = (held, codes, np.ones(n), np.ones(2), np.full(2, 5.0), folds)
+    assert judge_classes(*about).score == 1.0
+    assert judge_classes(*about, [refit, None]).score < 0.75
+    quantities = judge_quantities(held[:, :, 1], 3.0 * codes, np.ones(n), np.ones(2), folds)
+    less = judge_quantities(
+        held[:, :, 1],
+        3.0 * codes,
+        np.ones(n),
+        np.ones(2),
+        folds,
+        [lambda seen, told: tuple(each[:, 1:] for each in refit(seen, told)), None],
+    )
+    assert quantities.score > 0.9 > less.score + 0.3
+
+
 def test_without_folds_there_is_the_prior_and_no_score():
     rng = np.random.default_rng(0)
     held, codes = rng.normal(size=(3, 40, 2)), rng.integers(2, size=40)

@@ -51,7 +51,7 @@ def test_the_mixture_is_the_sum_of_its_members(fitted):
     assert model.score(X, truth) > 0.97
     weights = [each.weight for each in model.members_]
     assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1)
-    assert {"kernel ridge", "linear", "forest", "boosting"} <= {
+    assert {"kernel ridge", "linear", "forest", "extra trees", "boosting"} <= {
         each.name for each in model.members_
     }
     lines = repr(model.members_).splitlines()
@@ -250,7 +250,7 @@ def test_a_table_for_trees_is_left_to_trees():
     hidden = y < 0
     forest = RandomForestClassifier(random_state=0).fit(X[~hidden], y[~hidden])
     model = SemiSupervisedClassifier(random_state=0).fit(X, y)
-    trees = sum(m.weight for m in model.members_ if m.name in ("forest", "boosting"))
+    trees = sum(m.weight for m in model.members_ if m.name in ("forest", "extra trees", "boosting"))
     corrected = sum(m.weight for m in model.members_ if m.name.startswith("correction"))
     assert trees + corrected > 0.5
     found = model.score(X[hidden], truth[hidden])
@@ -261,15 +261,22 @@ def test_a_table_for_trees_is_left_to_trees():
 @pytest.mark.long
 def test_unlabelled_digits_help_and_are_said_to():
     X, truth = load_digits(return_X_y=True)
-    rows = np.random.default_rng(0).permutation(len(X))[:1000]  # the file is in order of writers
-    X, truth = X[rows] / 16, truth[rows]
-    y = np.where(np.arange(1000) < 60, truth, -1)
-    model = SemiSupervisedClassifier(random_state=0).fit(X, y)
-    alone = SVC().fit(X[:60], y[:60])
-    assert model.score(X[60:], truth[60:]) > alone.score(X[60:], truth[60:]) + 0.05
-    assert model.unlabeled_gain_ > 0
-    assert abs(model.best_score_ - model.score(X[60:], truth[60:])) < 0.1
-    assert log_loss(truth[60:], model.predict_proba(X[60:])) < 0.5
+    X = X / 16
+    claimed, true, gains = [], [], []
+    for seed in range(3):  # the file is in order of writers
+        rows = np.random.default_rng(seed).permutation(len(X))[:1000]
+        known, hidden = rows[:60], rows[60:]
+        y = np.where(np.arange(1000) < 60, truth[rows], -1)
+        model = SemiSupervisedClassifier(random_state=0).fit(X[rows], y)
+        alone = SVC().fit(X[known], truth[known])
+        right = model.score(X[hidden], truth[hidden])
+        assert right > alone.score(X[hidden], truth[hidden]) + 0.05
+        assert log_loss(truth[hidden], model.predict_proba(X[hidden])) < 0.5
+        claimed.append(model.best_score_)
+        true.append(right)
+        gains.append(model.unlabeled_gain_)
+    assert np.mean(gains) > 0
+    assert abs(np.mean(claimed) - np.mean(true)) < 0.06
 
 
 @pytest.mark.slow
@@ -285,7 +292,7 @@ def test_noise_is_reported_as_noise():
         scores.append(model.best_score_)
         gains.append(model.unlabeled_gain_)
     error = np.std(scores) / np.sqrt(len(scores))
-    assert np.mean(scores) < 0.515 + 2 * error
+    assert abs(np.mean(scores) - 0.5) < 0.015 + 2 * error
     assert np.mean(gains) < 0.015 + 2 * np.std(gains) / np.sqrt(len(gains))
 
 

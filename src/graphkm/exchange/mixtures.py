@@ -24,19 +24,32 @@ from .machines import (
     take_memory,
 )
 
-_STATE = {"members", "best_score", "unlabeled_gain", "parts", "nodes", "values", "weight", "prior"}
-_OF_PART = {"model", "all_rows", "how", "heat", "weight", "temperature"}
+_STATE = {"members", "best_score", "unlabeled_gain", "models", "parts", "nodes"}
+_STATE |= {"values", "weight", "prior"}
+_OF_MODEL = {"model", "all_rows", "how", "heat"}
+_OF_PART = {"model", "weight", "temperature", "field"}
 _ROUNDING = 1e-3  # of shares in single precision, added up
 
 
 def mixture_state(model: Any) -> State:
     """Return everything that the front door needs to predict, and its table of members."""
     mixed = model.mixture_
+    held = {id(part.model): part.model for part in mixed.parts}  # each model once
+    places = {own: place for place, own in enumerate(held)}
     own = {
         "members": [tuple(each) for each in model.members_],
         "best_score": float(model.best_score_),
         "unlabeled_gain": model.unlabeled_gain_,
-        "parts": [_part_state(part) for part in mixed.parts],
+        "models": [_model_state(each) for each in held.values()],
+        "parts": [
+            {
+                "model": places[id(part.model)],
+                "weight": part.weight,
+                "temperature": part.temperature,
+                "field": part.field,
+            }
+            for part in mixed.parts
+        ],
         "nodes": None if mixed.nodes is None else nodes_state(mixed.nodes),
         "values": mixed.values,
         "weight": mixed.weight,
@@ -47,7 +60,7 @@ def mixture_state(model: Any) -> State:
 
 def models_in(mixed: Mixed) -> list[Any]:
     """Return the fitted models of a mixture, as they were made by their own libraries."""
-    found = [part.model.model for part in mixed.parts]
+    found = {id(part.model): part.model.model for part in mixed.parts}.values()
     return [each.model if isinstance(each, OfAllRows) else each for each in found]
 
 
@@ -92,15 +105,12 @@ def _restored_table(lines: Any) -> MemberTable:
 # ------------------------------------------------------------------ the mixture
 
 
-def _part_state(part: Part) -> State:
-    held = part.model
+def _model_state(held: HeldOut) -> State:
     return {
         "model": held.model.model if isinstance(held.model, OfAllRows) else held.model,
         "all_rows": isinstance(held.model, OfAllRows),
         "how": held.how,
         "heat": held.heat,
-        "weight": part.weight,
-        "temperature": part.temperature,
     }
 
 
@@ -108,39 +118,52 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     classes = model.classes_ if is_classifier(model) else None
     parts, weight, prior = state["parts"], state["weight"], state["prior"]
     require(type(parts) is list and is_number(weight) and weight >= 0, "it is no mixture")
-    parts = [_restored_part(model, part) for part in parts]
+    require(type(state["models"]) is list, "it has no models")
+    models = [_restored_model(model, each) for each in state["models"]]
+    parts = [_restored_part(models, part) for part in parts]
     total = weight + sum(part.weight for part in parts)
     require(abs(total - 1.0) <= 1e-9, f"the weights of its members add up to {total}")
     width = 1 if classes is None else len(classes)
     check_matrix("its prior", prior, (width,))
     require(classes is None or (prior >= 0).all(), "a class has a prior below 0")
     require(classes is None or abs(prior.sum() - 1.0) <= 1e-9, "its prior does not add up to 1")
+    values, fields = state["values"], [part.field for part in parts if part.field is not None]
+    require((values is None) == (weight == 0), "its members have no values")
     if state["nodes"] is None:
-        require(weight == 0 and state["values"] is None, "its members have no nodes")
+        require(weight == 0 and not fields, "its members have no nodes")
         return Mixed(parts, None, None, weight, prior, classes)
-    nodes, values = restored_nodes(model, state["nodes"]), state["values"]
+    nodes = restored_nodes(model, state["nodes"])
     shape = (nodes.points.shape[0], width)
-    check_matrix("the values of its nodes", values, shape, np.float32)
-    if classes is not None:
+    for field in fields:
+        check_matrix("what is added to a model", field, shape, np.float32)
+    if values is not None:
+        check_matrix("the values of its nodes", values, shape, np.float32)
+    if values is not None and classes is not None:
         shares = (values >= 0).all() and np.abs(values.sum(axis=1) - weight).max() <= _ROUNDING
         require(shares, "the values of its nodes are no shares of classes")
     return Mixed(parts, nodes, values, weight, prior, classes)
 
 
-def _restored_part(model: Any, state: Any) -> Part:
+def _restored_part(models: list[HeldOut], state: Any) -> Part:
     require(type(state) is dict and set(state) == _OF_PART, "a member is not complete")
+    place = state["model"]
+    require(type(place) is int and 0 <= place < len(models), "a member has no model")
+    for name in ("weight", "temperature"):
+        positive = is_number(state[name]) and state[name] > 0
+        require(positive, f"the {name} of a member is {str(state[name])[:40]}")
+    return Part(models[place], state["weight"], state["temperature"], state["field"])
+
+
+def _restored_model(model: Any, state: Any) -> HeldOut:
+    require(type(state) is dict and set(state) == _OF_MODEL, "a model is not complete")
     inside, heat = state["model"], state["heat"]
     require(type(state["all_rows"]) is bool, "a member has no rows")
     require(state["how"] in HOW, f"a member is judged {str(state['how'])[:40]}")
     require(heat is None or (is_number(heat) and heat > 0), f"the heat of a member is {heat}")
-    for name in ("weight", "temperature"):
-        positive = is_number(state[name]) and state[name] > 0
-        require(positive, f"the {name} of a member is {str(state[name])[:40]}")
     classes = model.classes_ if is_classifier(model) else None
     if state["all_rows"]:  # it was fitted to class numbers
         check_inside(model, inside, None if classes is None else np.arange(len(classes)))
         inside = OfAllRows(inside, classes)
     else:
         check_inside(model, inside, classes)
-    held = HeldOut(inside, np.empty((0, 0)), state["how"], heat)
-    return Part(held, state["weight"], state["temperature"])
+    return HeldOut(inside, np.empty((0, 0)), state["how"], heat)

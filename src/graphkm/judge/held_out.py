@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.sparse import issparse
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
@@ -66,23 +65,6 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     array([[0., 0., 1.]])
     """
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def named_like(X: Any, points: Any) -> Any:
-    """Return points as a frame of the same kind if X is one: a model knows its columns by name.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> named_like(pd.DataFrame({"a": [1, 2]}), np.array([[0.5]]))
-         a
-    0  0.5
-    """
-    if not hasattr(X, "columns"):
-        return points
-    rows = points.toarray() if issparse(points) else np.asarray(points)
-    names = {"columns" if hasattr(X, "iloc") else "schema": X.columns}  # of pandas, or of polars
-    return type(X)(rows, **names)
 
 
 def check_classifier(estimator: Any) -> None:

@@ -18,6 +18,7 @@ root keeps members that are plainly wrong out of the mixture (`benchmarks/judge.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,10 @@ from .folds import Folds
 from .temperature import best_temperature, log_probabilities
 
 Array = NDArray[np.float64]
+
+Without = Callable[[NDArray[np.int64], NDArray[np.int64]], tuple[Array, Array]]
+"""Takes labels to see and labels to tell, by position. Returns held-out scores of the first, and
+scores of the second, from fits that saw none of the second."""
 
 PRIOR = 20.0
 """Labels' worth of the prior."""
@@ -102,6 +107,7 @@ def judge_classes(
     sizes: Array,
     ranks: Array,
     folds: Folds,
+    without: Sequence[Without | None] | None = None,
 ) -> Verdict:
     """Judge members that tell classes.
 
@@ -120,6 +126,8 @@ def judge_classes(
     folds : list of (train, test)
         Positions among the labels. The score of a fold has weights from the others. Without folds
         nothing can be judged: the weights are the prior, and scores are NaN.
+    without : list of callable or None, optional
+        How members say what they would if they had never seen some labels; see `Without`.
     """
     rows, pairs = np.arange(len(codes)), zip(held, sizes, strict=True)
     found = np.array([best_temperature(each, codes, weights, size) for each, size in pairs])
@@ -128,8 +136,13 @@ def judge_classes(
     w = mixture_weights(true if folds else true[:0], weights, ranks)
     mixed = np.einsum("m,mik->ik", w, np.exp(logs))
     for train, test in folds:
-        own = mixture_weights(true[train], weights[train], ranks)
-        mixed[test] = np.einsum("m,mik->ik", own, np.exp(logs[:, test]))
+        seen, told = _apart(held, without, train, test)
+        own, pairs = codes[train], zip(seen, sizes, strict=True)
+        t = np.array([best_temperature(each, own, weights[train], size) for each, size in pairs])
+        seen, told = (log_probabilities(each, t[:, None, None]) for each in (seen, told))
+        of_true = seen[:, np.arange(len(own)), own].T
+        part = mixture_weights(of_true, weights[train], ranks)
+        mixed[test] = np.einsum("m,mik->ik", part, np.exp(told))
     hits = held.argmax(axis=-1) == codes
     return Verdict(
         w,
@@ -140,8 +153,32 @@ def judge_classes(
     )
 
 
+def _apart(
+    held: Array,
+    without: Sequence[Without | None] | None,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+) -> tuple[Array, Array]:
+    """Return what members say of labels to weigh them by, and of labels to score them by.
+
+    A member that says of one row what it learnt from another says of that one what it learnt from
+    the first. So its held-out scores of the labels that weigh it must not know the labels that
+    score it.
+    """
+    seen, told = held[:, train].copy(), held[:, test].copy()
+    for place, refit in enumerate(without or ()):
+        if refit is not None:
+            seen[place], told[place] = refit(train, test)
+    return seen, told
+
+
 def judge_quantities(
-    held: Array, targets: Array, weights: Array, ranks: Array, folds: Folds
+    held: Array,
+    targets: Array,
+    weights: Array,
+    ranks: Array,
+    folds: Folds,
+    without: Sequence[Without | None] | None = None,
 ) -> Verdict:
     """Judge members that tell quantities: each is a normal distribution around what it says.
 
@@ -155,15 +192,16 @@ def judge_quantities(
         How many functions each has to choose from.
     folds : list of (train, test)
         Positions among the targets.
+    without : list of callable or None, optional
+        As in `judge_classes`.
     """
-    every = np.arange(len(targets))
-    spreads, every_log = _normal(held, targets, weights, every)
+    spreads, every_log = _normal(held, targets, weights)
     w = mixture_weights(every_log if folds else every_log[:0], weights, ranks)
     mixed = w @ held
     for train, test in folds:
-        logs = _normal(held, targets, weights, train)[1]
-        own = mixture_weights(logs, weights[train], ranks)
-        mixed[test] = own @ held[:, test]
+        seen, told = _apart(held[:, :, None], without, train, test)
+        logs = _normal(seen[:, :, 0], targets[train], weights[train])[1]
+        mixed[test] = mixture_weights(logs, weights[train], ranks) @ told[:, :, 0]
     return Verdict(
         w,
         spreads,
@@ -173,13 +211,11 @@ def judge_quantities(
     )
 
 
-def _normal(
-    held: Array, targets: Array, weights: Array, rows: NDArray[np.int64]
-) -> tuple[Array, Array]:
+def _normal(held: Array, targets: Array, weights: Array) -> tuple[Array, Array]:
     """Return the spread of every member's errors, and the log likelihoods of the targets."""
-    errors, s = targets[rows] - held[:, rows], weights[rows]
+    errors = targets - held
     least = np.finfo(np.float64).eps * (np.abs(targets).max() or 1.0)
-    spreads = np.maximum(np.sqrt(np.average(errors**2, axis=1, weights=s)), least)
+    spreads = np.maximum(np.sqrt(np.average(errors**2, axis=1, weights=weights)), least)
     return spreads, (-np.log(spreads)[:, None] - 0.5 * (errors / spreads[:, None]) ** 2).T
 
 

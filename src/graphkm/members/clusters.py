@@ -10,6 +10,7 @@ from functools import partial
 from time import process_time
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ..graphs.distinct import Copies
@@ -30,7 +31,8 @@ def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
     n_classes = 2 if known.classes is None else len(known.classes)
     for features in graph_features(scope.graph, n_classes, scope.n_threads):
         fits = _ridges(features.phi, weights, targets, copies, classes)
-        for C, (held, mean, v) in zip(_CS, fits, strict=True):
+        refits = _Refits(known, features.phi)
+        for place, (C, (held, mean, v)) in enumerate(zip(_CS, fits, strict=True)):
             used, start = process_time() - start, process_time()
             values = partial(_values, features, mean, v)
             name = f"{features.name}, C={C:g}"
@@ -42,11 +44,32 @@ def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
                 seconds=used,
                 rank=features.phi.shape[1],
                 labels_only=False,
+                without=partial(refits.without, place),
             )
 
 
 def _values(features: Features, mean: Array, v: Array) -> Array:
     return mean + features.values(v)
+
+
+class _Refits:
+    """The same regressions without some labels; those of all C share one decomposition."""
+
+    def __init__(self, known: Known, phi: Array) -> None:
+        self._known, self._phi = known, phi
+        self._seen: NDArray[np.int64] | None = None
+
+    def without(
+        self, place: int, seen: NDArray[np.int64], told: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """Return held-out scores of labels to see, and what these say of the others."""
+        if self._seen is not seen:
+            known = self._known
+            about = known.weights[seen], known.targets[seen], Copies.of(known.copies.place[seen])
+            self._fits = list(_ridges(self._phi[seen], *about, known.classes is not None))
+            self._seen = seen
+        held, mean, v = self._fits[place]
+        return held, mean + self._phi[told] @ v
 
 
 def _ridges(

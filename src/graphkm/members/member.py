@@ -13,6 +13,7 @@ from ..graphs.distinct import Copies
 from ..graphs.nodes import NodeGraph
 from ..judge.folds import Folds
 from ..judge.held_out import HeldOut
+from ..judge.mixture import Without
 
 Array = NDArray[np.float64]
 
@@ -101,9 +102,10 @@ class Member:
     size : float
         The temperature of the scores if nothing is known; unused for quantities.
     model : HeldOut or None
-        What tells other rows, of a member that does not live on the graph.
+        What tells other rows; None of a member that lives on the graph alone.
     values : callable or None
-        Returns scores or quantities at all nodes, of a member that lives on a graph.
+        Returns scores or quantities at all nodes. Of a member with a model it returns what is added
+        to the model's class shares or quantities; None if nothing is.
     how : str
         Where the held-out scores come from.
     seconds : float
@@ -112,6 +114,8 @@ class Member:
         How many functions of the rows it has to choose from; None stands for as many as labels.
     labels_only : bool
         Whether it has not seen the unlabelled rows.
+    without : callable or None
+        What it would say if it had never seen some labels; None if `held` is all that is known.
     """
 
     name: str
@@ -123,6 +127,7 @@ class Member:
     seconds: float = 0.0
     rank: int | None = None
     labels_only: bool = True
+    without: Without | None = None
 
 
 def log_shares(shares: Array) -> Array:

@@ -26,10 +26,12 @@ from .of_all_rows import hold_out_of_all, learns_from_all
 
 _WIDE = 2000  # columns of sparse rows from which trees are left out
 _TREES = 100
+_LOOKED_AT = 0.5  # columns of which extra trees take the best of random cuts
 _ROUNDS = 60  # of boosting
 _LEAF = 20  # one leaf of a boosted tree has at least one label in so many, and 2 to 20 labels
 _BINS = 255  # of a column in boosting, at most; no more than labels
 _LITTLE = 10_000  # labels up to which threads of OpenMP wait for each other longer than they work
+_READ = 64  # labels that boosting reads while it adds up one bin
 _BOOSTED = 2**26  # bins that boosting may add up, in all fits: columns times classes make it slow
 
 
@@ -45,9 +47,11 @@ def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[st
     >>> ones, copies = np.ones(2), Copies.of(np.arange(2))
     >>> known = Known(np.eye(2), np.array([0, 1]), ones, None, np.array([0, 1]), [], copies)
     >>> list(usual_models(known, np.eye(2), 0, None))
-    ['kernel ridge', 'linear', 'forest', 'boosting']
+    ['kernel ridge', 'linear', 'forest', 'extra trees', 'boosting']
     """
     from sklearn.ensemble import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
         HistGradientBoostingClassifier,
         HistGradientBoostingRegressor,
         RandomForestClassifier,
@@ -70,11 +74,17 @@ def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[st
     forest = RandomForestClassifier if classes else RandomForestRegressor
     boosting = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     leaf = int(np.clip(len(known.y) // _LEAF, 2, 20))
-    found["forest"] = forest(_TREES, oob_score=True, random_state=seed, n_jobs=n_jobs)
+    bag = {"oob_score": True, "random_state": seed, "n_jobs": n_jobs}
+    found["forest"] = forest(_TREES, **bag)
+    if sparse:
+        return found
+    extra = ExtraTreesClassifier if classes else ExtraTreesRegressor
+    found["extra trees"] = extra(_TREES, max_features=_LOOKED_AT, bootstrap=True, **bag)
     bins = min(_BINS, max(2, len(known.y)))
     trees = 1 if known.classes is None else len(known.classes)
-    work = _ROUNDS * trees * X.shape[1] * bins * (len(known.folds) + 1)
-    if not sparse and work <= _BOOSTED:
+    read = bins + len(known.y) // _READ
+    work = _ROUNDS * trees * X.shape[1] * read * (len(known.folds) + 1)
+    if work <= _BOOSTED:
         found["boosting"] = boosting(
             max_iter=_ROUNDS,
             max_bins=bins,

@@ -19,7 +19,7 @@ from ..expansion import default_threads
 from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..graphs.distinct import Copies, copies_in_order
 from ..judge.folds import Splitter, make_folds
-from ..judge.held_out import named_like, take_rows
+from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
 from ..machines.checks import check_range, check_scale, checked_weights
 from ..machines.given_rows import require_labels, rows_as_numbers
@@ -37,7 +37,6 @@ from ..members import (
     usual_models,
 )
 from ..members.features import can_have_features
-from ..members.models import model_scores
 from ..members.of_all_rows import learns_from_all
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
@@ -325,7 +324,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
             lines = {name: model for name, model in models.items() if name == "linear"}
             found += diffused_members(known, scope, lines)
         else:
-            found += residual_members(known, scope, None, None)
+            found += residual_members(known, scope, None)
         if len(known.y) >= MANY and models and known.folds:
             found += self._corrections(found[: len(models)], known, scope)
         return found
@@ -333,13 +332,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
     def _corrections(self, models: list[Member], known: Known, scope: Scope) -> list[Member]:
         """Return corrections of the model that does best on held-out labels."""
         best = models[int(np.argmin(self._judge(models, known).losses))]
-        assert best.model is not None
-        points = named_like(known.rows, scope.graph.nodes.points)
-        everywhere = model_scores(best.model, points, known.classes)
-        held = best.held
-        if known.classes is not None:
-            everywhere, held = np.exp(everywhere), np.exp(held)
-        return list(residual_members(known, scope, held, everywhere))
+        return list(residual_members(known, scope, best))
 
     def _decide(self, members: list[Member], known: Known, graph: NodeGraph | None) -> None:
         """Weigh the members, and keep their mixture."""

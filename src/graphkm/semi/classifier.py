@@ -120,7 +120,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         held = np.array([member.held for member in members])
         sizes = np.array([member.size for member in members])
         ranks = ranks_of(members, len(known.y))
-        return judge_classes(held, known.codes, known.weights, sizes, ranks, known.folds)
+        without = [member.without for member in members]
+        return judge_classes(held, known.codes, known.weights, sizes, ranks, known.folds, without)
 
     def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
         """Return labels as class numbers."""

@@ -1,7 +1,8 @@
-"""The fitted mixture: models of the labelled rows, and one field for all members on the graph.
+"""The fitted mixture: models, corrected or not, and one field for all members on the graph.
 
 Members on the graph say something of every node. What they say together, each with its weight, is
-one field. So a mixture of a hundred of them costs a new row what one of them would.
+one field. So a mixture of a hundred of them costs a new row what one of them would. A model that is
+corrected along the graph is asked itself, and what is added to it is a field.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ..graphs.nodes import Nodes
 from ..judge.held_out import HeldOut
 from ..judge.temperature import log_probabilities
-from ..members.member import Array, Member
+from ..members.member import Array, Member, log_shares
 from ..members.models import model_scores
 
 LIGHT = 0.01
@@ -24,11 +25,22 @@ LIGHT = 0.01
 
 @dataclass(frozen=True)
 class Part:
-    """A model of the labelled rows in a mixture."""
+    """A model in a mixture.
+
+    Parameters
+    ----------
+    model : HeldOut
+        The model.
+    weight, temperature : float
+        How much it counts, and how sure it is.
+    field : ndarray of float32 of shape (n_nodes, n_columns) or None
+        What is added to its class shares or quantities.
+    """
 
     model: HeldOut
     weight: float
     temperature: float
+    field: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
@@ -40,9 +52,9 @@ class Mixed:
     parts : list of Part
         The models.
     nodes : Nodes or None
-        Where the members on the graph live; None without any.
+        Where fields live; None without any.
     values : ndarray of float32 of shape (n_nodes, n_columns) or None
-        What they say together, times their weights.
+        What these members say together, times their weights; None without any.
     weight : float
         The sum of their weights.
     prior : ndarray of shape (n_columns,)
@@ -76,14 +88,16 @@ class Mixed:
         for member, w, t in zip(members, kept.tolist(), sizes.tolist(), strict=True):
             if not w:
                 continue
-            if member.values is None:
-                assert member.model is not None
-                parts.append(Part(member.model, w, t))
+            if member.model is not None:
+                field = None if member.values is None else member.values().astype(np.float32)
+                parts.append(Part(member.model, w, t, field))
                 continue
+            assert member.values is not None
             said = w * _said(member.values(), t, classes)
             values, total = said if values is None else values + said, total + w
         held = None if values is None else values.astype(np.float32)
-        return cls(parts, nodes if total else None, held, total, prior, classes)
+        lives = total or any(part.field is not None for part in parts)
+        return cls(parts, nodes if lives else None, held, total, prior, classes)
 
     def at(self, given: Any, rows: Any) -> Array:
         """Return class probabilities or quantities, of shape (n, n_columns).
@@ -96,11 +110,17 @@ class Mixed:
             The same as numbers: what the graph sees.
         """
         found = np.zeros((rows.shape[0], len(self.prior)))
+        z: Any = None if self.nodes is None else self.nodes.weights(rows)
+        asked: dict[int, Array] = {}  # a model and its corrections ask it once
         for part in self.parts:
-            scores = model_scores(part.model, given, self.classes)
+            own = id(part.model)
+            if own not in asked:
+                asked[own] = model_scores(part.model, given, self.classes)
+            scores = asked[own]
+            if part.field is not None:
+                scores = _corrected(scores, z @ part.field, self.classes)
             found += part.weight * _said(scores, part.temperature, self.classes)
-        if self.nodes is not None:
-            z = self.nodes.weights(rows)
+        if self.values is not None:
             found += z @ self.values
             far = 1.0 - np.asarray(z.sum(axis=1)).reshape(-1, 1)
             found += self.weight * np.maximum(far, 0.0) * self.prior
@@ -111,3 +131,8 @@ class Mixed:
 
 def _said(scores: Array, temperature: float, classes: Any) -> Array:
     return scores if classes is None else np.exp(log_probabilities(scores, temperature))
+
+
+def _corrected(scores: Array, added: Array, classes: Any) -> Array:
+    """Return what a model says, corrected: class shares are added up, and not their logarithms."""
+    return scores + added if classes is None else log_shares(np.exp(scores) + added)

@@ -100,7 +100,8 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
         held = np.array([member.held[:, 0] for member in members])
         ranks = ranks_of(members, len(known.y))
-        return judge_quantities(held, known.y, known.weights, ranks, known.folds)
+        without = [member.without for member in members]
+        return judge_quantities(held, known.y, known.weights, ranks, known.folds, without)
 
     def _prior(self, known: Known) -> NDArray[np.float64]:
         return np.atleast_1d(np.average(known.y, weights=known.weights))
