@@ -37,9 +37,9 @@ print(f"graphkm {graphkm.__version__}: two moons, {len(y)} points, {labeled.sum(
 # With and without the unlabelled points
 # --------------------------------------
 # ``SemiSupervisedClassifier()`` has no parameters to set. The others have better ones than their
-# defaults here: label spreading an alpha of 0.9, because with scikit-learn's 0.2 eight labels do not reach
-# the ends of the moons, and self-training its nearest neighbour, because three would outvote a
-# label.
+# defaults here. Label spreading has an alpha of 0.9, because with scikit-learn's 0.2 eight labels
+# do not reach the ends of the moons. Self-training has its nearest neighbour, because three would
+# outvote a label.
 
 models = {
     "SVC, labelled points only": SVC(C=10),
