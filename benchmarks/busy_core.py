@@ -1,10 +1,10 @@
-"""What a busy core costs: a search and fits, alone and beside a process that never rests.
+"""What a busy core costs: fits, alone and beside a process that never rests.
 
     python benchmarks/busy_core.py [--quick]
 
-Wall time, and CPU time over wall time, of searches on 500 x 8 and 1,500 x 8 rows with 40 labels.
-"no limit" lets BLAS use all threads for small matrices too, whose threads then wait for each
-other: that is what `graphkm._threads.blas_threads_for` prevents. Everything runs in turns, but
+Wall time, and CPU time over wall time, of fits of the front door on 500 x 8 and 1,500 x 8 rows with
+40 labels. "no limit" lets BLAS use all threads for small matrices too, whose threads then wait for
+each other: that is what `graphkm._threads.blas_threads_for` prevents. Everything runs in turns, but
 what else runs on the machine counts too: look at the ratios.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from graphkm import GKMClassifierCV, _threads
+from graphkm import SemiSupervisedClassifier, _threads
 
 
 def problem(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -42,12 +42,12 @@ def busy_core(wanted: bool) -> Any:
 
 
 def measure(n: int, limited: bool) -> tuple[float, float]:
-    """Return wall seconds and CPU seconds of a search."""
+    """Return wall seconds and CPU seconds of a fit."""
     usual, X_y = _threads._SMALL, problem(n)
     _threads._SMALL = usual if limited else -1
     try:
         wall, cpu = time.perf_counter(), time.process_time()
-        GKMClassifierCV(random_state=0).fit(*X_y)
+        SemiSupervisedClassifier(random_state=0).fit(*X_y)
         return time.perf_counter() - wall, time.process_time() - cpu
     finally:
         _threads._SMALL = usual

@@ -28,7 +28,7 @@ from sklearn.svm import SVC
 
 from _common import Figure, script, store, table
 from fields.sets import SETS
-from graphkm import GKMClassifier, GKMClassifierCV
+from graphkm import GKMClassifier, GKMClassifierCV, SemiSupervisedClassifier
 
 NAMES = ("australian", "svmguide1", "svmguide2", "svmguide3", "a1a", "ijcnn1", "usps", "uspst")
 LABELS = ("50", "200", "10%")
@@ -49,6 +49,9 @@ def calibrated_svc(y: np.ndarray) -> Any:
 
 
 MODELS: dict[str, Callable[[Any, np.ndarray, int], Any]] = {
+    "SemiSupervisedClassifier": lambda X, y, seed: SemiSupervisedClassifier(random_state=seed).fit(
+        X, y
+    ),
     "GKMClassifier": lambda X, y, seed: GKMClassifier(random_state=seed).fit(X, y),
     "GKMClassifierCV": lambda X, y, seed: GKMClassifierCV(random_state=seed).fit(X, y),
     "balanced GKMClassifier": lambda X, y, seed: GKMClassifier(

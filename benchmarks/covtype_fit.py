@@ -1,13 +1,18 @@
-"""A fit on all of COVTYPE: kernel evaluations per CPU second, peak memory, accuracy.
+"""Fits on all of COVTYPE: the front door, and the paper's stochastic steps.
 
 The task is class 2 against the rest, features min-max scaled to [0, 1], 90 % of the rows for
-training, 90 % of their labels hidden; hinge loss, p = 1, labelled-unlabelled edges, RBF, explicit
+training, 90 % of their labels hidden. Each fit has a process of its own.
+
+`SemiSupervisedClassifier()` as it comes: CPU seconds of fit, peak memory right after it without the
+training rows, accuracy on the other 10 % of the rows, and the heaviest members.
+
+The paper's machine: hinge loss, p = 1, labelled-unlabelled edges, RBF, explicit
 steps, no intercept, T = 0.2 n, one thread, C_graph = C. GAMMA and C were picked by hand: gamma in
 (8, 16, 32, 64) at C = 1 and C in (0.25, 1, 4) at gamma = 32 gave 85.0, 86.8, 88.2, 89.1 % and 86.8,
 88.2, 88.4 % on 5,000 labelled training rows held out; 32 and 1 is amid them, not the best.
 
-Measured, in a process of its own that loads the training rows as float32 from a file, so that
-parsing the text does not count:
+Measured of it, in a process that loads the training rows as float32 from a file, so that parsing
+the text does not count:
 
 - kernel evaluations of the fit, counted: a block of q distinct points against m centres is
   q m + q^2 of them (scores and the block's own kernel matrix);
@@ -16,7 +21,7 @@ parsing the text does not count:
 - peak memory right after fit, against the float32 training rows plus 250 MB (of 1e6 bytes);
 - accuracy on the other 10 % of the rows.
 
-``--profile`` shows where the fit's time goes.
+``--profile`` shows where its time goes.
 """
 
 from __future__ import annotations
@@ -36,12 +41,13 @@ from typing import Any
 import numpy as np
 
 from _common import Figure, data_file, peak_memory, script, seconds, table
-from graphkm import SGD, GKMClassifier
+from graphkm import SGD, GKMClassifier, SemiSupervisedClassifier
 from graphkm.backends import make_store
 from graphkm.solvers.centres import Centres
 
 GAMMA, C = 32.0, 1.0
 RATE_TARGET, MEMORY_TARGET, ACCURACY_TARGET = 0.80, 250.0, 0.85
+FRONT_DOOR_TARGETS = (240.0, 1500.0, 0.93)  # CPU seconds, MB beyond the rows, accuracy
 QUERIES = 4096
 
 
@@ -136,6 +142,20 @@ def work(folder: Path, threads: int, profile: bool) -> dict[str, Any]:
     }
 
 
+def work_at_front_door(folder: Path, threads: int) -> dict[str, Any]:
+    """Fit the front door in this process and return what was measured."""
+    X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
+    cpu = time.process_time()
+    model = SemiSupervisedClassifier(random_state=0, n_jobs=threads).fit(X, y)
+    cpu = time.process_time() - cpu
+    return {
+        "cpu": cpu,
+        "extra": (peak_memory() - X.nbytes) / 1e6,
+        "accuracy": model.score(np.load(folder / "X_test.npy"), np.load(folder / "y_test.npy")),
+        "members": [(each.name, each.weight, each.score) for each in model.members_[:5]],
+    }
+
+
 def product_rate(model: Any, X: np.ndarray, m: int, n_queries: int, threads: int) -> float:
     """Return the fused product's evaluations per CPU second, over some seconds of work.
 
@@ -154,8 +174,8 @@ def product_rate(model: Any, X: np.ndarray, m: int, n_queries: int, threads: int
 # --------------------------------------------------------------- the figures
 
 
-def fit_in_own_process(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--worker", str(folder)]
+def fit_in_own_process(folder: Path, arguments: argparse.Namespace, fit: str) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--worker", str(folder), "--fit", fit]
     command += ["--threads", str(arguments.threads), *(["--profile"] * arguments.profile)]
     subprocess.run(command, check=True)
     return json.loads((folder / "result.json").read_text())
@@ -185,17 +205,27 @@ def report(result: dict[str, Any]) -> None:
 
 def run(arguments: argparse.Namespace) -> list[Figure]:
     if arguments.worker:
-        result = work(arguments.worker, arguments.threads, arguments.profile)
+        if arguments.fit == "front door":
+            result = work_at_front_door(arguments.worker, arguments.threads)
+        else:
+            result = work(arguments.worker, arguments.threads, arguments.profile)
         (arguments.worker / "result.json").write_text(json.dumps(result))
         return []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder, 40_000 if arguments.quick else None)
-        result = fit_in_own_process(folder, arguments)
+        result = fit_in_own_process(folder, arguments, "stochastic")
+        front = fit_in_own_process(folder, arguments, "front door")
     report(result)
+    shown = [[name, f"{weight:.3f}", f"{score:.3f}"] for name, weight, score in front["members"]]
+    print("\n" + table(["member of the front door", "weight", "held out"], shown))
+    cpu, memory, accuracy = FRONT_DOOR_TARGETS
     share = result["evaluations"] / result["cpu"] / result["rates"][str(QUERIES)]
     extra = (result["peak"] - result["data"]) / 1e6
     return [
+        Figure("COVTYPE, front door: CPU time", front["cpu"], "s", cpu, at_least=False),
+        Figure("COVTYPE, front door: memory", front["extra"], "MB", memory, at_least=False),
+        Figure("COVTYPE, front door: accuracy", front["accuracy"], "", accuracy),
         Figure("COVTYPE fit: share of the product's rate", share, "", RATE_TARGET),
         Figure("COVTYPE fit: memory beyond data", extra, "MB", MEMORY_TARGET, at_least=False),
         Figure("COVTYPE fit: accuracy", result["accuracy"], "", ACCURACY_TARGET),
@@ -210,4 +240,5 @@ if __name__ == "__main__":
         threads={"type": int, "default": 1, "help": "threads of the fit"},
         profile={"action": "store_true", "help": "show where the fit's time goes"},
         worker={"type": Path, "help": argparse.SUPPRESS},
+        fit={"default": "stochastic", "help": argparse.SUPPRESS},
     )

@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 
 from _common import SkipError
 from few_labels.cells import SETS
-from graphkm import KNN, GKMClassifier, GKMClassifierCV
+from graphkm import KNN, GKMClassifier, GKMClassifierCV, SemiSupervisedClassifier
 from graphkm.kernels import resolve_gamma
 from graphkm.machines import LaplacianSVC
 
@@ -68,6 +68,7 @@ def draw(
 def models(X: np.ndarray, n_labeled: int) -> dict[str, object]:
     before = {"graph": KNN(n_neighbors=10), "C_graph": 1e5 / n_labeled}
     return {
+        "SemiSupervised": SemiSupervisedClassifier(random_state=0),
         "SVC on the labels": SVC(C=10.0, gamma=resolve_gamma("spread", X)),
         "GKMClassifier": GKMClassifier(random_state=0),
         "as for many rows": GKMClassifier(**before, random_state=0),

@@ -1,4 +1,4 @@
-"""Models corrected over a graph: accuracy on hidden and on new rows, and what they cost.
+"""Many rows: the front door's accuracy on hidden and on new rows, and what it costs.
 
     pip install -r benchmarks/requirements.txt     # the peers, beside this library
     python benchmarks/fields.py [--part main,peers,bases,growth] [--sets mnist,ijcnn1] [--seeds 3]
@@ -13,16 +13,16 @@ of the rows, which no fit has seen.
 
 Every fit runs in a process of its own and adds one line to out/fields/results.jsonl at once; what
 is there already is not run again. CPU seconds are those of `fit` with everything in it: neighbours,
-the model, its held-out predictions, the choice of the strength. Memory is the rise of the process's
+the members, their held-out predictions, the weights. Memory is the rise of the process's
 peak during `fit`.
 
-`main` compares the library's own machine with a field, and `GKMClassifier()`, with an SVC whose
-gamma and C are chosen by grid search on the labels. `peers` runs the rivals of `few_labels` on the
-first draw; each may take ten times the CPU time of our own machine there. `bases` corrects other
-models. `anchors` prints mean accuracies of fields on anchors (of MNIST 20,000 of them). `growth`
-doubles the rows of a drawn set. `sharpness` prints fields alone for several weights of the edges,
-and `sharp_anchors` fields on anchors for two. "ece" in a line of results is the expected
-calibration error of `predict_proba` on test rows.
+`main` compares `SemiSupervisedClassifier()`, and `GKMClassifier()`, with an SVC whose gamma and C
+are chosen by grid search on the labels. `peers` runs the rivals of `few_labels` on the first draw;
+each may take ten times the CPU time of our classifier there. `bases` passes one model as the
+estimator, beside the graph. `anchors` prints mean accuracies on anchors (of MNIST 20,000 of them).
+`growth` doubles the rows of a drawn set. `sharpness` prints fields alone for several weights of the
+edges, and `sharp_anchors` the front door on anchors for two. "ece" in a line of results is the
+expected calibration error of `predict_proba` on test rows.
 """
 
 from __future__ import annotations

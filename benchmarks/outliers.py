@@ -4,8 +4,8 @@
 
 Two moons of 2,000 rows, 40 of them labelled. Some unlabelled rows are moved far away, in random
 directions. Printed is the accuracy on the other rows: of `GKMClassifier` with its defaults, and
-with a width of the kernel of its own; of `GKMClassifierCV`; of an SVC corrected over all rows; and
-of an SVC on the labels alone.
+with a width of the kernel of its own; of `GKMClassifierCV`; of `SemiSupervisedClassifier` as it
+comes, and with an SVC as its only model; and of an SVC on the labels alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.datasets import make_moons
 from sklearn.svm import SVC
 
 from _common import table
-from graphkm import GKMClassifier, GKMClassifierCV, GraphCorrectedClassifier
+from graphkm import GKMClassifier, GKMClassifierCV, SemiSupervisedClassifier
 
 N, LABELS = 2000, 40
 FIXED: dict[str, Any] = {"C": 1.0, "C_graph": 0.1, "gamma": 2.0, "random_state": 0}
@@ -32,7 +32,8 @@ def models() -> dict[str, Any]:
         "gamma=2, double": GKMClassifier(precision="double", **FIXED),
         "gamma=2, sgd": GKMClassifier(solver="sgd", **FIXED),
         "GKMClassifierCV": GKMClassifierCV(random_state=0),
-        "corrected SVC": GraphCorrectedClassifier(SVC(), random_state=0),
+        "SemiSupervisedClassifier": SemiSupervisedClassifier(random_state=0),
+        "SVC and graph": SemiSupervisedClassifier(SVC(), random_state=0),
         "SVC, labels alone": SVC(gamma=2.0),
     }
 

@@ -77,7 +77,7 @@ sphinx_gallery_conf = {
             "text_topics.py",
             "regression.py",
             "choosing_a_graph.py",
-            "correcting_a_forest.py",
+            "forest_and_graph.py",
             "drifting_stream.py",
             "comparing_solvers.py",
             "exporting.py",

@@ -18,7 +18,7 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
 import graphkm
-from graphkm import GKMClassifierCV
+from graphkm import SemiSupervisedClassifier
 from graphkm.datasets import hide_labels, make_two_moons
 
 # %%
@@ -36,14 +36,14 @@ print(f"graphkm {graphkm.__version__}: two moons, {len(y)} points, {labeled.sum(
 # %%
 # With and without the unlabelled points
 # --------------------------------------
-# ``GKMClassifierCV()`` has no parameters to set. The others have better ones than their defaults
-# here: label spreading an alpha of 0.9, because with scikit-learn's 0.2 eight labels do not reach
-# the ends of the moons, and self-training its nearest neighbour, because three would outvote a
-# label.
+# ``SemiSupervisedClassifier()`` has no parameters to set. The others have better ones than their
+# defaults here. Label spreading has an alpha of 0.9, because with scikit-learn's 0.2 eight labels
+# do not reach the ends of the moons. Self-training has its nearest neighbour, because three would
+# outvote a label.
 
 models = {
     "SVC, labelled points only": SVC(C=10),
-    "graphkm, with the unlabelled": GKMClassifierCV(random_state=0),
+    "graphkm, with the unlabelled": SemiSupervisedClassifier(random_state=0),
     "self-training": SelfTrainingClassifier(KNeighborsClassifier(1)),
     "label spreading": LabelSpreading(kernel="knn", n_neighbors=10, alpha=0.9, max_iter=1000),
 }
@@ -72,9 +72,10 @@ for name, model in models.items():
 # %%
 # The two decisions
 # -----------------
-# The support vector machine draws the simplest boundary between eight points. Ours learns a
-# function that hardly changes along the graph of all points: it says the same all around a moon,
-# and changes in the gap. Label spreading passes what a label says from neighbour to neighbour, and
+# The support vector machine draws the simplest boundary between eight points. Ours mixes models of
+# the eight labels with functions that hardly change along a graph of all points. Held-out labels
+# weigh them, and here the functions on the graph win: they say the same all around a moon, and
+# change in the gap. Label spreading passes what a label says from neighbour to neighbour, and
 # it fades on the way.
 
 

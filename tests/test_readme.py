@@ -48,15 +48,27 @@ def test_numbers_are_about_equal():
 
 
 def test_the_example_prints_what_it_says():
-    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]
-    promised = [float(number) for number in re.findall(r"# ([\d.]+) ([\d.]+)$", code, re.M)[0]]
+    text = README.read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+    promised = re.findall(r"# ([\d.]+) ([\d.]+)$", code, re.M)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(code, {})
-    printed = [float(number) for number in out.getvalue().split()]
-    # Rounding differs between instruction sets, and with it a point or two near the boundary.
-    assert printed == pytest.approx(promised, abs=0.01)
-    assert printed[1] > printed[0]
+    scores, judged, *table = out.getvalue().splitlines()
+    for line, numbers in zip((scores, judged), promised, strict=True):
+        # Rounding differs between instruction sets, and with it a point or two near the boundary.
+        assert [*map(float, line.split())] == pytest.approx([*map(float, numbers)], abs=0.01)
+    alone, together = map(float, scores.split())
+    assert together > alone
+    shown = re.search(r"```text\n(.*?)\.\.\.", text, re.DOTALL)[1].splitlines()
+    assert shown[0].split() == table[0].split()  # the width is that of the longest name
+    for wanted, found in zip(shown[1:], table[1:], strict=False):
+        assert AboutEqual().check_output(_without_time(wanted), _without_time(found), 0)
+
+
+def _without_time(line):
+    """Return a line of the table without its seconds."""
+    return " ".join(line.split()[:-1])
 
 
 def test_the_readmes_links_to_files_lead_somewhere():

@@ -7,18 +7,20 @@ seed. It returns a label for every row and the parameters it chose.
 from __future__ import annotations
 
 from .graph_methods import laplace, poisson, spreading
-from .kernel_methods import forest, self_training, svc, tri_training, tsvm
-from .our_methods import ours_cv, ours_default
+from .kernel_methods import boosting, forest, self_training, svc, tri_training, tsvm
+from .our_methods import ours, ours_cv, ours_default
 
 METHODS = {
     "svc": svc,
     "forest": forest,
+    "boosting": boosting,
     "spreading": spreading,
     "laplace": laplace,
     "poisson": poisson,
     "self_training": self_training,
     "tri_training": tri_training,
     "tsvm": tsvm,
+    "ours": ours,
     "ours_default": ours_default,
     "ours_cv": ours_cv,
 }
@@ -27,6 +29,7 @@ PACKAGES = {
     "poisson": "graphlearning",
     "tri_training": "sslearn",
     "tsvm": "graphkm",
+    "ours": "graphkm",
     "ours_default": "graphkm",
     "ours_cv": "graphkm",
 }
@@ -35,12 +38,14 @@ SEARCHING = ("spreading", "laplace", "poisson")
 NAMES = {
     "svc": "SVC",
     "forest": "RandomForest",
+    "boosting": "HistGradientBoosting",
     "spreading": "LabelSpreading",
     "laplace": "Laplace learning",
     "poisson": "Poisson learning",
     "self_training": "SelfTraining",
     "tri_training": "tri-training",
     "tsvm": "TransductiveSVC",
+    "ours": "SemiSupervisedClassifier",
     "ours_default": "GKMClassifier",
     "ours_cv": "GKMClassifierCV",
 }

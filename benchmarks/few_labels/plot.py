@@ -11,14 +11,16 @@ import pandas as pd
 STYLE = {
     "SVC": ("#000000", "s"),
     "RandomForest": ("#777777", "h"),
+    "HistGradientBoosting": ("#777777", ">"),
     "LabelSpreading": ("#0072B2", "o"),
     "Laplace learning": ("#56B4E9", "^"),
     "Poisson learning": ("#009E73", "v"),
     "SelfTraining": ("#E69F00", "D"),
     "tri-training": ("#CC79A7", "P"),
     "TransductiveSVC": ("#F0E442", "p"),
+    "SemiSupervisedClassifier": ("#D55E00", "*"),
     "GKMClassifier": ("#D55E00", "X"),
-    "GKMClassifierCV": ("#D55E00", "*"),
+    "GKMClassifierCV": ("#D55E00", "<"),
 }
 
 

@@ -23,8 +23,8 @@ from .cells import SETS
 from .methods import NAMES
 from .plot import draw
 
-OURS = NAMES["ours_cv"]
-RIVALS = (NAMES["spreading"], tables.BASELINE)
+OURS = NAMES["ours"]
+RIVALS = (NAMES["ours_cv"], NAMES["forest"], NAMES["spreading"], tables.BASELINE)
 
 
 def read(file: Path) -> list[dict[str, Any]]:

@@ -99,7 +99,8 @@ def summary(frame: pd.DataFrame) -> str:
 def beside(frame: pd.DataFrame, methods: Sequence[str]) -> str:
     """Return the distances of some methods from the baseline, cell by cell."""
     accuracy = wide(frame, "accuracy")
-    lead = accuracy.sub(accuracy[BASELINE], axis=0)[list(methods)]
+    methods = [name for name in methods if name in accuracy]
+    lead = accuracy.sub(accuracy[BASELINE], axis=0)[methods]
     lines = [
         [cell, *(f"{v:+.1f}" for v in row)]
         for cell, row in zip(lead.index, lead.to_numpy(), strict=True)

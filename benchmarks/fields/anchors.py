@@ -1,4 +1,4 @@
-"""Fields on anchors: accuracy on hidden and on new rows, with mild and with sharp anchors."""
+"""The front door on anchors: accuracy on hidden and on new rows, mild anchors and sharp ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TARGETS = {("mnist", "100"): 0.944}
 
 
 def anchors(file: Path, seeds: range, sets: list[str] | None) -> None:
-    """Print the mean accuracies of `GKMClassifier(graph="anchors")`; rows go to the file."""
+    """Print mean accuracies of the front door on anchors; rows go to the file."""
     for name, labels in CELLS:
         if sets is not None and name not in sets:
             continue
@@ -48,7 +48,7 @@ def anchors(file: Path, seeds: range, sets: list[str] | None) -> None:
 
 
 def sharp_anchors(seeds: range, sets: list[str] | None) -> None:
-    """Print mean accuracies of `GKMClassifier(graph="anchors")`, with mild and sharp anchors."""
+    """Print mean accuracies of the front door on anchors, mild and sharp."""
     used = anchor_nodes.FEW
     for name, labels in (*CELLS, ("mnist", "500")):
         if sets is not None and name not in sets:

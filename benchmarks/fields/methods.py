@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from few_labels.methods import METHODS
 from few_labels.neighbours import Search
 from fields.sets import split
-from graphkm import GKMClassifier, GraphCorrectedClassifier
+from graphkm import GKMClassifier, SemiSupervisedClassifier
 
 
 def tuned_svc(X: Any, y: np.ndarray, seed: int) -> Any:
@@ -54,10 +54,9 @@ def fitted(method: str, X: Any, y: np.ndarray, seed: int) -> Any:
         return tuned_svc(X, y, seed)
     if method == "gkm":
         return GKMClassifier(random_state=seed).fit(X, y)
-    if method == "anchors":
-        return GKMClassifier(graph="anchors", random_state=seed).fit(X, y)
-    base = BASES[method]() if method in BASES else None
-    return GraphCorrectedClassifier(base, random_state=seed).fit(X, y)
+    models = BASES[method]() if method in BASES else "auto"
+    graph = "anchors" if method == "anchors" else "auto"
+    return SemiSupervisedClassifier(models, graph=graph, random_state=seed).fit(X, y)
 
 
 def measured(X: Any, y: np.ndarray, labels: str, seed: int, method: str) -> dict[str, Any]:
@@ -81,11 +80,10 @@ def measured(X: Any, y: np.ndarray, labels: str, seed: int, method: str) -> dict
     if method != "tuned svc":
         hidden = ~labeled
         row["hidden"] = float(np.mean(model.transduction_[hidden] == y[train][hidden]))
-    corrected = getattr(model, "corrected_", model)
-    if isinstance(corrected, GraphCorrectedClassifier):
-        row["choice"] = corrected.best_params_
-        row["gain"] = corrected.unlabeled_gain_
-        row |= calibration(corrected, X[test], y[test])
+    if isinstance(model, SemiSupervisedClassifier):
+        row["members"] = {each.name: round(each.weight, 3) for each in model.members_[:5]}
+        row["gain"] = model.unlabeled_gain_
+        row |= calibration(model, X[test], y[test])
     if method in BASES:
         start = time.process_time()
         alone = BASES[method]().fit(A[labeled], partly[labeled])

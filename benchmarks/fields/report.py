@@ -16,7 +16,6 @@ Groups = dict[tuple[Any, ...], list[dict[str, Any]]]
 KEYS = {
     "fields_main": ("set", "labels"),
     "fields_peers": ("set", "labels"),
-    "fields_bases": ("set", "labels", "base"),
     "fields_growth": ("rows",),
 }
 
@@ -33,13 +32,12 @@ def report(file: Path, keep: bool = False) -> None:
         if row["set"] != "growth":
             groups.setdefault((row["set"], row["n"], row["method"]), []).append(row)
     lines = {"fields_main": main_lines(groups), "fields_peers": peer_lines(groups)}
-    lines |= {"fields_bases": base_lines(groups), "fields_growth": growth_lines(rows)}
+    lines["fields_growth"], bases = growth_lines(rows), base_lines(groups)
     report_main({name: group for name, group in groups.items() if name[2] not in BASES})
     print(f"\n{tables.main(lines['fields_main'])}\n\n{tables.peers(lines['fields_peers'])}")
     for many in (False, True):
-        if any((line["set"] in tables.MANY) == many for line in lines["fields_bases"]):
-            print(f"\n{tables.bases(lines['fields_bases'], many=many)}")
-            print(f"\n{tables.gains(lines['fields_bases'], many=many)}")
+        if any((line["set"] in tables.MANY) == many for line in bases):
+            print(f"\n{tables.bases(bases, many=many)}\n\n{tables.gains(bases, many=many)}")
     print(f"\n{tables.growth(lines['fields_growth'])}")
     if keep:
         for name, own in lines.items():
@@ -64,7 +62,7 @@ def report_main(groups: Groups) -> None:
 
 
 def main_lines(groups: Groups) -> list[dict[str, str]]:
-    """Return our machine beside the tuned SVC: means over draws."""
+    """Return our classifier beside the tuned SVC: means over draws."""
     lines = []
     for (name, n, method), own in groups.items():
         if method != "own" or any("error" in row for row in own):
@@ -105,7 +103,7 @@ def _reached(row: dict[str, Any] | None) -> str:
 
 
 def base_lines(groups: Groups) -> list[dict[str, str]]:
-    """Return other models alone and with a field: means over draws."""
+    """Return other models alone and as `estimator`: means over draws."""
     lines = []
     for (name, n, method), group in groups.items():
         own = [row for row in group if "error" not in row]

@@ -21,7 +21,7 @@ TITLES = {
     "mushrooms": "MUSHROOMS",
 }
 PEERS = {
-    "own": "`GraphCorrectedClassifier`",
+    "own": "ours",
     "spreading": "label spreading",
     "laplace": "Laplace learning",
     "poisson": "Poisson learning",
@@ -36,7 +36,7 @@ def count(text: str) -> str:
 
 
 def main(lines: Lines) -> str:
-    """Return the machine with a field beside a tuned SVC."""
+    """Return our classifier beside a tuned SVC."""
     heads = ["set", "rows", "labels", "hidden", "test", "CPU s", "MB", "calibration error"]
     shown = ("hidden", "test", "cpu_seconds", "mb", "calibration_error")
     beside = ("svc_test", "svc_cpu_seconds")
@@ -66,8 +66,8 @@ def peers(lines: Lines) -> str:
 
 
 def bases(lines: Lines, *, many: bool) -> str:
-    """Return other models alone and with a field, on sets of up to or beyond 4,000 rows."""
-    heads = ["set", "labels", "base", "alone hidden / test", "with a field", "difference", "cost"]
+    """Return other models alone and as `estimator`, on sets of up to or beyond 4,000 rows."""
+    heads = ["set", "labels", "base", "alone hidden / test", "with the graph", "difference", "cost"]
     return table(
         heads,
         [
@@ -85,7 +85,7 @@ def bases(lines: Lines, *, many: bool) -> str:
 
 
 def gains(lines: Lines, *, many: bool) -> str:
-    """Return in a sentence how far the fields are from the models alone."""
+    """Return in a sentence how far the mixtures are from the models alone."""
     own = [line for line in lines if (line["set"] in MANY) == many]
     hidden, test = (
         np.array([float(line[name]) for line in own]) for name in ("hidden_gain", "test_gain")
