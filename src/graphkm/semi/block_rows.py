@@ -30,8 +30,8 @@ class Known(NamedTuple):
     """The value that marks unlabelled rows, if it was seen."""
     places: NDArray[np.int64]
     """Which rows of the block are labelled."""
-    drawn: list[Any]
-    """Rows that anchors start from, as numbers, for every set of anchors."""
+    drawn: Any
+    """Rows that anchors start from, as numbers."""
 
 
 def as_numbers(part: Any, dtype: Any, name: str) -> Any:
@@ -62,7 +62,7 @@ def find_known(
     part: Any,
     labels: Any,
     weights: Any,
-    drawn: Sequence[NDArray[np.int64]],
+    drawn: NDArray[np.int64],
     name: str,
     dtype: Any,
     unlabeled: Any,
@@ -95,7 +95,7 @@ def find_known(
     given = part if hasattr(part, "iloc") else rows
     place = np.flatnonzero(mask)
     found = given.iloc[place] if hasattr(given, "iloc") else given[place]
-    return Known(found, known, own, marker, place, [rows[places] for places in drawn])
+    return Known(found, known, own, marker, place, rows[drawn])
 
 
 def split_labels(

@@ -26,6 +26,7 @@ from .block_rows import Known, as_numbers, find_known, joined, stacked
 
 _NUMBERS, _FEWEST = 2**20, 2**12  # of a block of an array: numbers about, and rows at least
 _LEAST = 2**13  # rows of blocks that come one by one: smaller ones are put together
+_NONE = np.empty(0, dtype=np.int64)  # no rows of a block: `RowDraw` finds where anchors start
 
 
 class Block(NamedTuple):
@@ -214,7 +215,7 @@ class Reading:
             rows = self._checked(block, name)
             check_range(rows, np.dtype(np.float64))
             given = block.rows if hasattr(block.rows, "iloc") else rows
-            about = ((), name, rows.dtype, unlabeled, classes, class_weight)
+            about = (_NONE, name, rows.dtype, unlabeled, classes, class_weight)
             known.append(find_known(given, block.labels, block.weights, *about))
             numbers.append(self.n_rows + known[-1].places)
             self._draw.add(rows)
