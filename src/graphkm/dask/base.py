@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..graphs import Anchors
-from ..machines.params import Composed, Resolver
+from ..machines.params import Resolver
 from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows
 from .passes import Passes
@@ -28,7 +28,7 @@ _FITTED = (
 )
 
 
-class Distributed(Composed):
+class Distributed(ABC):
     """What both estimators share; a subclass makes the local one."""
 
     classes_: NDArray[Any]

@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import semi
 from ..machines.namespaces import own_names
+from ..machines.params import Composed
 from .base import Distributed
 
 
 @own_names
-class SemiSupervisedClassifier(ClassifierMixin, Distributed):
+class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     """A classifier that learns from few labels and many unlabelled rows, which lie in partitions.
 
     As `graphkm.SemiSupervisedClassifier` with ``graph=Anchors(...)``, and with the same result up

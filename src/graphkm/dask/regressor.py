@@ -8,11 +8,12 @@ from sklearn.base import RegressorMixin
 
 from .. import semi
 from ..machines.namespaces import own_names
+from ..machines.params import Composed
 from .base import Distributed
 
 
 @own_names
-class SemiSupervisedRegressor(RegressorMixin, Distributed):
+class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
     """A regressor that learns from few targets and many rows without one, which lie in partitions.
 
     As `graphkm.SemiSupervisedRegressor` with ``graph=Anchors(...)``, and with the same result up to
