@@ -337,6 +337,7 @@ class Unread:
         ({"graph": "knn"}, "Blocks of rows need graph='anchors', and graph='knn'"),
         ({"graph": KNN()}, "Blocks of rows need graph='anchors'"),
         ({"graph": None}, "Blocks of rows need graph='anchors', and graph=None"),
+        ({"cv": 1}, "cv must be a whole number >= 2, got 1"),
         ({"random_state": "now"}, "cannot be used to seed"),
     ],
 )
@@ -362,6 +363,8 @@ def test_blocks_that_cannot_be_used():
         model.fit(cut(X, y), sample_weight=np.ones(100))
     with pytest.raises(ValueError, match="Block 0 of X is NaN in 1 places"):
         model.fit(cut(np.where(X[50, 0] == X, np.nan, X), y))
+    with pytest.raises(ValueError, match="values as large as 1e"):
+        model.fit(cut(np.where(X[50, 0] == X, 1e200, X), y))
     with pytest.raises(ValueError, match="10 rows and that of y 9"):
         model.fit([(X[:10], y[:9])])
     with pytest.raises(ValueError, match="1 rows, which have no neighbours"):

@@ -60,6 +60,8 @@ class Passes:
             Whether targets are classes.
         """
         n, anchors = sum(self._data.lengths), model.graph
+        if n < 2:
+            raise ValueError("X has 1 row, which has no neighbours; pass 2 or more.")
         start = drawn_rows(n, anchors.count(n), seed)
         known = self._known(start, model.unlabeled, classes)
         self._check_labels(known, model.unlabeled, classes, label_memory)

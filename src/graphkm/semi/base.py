@@ -18,7 +18,7 @@ from .._warnings import quiet
 from ..expansion import default_threads
 from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..graphs.distinct import Copies, copies_in_order
-from ..judge.folds import Splitter, make_folds
+from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import named_like, take_rows
 from ..judge.mixture import Verdict
 from ..machines.checks import check_range, check_scale, checked_weights
@@ -228,6 +228,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
 
     def _asked(self) -> tuple[NodesPart | None, dict[str, Any] | None]:
         """Return the graph's part and the models that were asked for, checked."""
+        check_folds(self.cv)
         part = None if self.graph is None else _nodes_part(self.graph)
         return part, self._given_models()
 

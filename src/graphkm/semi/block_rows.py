@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._parameters import refuse_masked
-from ..machines.checks import check_weight_range
+from ..machines.checks import check_range, check_weight_range
 from ..machines.class_weights import ClassWeight, labels_that_weigh
 from ..machines.labels import as_label_array, labeled_mask, missing_mask
 from ..machines.targets import known_targets
@@ -71,6 +71,8 @@ def find_known(
 ) -> Known:
     """Return the labelled rows of a block, and the rows that anchors start from."""
     rows = as_numbers(part, dtype, name)
+    if rows.shape[0]:
+        check_range(rows, np.dtype(np.float64))
     values = as_label_array(labels)
     if len(values) != rows.shape[0]:
         raise ValueError(

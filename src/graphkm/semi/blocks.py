@@ -20,7 +20,6 @@ from .._parameters import refuse_masked, unmasked
 from .._progress import progress_bar
 from ..graphs import AnchorNodes, Anchors, NeighbourIndex, NodeGraph
 from ..graphs.anchors import RowDraw, add_by_anchor, moved, rows_by_anchor
-from ..machines.checks import check_range
 from ..machines.class_weights import ClassWeight
 from .block_rows import Known, as_numbers, find_known, joined, stacked
 
@@ -213,7 +212,6 @@ class Reading:
         numbers: list[NDArray[np.int64]] = []
         for name, block in self._named("labels"):
             rows = self._checked(block, name)
-            check_range(rows, np.dtype(np.float64))
             given = block.rows if hasattr(block.rows, "iloc") else rows
             about = (_NONE, name, rows.dtype, unlabeled, classes, class_weight)
             known.append(find_known(given, block.labels, block.weights, *about))
