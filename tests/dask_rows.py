@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 PROCESSES = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
-STRONG = {"Cs": [3.0], "epsilons": [0.01], "random_state": 0}
 
 
 def moons(n=1200, n_labeled=40, seed=0):

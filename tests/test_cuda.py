@@ -19,6 +19,7 @@ from graphkm import (
     GraphCorrectedRegressor,
     KernelRidgeClassifierCV,
     Newton,
+    SemiSupervisedClassifier,
 )
 from graphkm.backends import DeviceError, backend_for
 from graphkm.graphs.search import NeighbourIndex
@@ -188,8 +189,10 @@ def test_dask_workers_use_their_card():
     with cluster, distributed.Client(cluster) as client:
         assert list(client.run(lambda: active().name).values()) == ["cuda"]
         rows, labels = da.from_array(X, chunks=(5000, -1)), da.from_array(y, chunks=5000)
-        model = dask.GKMClassifier(n_anchors=5000, random_state=0).fit(rows, labels)
+        machine = KernelRidgeClassifierCV(random_state=0)
+        about = {"graph": Anchors(n_anchors=5000), "random_state": 0}
+        model = dask.SemiSupervisedClassifier(machine, **about).fit(rows, labels)
         found = model.predict(rows).compute()
-    here = GKMClassifier(graph=Anchors(n_anchors=5000), random_state=0).fit(X, y).predict(X)
+    here = SemiSupervisedClassifier(machine, **about).fit(X, y).predict(X)
     assert (found == here).mean() > 0.99
     assert (found == truth).mean() > 0.9

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -15,6 +13,7 @@ from graphkm.machines import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.machines.ridge_solvers import (
     FullRidge,
     LandmarkBasis,
+    LandmarkSums,
     RidgeProblem,
     held_out_by_alpha,
 )
@@ -127,7 +126,8 @@ def landmark_fit(problem, landmarks, alpha, cuts=()):
             *(np.split(a, cuts) for a in (problem.X, problem.targets, problem.weights)), strict=True
         )
     )
-    sums = reduce(lambda one, other: one.plus(other), (basis.sums(*part) for part in parts))
+    every = zip(*(basis.sums(*part) for part in parts), strict=True)
+    sums = LandmarkSums(*(np.sum(own, axis=0) for own in every))
     fit = basis.fit(sums, alpha)
     return fit.coefficients, np.concatenate([basis.held_out(fit, *part) for part in parts])
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
+from graphkm.graphs import Anchors
 from metamorphic import (
     CHANGES,
     CHEAP,
@@ -33,13 +34,7 @@ SAME = 0.01
 
 LARGE_CHANGES = ("rows in another order", "classes with other names", "sample weights times ten")
 FIRST_CHUNK = "a first chunk of another size"
-OF_DASK = (
-    "GKMClassifier",
-    "GKMClassifierCV",
-    "GKMRegressor",
-    "GraphCorrectedClassifier",
-    "GraphCorrectedRegressor",
-)
+OF_DASK = ("SemiSupervisedClassifier", "SemiSupervisedRegressor")
 
 
 def case(model, change, *marks):
@@ -144,8 +139,7 @@ def test_partitions_of_dask(name, change):
     changed = CHANGES[change](run) if change in CHANGES else run
     found = []
     for each, rows in ((run, 120), (changed, 120 if change in CHANGES else 25)):
-        anchors = {"graphs": [(40, 1)]} if name.endswith("CV") else {"n_anchors": 40}
-        model = kind(**anchors, random_state=0)
+        model = kind(graph=Anchors(40), random_state=0)
         parts = [da.from_array(part, chunks=(rows, -1)[: part.ndim]) for part in each[1:4]]
         found.append(model.fit(*parts).to_local().predict(each.new))
     assert difference(*found, is_classifier(run.model)) <= SAME

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,37 +15,50 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..graphs import Anchors
+from ..machines.params import Resolver
 from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows
 from .passes import Passes
 from .runner import Runner
-from .search import Found, Results, results_of
-from .tasks import Fitted, Moments, add_moments, score_part
+from .tasks import Moments, add_moments, score_part
 
 _FITTED = (
-    *("estimator_", "field_", "estimator_weight_", "unlabeled_gain_", "best_score_"),
-    *("best_params_", "best_index_", "cv_results_", "held_out_by_", "n_held_out_"),
+    *("members_", "best_score_", "unlabeled_gain_"),
     *("classes_", "n_features_in_", "feature_names_in_"),
 )
 
 
 class Distributed(ABC):
-    """What all estimators share; a subclass makes the local one."""
+    """What both estimators share; a subclass makes the local one."""
 
-    n_anchors: int | str
-    passes: int
-    scoring: Any
-    unlabeled: Any
-    label_memory: int | str
-    random_state: Any
     classes_: NDArray[Any]
 
+    def __init__(
+        self,
+        estimator: Any = "auto",
+        *,
+        graph: Any = "auto",
+        unlabeled: Any = -1,
+        cv: Any = None,
+        label_memory: int | str = "2 GiB",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.graph = graph
+        self.unlabeled = unlabeled
+        self.cv = cv
+        self.label_memory = label_memory
+        self.random_state = random_state
+
+    def _resolvers(self) -> Mapping[str, Resolver]:
+        return {"graph": _anchors}
+
     @abstractmethod
-    def local_models(self) -> list[Any]:
-        """Return the local estimators to choose from, unfitted, in order of preference."""
+    def _local_kind(self) -> Any:
+        """Return the class of the local estimator."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the estimator to the labelled rows, and its errors as a field on the anchors.
+        """Learn from labelled and unlabelled rows.
 
         This is not lazy: it runs on the cluster of the default client, or in this process if there
         is none. Rows that are no Dask collection go to the local estimator.
@@ -64,38 +78,45 @@ class Distributed(ABC):
         -------
         self
         """
-        models, label_memory = self.local_models(), parse_bytes(self.label_memory)
-        seed, *_ = [model.checked_seed() for model in models]  # all of them are checked
+        model, label_memory = self._local(), parse_bytes(self.label_memory)
+        model.models_for_nodes()  # raises before rows are read
         if are_rows(X):
-            classes, runner = is_classifier(self), Runner()
-            passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
-            fits = passes.fit(models, seed, label_memory, classes=classes)
-            results = runner.bring([runner.task("results", results_of, each) for each in fits])
-            found = self._choose(results)
-            (fitted,) = runner.bring([fits[found.best]])
+            model = self._fitted(model, X, y, sample_weight, label_memory)
         else:
-            every = [Fitted(model.fit(X, y, sample_weight), []) for model in models]
-            found = self._choose([results_of(each) for each in every])
-            fitted = every[found.best]
-        for category, message in fitted.warnings:
-            warnings.warn(message, category, stacklevel=2)
-        self._shared = SharedModel(fitted.model)
-        own = {name: getattr(fitted.model, name) for name in _FITTED if hasattr(fitted.model, name)}
-        for name, value in (own | found.attributes).items():
-            setattr(self, name, value)
+            model.fit(X, y, sample_weight)
+        self._shared = SharedModel(model)
+        for name in _FITTED:
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
         return self
 
-    def _choose(self, results: list[Results]) -> Found:
-        """Return which of the fitted models to take, and what is to be known of the choice."""
-        return Found(0, {})
+    def _local(self) -> Any:
+        """Return the local estimator, unfitted. A task has one thread; Dask has many tasks."""
+        return self._local_kind()(
+            self.estimator,
+            graph=_anchors(self.graph),
+            unlabeled=self.unlabeled,
+            cv=self.cv,
+            random_state=self.random_state,
+            n_jobs=1,
+        )
+
+    def _fitted(self, model: Any, X: Any, y: Any, sample_weight: Any, label_memory: int) -> Any:
+        """Return the local estimator, fitted to collections."""
+        seed, classes, runner = model.draw_seed(), is_classifier(self), Runner()
+        passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
+        task = passes.fit(model, seed, label_memory, classes=classes)
+        (fitted,) = runner.bring([task])
+        for category, message in fitted.warnings:
+            warnings.warn(message, category, stacklevel=3)
+        return fitted.model
 
     def to_local(self) -> Any:
         """Return the fitted model as an ordinary estimator, which needs no Dask.
 
-        It predicts the same, can be saved, and knows the labelled rows only: these are what its
-        `transduction_` is of.
+        It predicts the same, and can be saved. It has no `transduction_`: the rows are elsewhere.
         """
-        check_is_fitted(self, "estimator_")
+        check_is_fitted(self, "members_")
         return self._shared.model
 
     def predict(self, X: Any) -> Any:
@@ -131,7 +152,7 @@ class Distributed(ABC):
 
         This is not lazy. Rows that are no Dask collection go to the local estimator.
         """
-        check_is_fitted(self, "estimator_")
+        check_is_fitted(self, "members_")
         if not are_rows(X):
             return float(self._shared.model.score(X, y, sample_weight))
         classes, runner = is_classifier(self), Runner()
@@ -147,29 +168,23 @@ class Distributed(ABC):
             raise ValueError("None of the rows to score is labelled; pass some with a label.")
         return 1.0 - found.lost / found.weight if classes else _r2(found)
 
-    def _field_parameters(self) -> dict[str, Any]:
-        """Return the parameters of the local estimator that say what its field is like.
-
-        A task has one thread; Dask has many tasks.
-        """
-        return {
-            "graph": Anchors(self.n_anchors, self.passes),
-            "scoring": self.scoring,
-            "unlabeled": self.unlabeled,
-            "random_state": self.random_state,
-            "n_jobs": 1,
-        }
-
-    def _corrected_parameters(self) -> dict[str, Any]:
-        """Return the parameters of a corrected estimator beside the one inside it."""
-        names = ("Cs", "epsilons", "degree", "cv")
-        return self._field_parameters() | {name: getattr(self, name) for name in names}
-
     def _answer(self, X: Any, method: str, columns: Any, kind: Any) -> Any:
-        check_is_fitted(self, "estimator_")
+        check_is_fitted(self, "members_")
         if are_rows(X):
             return self._shared.answer(X, method, columns, kind)
         return getattr(self._shared.model, method)(X)
+
+
+def _anchors(graph: Any) -> Anchors:
+    """Return the anchors that a graph stands for: no other graph can be made from sums."""
+    if isinstance(graph, Anchors):
+        return graph
+    if isinstance(graph, str) and graph == "auto":
+        return Anchors()
+    raise ValueError(
+        "graph must be 'auto' or Anchors(...): rows in partitions are joined by anchors alone; "
+        f"got {graph!r}."
+    )
 
 
 def _r2(found: Moments) -> float:

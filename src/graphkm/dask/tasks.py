@@ -55,63 +55,42 @@ def summary_of(known: Known, classes: bool) -> Summary:
     return Summary(n, n_bytes, values, known.marker)
 
 
-def first_anchors(every: Sequence[Known]) -> list[NeighbourIndex]:
-    """Return the rows that anchors start from, of all partitions, for every set of anchors.
+def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
+    """Return the rows that anchors start from, of all partitions.
 
     They come as an index, which a worker prepares once for all its partitions.
     """
-    starts = zip(*(each.drawn for each in every), strict=True)
-    return [NeighbourIndex(stacked(rows)) for rows in starts]
+    return NeighbourIndex(stacked([each.drawn for each in every]))
 
 
-def sum_by_anchor(
-    part: Any, anchors: Sequence[NeighbourIndex], number: int, dtype: Any
-) -> list[RowsByAnchor]:
-    """Return the sums of a partition's rows by their nearest anchor, for every set."""
-    rows = as_numbers(part, dtype, f"Partition {number}")
-    return [rows_by_anchor(own, rows) for own in anchors]
+def sum_by_anchor(part: Any, anchors: NeighbourIndex, number: int, dtype: Any) -> RowsByAnchor:
+    """Return the sums of a partition's rows by their nearest anchor."""
+    return rows_by_anchor(anchors, as_numbers(part, dtype, f"Partition {number}"))
 
 
-def add_sums(parts: Sequence[Sequence[RowsByAnchor]]) -> list[RowsByAnchor]:
-    """Return sums of sums, for every set of anchors."""
-    return [reduce(add_by_anchor, own) for own in zip(*parts, strict=True)]
+def add_sums(parts: Sequence[RowsByAnchor]) -> RowsByAnchor:
+    """Return sums of sums."""
+    return reduce(add_by_anchor, parts)
 
 
-def move_anchors(
-    anchors: Sequence[NeighbourIndex], sums: Sequence[RowsByAnchor]
-) -> list[NeighbourIndex]:
+def move_anchors(anchors: NeighbourIndex, sums: RowsByAnchor) -> NeighbourIndex:
     """Return the anchors at the means of their rows."""
-    pairs = zip(anchors, sums, strict=True)
-    return [NeighbourIndex(moved(own.rows, found)) for own, found in pairs]
+    return NeighbourIndex(moved(anchors.rows, sums))
 
 
-def nodes_at(anchors: Sequence[NeighbourIndex]) -> list[AnchorNodes]:
-    """Return nodes at the anchors of every set."""
-    return [AnchorNodes.at(own.rows) for own in anchors]
+def nodes_at(anchors: NeighbourIndex) -> AnchorNodes:
+    """Return nodes at the anchors."""
+    return AnchorNodes.at(anchors.rows)
 
 
-def join_anchors(part: Any, nodes: Sequence[AnchorNodes], number: int, dtype: Any) -> list[Any]:
-    """Return how often a partition's rows reach two anchors, for every set."""
-    rows = as_numbers(part, dtype, f"Partition {number}")
-    return [own.joins(rows) for own in nodes]
+def join_anchors(part: Any, nodes: AnchorNodes, number: int, dtype: Any) -> Any:
+    """Return how often a partition's rows reach two anchors."""
+    return nodes.joins(as_numbers(part, dtype, f"Partition {number}"))
 
 
-def add_joins(parts: Sequence[Sequence[Any]]) -> list[Any]:
-    """Return sums of sparse matrices, for every set of anchors."""
-    return [reduce(lambda one, other: one + other, own) for own in zip(*parts, strict=True)]
-
-
-class Graph(NamedTuple):
-    """The anchors of one set, and what joins them."""
-
-    nodes: AnchorNodes
-    joins: Any
-    """Z'Z of all rows."""
-
-
-def graph_of(nodes: Sequence[AnchorNodes], joins: Sequence[Any], place: int) -> Graph:
-    """Return the graph of one set of anchors."""
-    return Graph(nodes[place], joins[place])
+def add_joins(parts: Sequence[Any]) -> Any:
+    """Return the sum of sparse matrices."""
+    return reduce(lambda one, other: one + other, parts)
 
 
 class Moments(NamedTuple):
@@ -175,29 +154,29 @@ def fitted_with(fit: Callable[..., Any], *args: Any) -> Fitted:
     return Fitted(model, found)
 
 
-def fit_model(model: Any, graph: Graph, every: Sequence[Known], dtype: Any) -> Fitted:
+def fit_model(
+    model: Any, seed: int, nodes: AnchorNodes, joins: Any, every: Sequence[Known], dtype: Any
+) -> Fitted:
     """Fit a local model to the labelled rows of all partitions, over the graph of the anchors.
 
     Parameters
     ----------
-    model : GraphCorrectedClassifier or GraphCorrectedRegressor
+    model : SemiSupervisedClassifier or SemiSupervisedRegressor
         Unfitted.
-    graph : Graph
+    seed : int
+        What decided the anchors; it decides the folds, too.
+    nodes : AnchorNodes
         The anchors.
+    joins : sparse matrix
+        Z'Z of all rows.
     every : list of Known
         The labelled rows of every partition.
     dtype : dtype
         How rows are seen.
     """
-    labels, weights = joined_labels([(each.labels, each.weights) for each in every])
     rows = stacked([each.rows for each in every])
-    whole = graph.nodes.graph_of(
-        graph.joins, graph.nodes.weights(as_numbers(rows, dtype, "The labelled part"))
-    )
-    return fitted_with(model.fit_nodes, whole, rows, labels, weights)
-
-
-def joined_labels(parts: Sequence[tuple[Any, Any]]) -> tuple[NDArray[Any], Any]:
-    """Return labels and weights of several partitions; weights are None where none were given."""
-    labels, weights = zip(*parts, strict=True)
-    return joined(labels), None if weights[0] is None else np.concatenate(weights)
+    labels = joined([each.labels for each in every])
+    weights = [each.weights for each in every if each.weights is not None]
+    own = nodes.weights(as_numbers(rows, dtype, "The labelled part"))
+    about = (rows, labels, np.concatenate(weights) if weights else None, seed)
+    return fitted_with(model.fit_nodes, nodes.graph_of(joins, own), *about)

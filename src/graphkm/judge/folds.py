@@ -26,6 +26,20 @@ _FEW = 200  # labels; with more, half as many folds do
 _FOLDS = 10
 
 
+def check_folds(cv: Any) -> None:
+    """Raise if `cv` is a number that no folds can have, or a word; this needs no rows.
+
+    Examples
+    --------
+    >>> check_folds(1)
+    Traceback (most recent call last):
+    ...
+    ValueError: cv must be a whole number >= 2, got 1.
+    """
+    if isinstance(cv, Integral | str):
+        check_count("cv", cv, least=2)
+
+
 def make_folds(
     cv: Any,
     X: Any,
@@ -50,7 +64,8 @@ def make_folds(
     """
     if cv is None or isinstance(cv, Integral | str):
         usual = _FOLDS if len(copies.first) <= _FEW else _FOLDS // 2
-        most = usual if cv is None else check_count("cv", cv, least=2)
+        check_folds(cv)
+        most = usual if cv is None else int(cv)
         return most_folds(known, most, splitter, copies)
     from sklearn.model_selection import check_cv  # slow to import
 

@@ -26,7 +26,7 @@ from .checks import (
     largest_kernel_value,
 )
 from .machine import KernelMachine
-from .ridge_search import SEARCHED, Choice, choose, fit_all, fit_sums
+from .ridge_search import Choice, choose, fit_all, fit_sums
 from .ridge_solvers import LandmarkBasis, LandmarkFit, LandmarkSums, Matrix, RidgeProblem
 
 _GAMMAS = (1.0, 3.0)  # times the gamma "spread"
@@ -139,7 +139,7 @@ class BaseKernelRidge(KernelMachine):
         numbers, n = copies.first[used], len(used)
         rows = X if n == X.shape[0] else X[numbers]
         problem = RidgeProblem(kernel, rows, means[used], sums[used], self.n_threads())
-        order, m = self.drawn(n), self.count_landmarks(n)
+        order, m = self._drawn(n), self.count_landmarks(n)
         best = self._choose(problem, order, m)
         if m == n:
             full = fit_all(best, self._loss)
@@ -148,7 +148,7 @@ class BaseKernelRidge(KernelMachine):
         else:
             basis = self._basis(best, order[:m], n)
             added = basis.sums(rows, problem.targets, problem.weights)
-            fit = self.fit_sums(best, basis, added, numbers[np.sort(order[:m])])
+            fit = self._fit_sums(best, basis, added, numbers[np.sort(order[:m])])
             own = basis.held_out(fit, rows, problem.targets, problem.weights)
         held = np.zeros_like(means)
         held[used] = own
@@ -168,47 +168,11 @@ class BaseKernelRidge(KernelMachine):
         rows = problem.X[np.sort(landmarks)]
         return LandmarkBasis(problem.kernel, rows, dtype, problem.n_threads)
 
-    # ------------------------------------------------------------------ rows in parts
-
-    def drawn(self, n: int) -> NDArray[np.int64]:
+    def _drawn(self, n: int) -> NDArray[np.int64]:
         """Return n rows in random order: the first choose gamma, the first of these span f."""
         return np.asarray(check_random_state(self.random_state).permutation(n))
 
-    def n_chosen_on(self, n: int) -> int:
-        """Return how many of n rows ``choose_on`` has to see."""
-        return min(n, max(SEARCHED, self.count_landmarks(n)))
-
-    def choose_on(
-        self,
-        X: Any,
-        targets: Matrix,
-        weights: NDArray[np.float64],
-        order: NDArray[np.int64],
-        n: int,
-    ) -> tuple[Choice, LandmarkBasis]:
-        """Choose gamma on some of n rows, and return the choice and the landmarks.
-
-        This, ``fit_sums`` and ``set_held_out`` are ``fit`` where rows lie in parts. If some
-        rows are all rows, they do the same.
-
-        Parameters
-        ----------
-        X : array, frame or CSR matrix
-            The first of the different rows by ``drawn``, as many as ``n_chosen_on`` says.
-        targets, weights
-            What ``encode`` said of them, pooled over their copies.
-        order : ndarray of int
-            The rows of X in the order in which they were drawn.
-        n : int
-            Different rows of all parts.
-        """
-        kernel, X = self._checked_kernel(), self._validate_rows(X, reset=True)
-        problem = RidgeProblem(kernel, X, targets, weights, self.n_threads())
-        m = self.count_landmarks(n)
-        best = self._choose(problem, order, m)
-        return best, self._basis(best, order[:m], n)
-
-    def fit_sums(
+    def _fit_sums(
         self,
         best: Choice,
         basis: LandmarkBasis,

@@ -173,10 +173,6 @@ class LandmarkSums(NamedTuple):
     right: Matrix
     """phi'W targets, of shape (m, n_outputs)."""
 
-    def plus(self, other: LandmarkSums) -> LandmarkSums:
-        """Return the sums over the rows of both."""
-        return LandmarkSums(self.gram + other.gram, self.right + other.right)
-
 
 class LandmarkFit(NamedTuple):
     """A fit with one alpha, and what tells held-out scores from it."""

@@ -18,7 +18,7 @@ from .._warnings import quiet
 from ..expansion import default_threads
 from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..graphs.distinct import Copies, copies_in_order
-from ..judge.folds import Splitter, make_folds
+from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
 from ..machines.checks import check_range, check_scale, checked_weights
@@ -125,7 +125,8 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         -------
         self
         """
-        part, models, seed = self._asked()
+        part, models = self._asked()
+        seed = self.draw_seed()
         blocks = as_blocks(X, y, sample_weight)
         if blocks is not None and isinstance(part, Anchors):
             return self._fit_blocks(blocks, part, seed)
@@ -149,7 +150,14 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         self.transduce_later(given, partial(_labelled, labeled=labeled, known=known.y))
         return self
 
-    def fit_nodes(self, graph: NodeGraph, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit_nodes(
+        self,
+        graph: NodeGraph,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        seed: int | None = None,
+    ) -> Self:
         """Learn from labelled rows, over nodes that were made elsewhere, of rows that are not here.
 
         `transduction_` is then not known.
@@ -164,18 +172,15 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
             Their labels or targets; none may be missing.
         sample_weight : array-like of shape (n_labeled,), optional
             Their weights, all of them positive.
+        seed : int, optional
+            What `draw_seed` gave, if the nodes were made with it. By default it is drawn now.
 
         Returns
         -------
         self
         """
-        _, models, seed = self._asked()
-        for name, model in (models or {}).items():
-            if learns_from_all(model):
-                raise ValueError(
-                    f"The model {name!r} learns from unlabelled rows, which are read in blocks; "
-                    "pass rows that fit in memory, or another model."
-                )
+        models = self.models_for_nodes()
+        seed = self.draw_seed() if seed is None else seed
         rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
         if not len(labeled) == rows.shape[0] == graph.rows.shape[0]:
             raise ValueError(
@@ -191,6 +196,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
 
     def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
         """Learn from rows that are read block by block."""
+        self.models_for_nodes()  # raises before rows are read
         classes = is_classifier(self)
         reading = Reading(blocks, part, seed, self.n_threads(), bool(self.verbose))
         found = reading.labelled(self.unlabeled, classes, None)
@@ -198,13 +204,32 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         if classes:  # before the rows are read again
             refuse_ambiguous(joined([found.labels, found.marker]), self.unlabeled)
             checked_classes(plain_labels(found.labels))
-        return self.fit_nodes(reading.graph(found.rows), found.rows, found.labels, found.weights)
+        graph = reading.graph(found.rows)
+        return self.fit_nodes(graph, found.rows, found.labels, found.weights, seed)
 
-    def _asked(self) -> tuple[NodesPart | None, dict[str, Any] | None, int]:
-        """Return the graph's part, the models and the seed that were asked for, checked."""
+    def models_for_nodes(self) -> dict[str, Any] | None:
+        """Return the models of a `fit_nodes` by name, None for those of "auto"; all is checked.
+
+        No row is needed for it, so that a wrong parameter is said before rows are read.
+        """
+        _, models = self._asked()
+        for name, model in (models or {}).items():
+            if learns_from_all(model):
+                raise ValueError(
+                    f"The model {name!r} learns from unlabelled rows, which are read in blocks; "
+                    "pass rows that fit in memory, or another model."
+                )
+        return models
+
+    def draw_seed(self) -> int:
+        """Return the number that decides the anchors, the folds and all draws of one fit."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _asked(self) -> tuple[NodesPart | None, dict[str, Any] | None]:
+        """Return the graph's part and the models that were asked for, checked."""
+        check_folds(self.cv)
         part = None if self.graph is None else _nodes_part(self.graph)
-        models = self._given_models()
-        return part, models, int(check_random_state(self.random_state).randint(2**31 - 1))
+        return part, self._given_models()
 
     def _labelled_rows(
         self, X: Any, y: Any, sample_weight: Any

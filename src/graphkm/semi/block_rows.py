@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._parameters import refuse_masked
-from ..machines.checks import check_weight_range
+from ..machines.checks import check_range, check_weight_range
 from ..machines.class_weights import ClassWeight, labels_that_weigh
 from ..machines.labels import as_label_array, labeled_mask, missing_mask
 from ..machines.targets import known_targets
@@ -30,8 +30,8 @@ class Known(NamedTuple):
     """The value that marks unlabelled rows, if it was seen."""
     places: NDArray[np.int64]
     """Which rows of the block are labelled."""
-    drawn: list[Any]
-    """Rows that anchors start from, as numbers, for every set of anchors."""
+    drawn: Any
+    """Rows that anchors start from, as numbers."""
 
 
 def as_numbers(part: Any, dtype: Any, name: str) -> Any:
@@ -62,7 +62,7 @@ def find_known(
     part: Any,
     labels: Any,
     weights: Any,
-    drawn: Sequence[NDArray[np.int64]],
+    drawn: NDArray[np.int64],
     name: str,
     dtype: Any,
     unlabeled: Any,
@@ -71,6 +71,8 @@ def find_known(
 ) -> Known:
     """Return the labelled rows of a block, and the rows that anchors start from."""
     rows = as_numbers(part, dtype, name)
+    if rows.shape[0]:
+        check_range(rows, np.dtype(np.float64))
     values = as_label_array(labels)
     if len(values) != rows.shape[0]:
         raise ValueError(
@@ -95,7 +97,7 @@ def find_known(
     given = part if hasattr(part, "iloc") else rows
     place = np.flatnonzero(mask)
     found = given.iloc[place] if hasattr(given, "iloc") else given[place]
-    return Known(found, known, own, marker, place, [rows[places] for places in drawn])
+    return Known(found, known, own, marker, place, rows[drawn])
 
 
 def split_labels(

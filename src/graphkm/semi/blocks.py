@@ -20,12 +20,12 @@ from .._parameters import refuse_masked, unmasked
 from .._progress import progress_bar
 from ..graphs import AnchorNodes, Anchors, NeighbourIndex, NodeGraph
 from ..graphs.anchors import RowDraw, add_by_anchor, moved, rows_by_anchor
-from ..machines.checks import check_range
 from ..machines.class_weights import ClassWeight
 from .block_rows import Known, as_numbers, find_known, joined, stacked
 
 _NUMBERS, _FEWEST = 2**20, 2**12  # of a block of an array: numbers about, and rows at least
 _LEAST = 2**13  # rows of blocks that come one by one: smaller ones are put together
+_NONE = np.empty(0, dtype=np.int64)  # no rows of a block: `RowDraw` finds where anchors start
 
 
 class Block(NamedTuple):
@@ -212,9 +212,8 @@ class Reading:
         numbers: list[NDArray[np.int64]] = []
         for name, block in self._named("labels"):
             rows = self._checked(block, name)
-            check_range(rows, np.dtype(np.float64))
             given = block.rows if hasattr(block.rows, "iloc") else rows
-            about = ((), name, rows.dtype, unlabeled, classes, class_weight)
+            about = (_NONE, name, rows.dtype, unlabeled, classes, class_weight)
             known.append(find_known(given, block.labels, block.weights, *about))
             numbers.append(self.n_rows + known[-1].places)
             self._draw.add(rows)

@@ -1,0 +1,85 @@
+"""The front door for classes, for Dask collections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .. import semi
+from ..machines.namespaces import own_names
+from ..machines.params import Composed
+from .base import Distributed
+
+
+@own_names
+class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
+    """A classifier that learns from few labels and many unlabelled rows, which lie in partitions.
+
+    As `graphkm.SemiSupervisedClassifier` with ``graph=Anchors(...)``, and with the same result up
+    to rounding, whatever the partitions and the workers are. Passes over all partitions find
+    anchors, means of rows, on which members of the graph live. Then one worker fits all members to
+    the labelled rows, and held-out labels decide how much each counts.
+
+    Parameters
+    ----------
+    estimator, cv
+        As in `graphkm.SemiSupervisedClassifier`. Models that learn from unlabelled rows are
+        refused.
+    graph : "auto" or Anchors, default="auto"
+        "auto" is ``Anchors()``: a third of the rows, 20,000 at most. Each of its `passes` is a
+        pass over all rows. One more pass joins the anchors, and one finds the labels.
+    unlabeled : default=-1
+        The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled.
+    label_memory : int or str, default="2 GiB"
+        How much memory the labelled rows may take on one worker. With more there is an error.
+    random_state : int, RandomState or None, default=None
+        Decides the anchors, the folds and all draws. Given models have their own.
+
+    Attributes
+    ----------
+    members_, best_score_, unlabeled_gain_
+        As in `graphkm.SemiSupervisedClassifier`.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm.dask import SemiSupervisedClassifier
+    >>> from graphkm.graphs import Anchors
+    >>> X, truth = make_moons(400, noise=0.1, random_state=0)
+    >>> y = np.where(np.arange(400) < 20, truth, -1)
+    >>> rows, labels = da.from_array(X, chunks=(100, 2)), da.from_array(y, chunks=100)
+    >>> model = SemiSupervisedClassifier(graph=Anchors(60), random_state=0).fit(rows, labels)
+    >>> answers = model.predict(rows)
+    >>> answers.chunks
+    ((100, 100, 100, 100),)
+    >>> print(f"{(answers == truth).mean().compute():.2f}")
+    1.00
+    """
+
+    def _local_kind(self) -> Any:
+        return semi.SemiSupervisedClassifier
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the classes' probabilities, lazily, of shape (n, n_classes).
+
+        For a frame it is a frame, whose columns are the classes.
+        """
+        return self._answer(X, "predict_proba", self._class_names(), np.dtype(np.float64))
+
+    def decision_function(self, X: Any) -> Any:
+        """Return a score per class, lazily; for two classes their difference, of shape (n,)."""
+        names = self._class_names()
+        return self._answer(
+            X, "decision_function", None if len(names) == 2 else names, np.dtype(np.float64)
+        )
+
+    def _class_names(self) -> list[Any]:
+        check_is_fitted(self, "members_")
+        return list(self.classes_.tolist())

@@ -1,0 +1,72 @@
+"""The front door for quantities, for Dask collections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import RegressorMixin
+
+from .. import semi
+from ..machines.namespaces import own_names
+from ..machines.params import Composed
+from .base import Distributed
+
+
+@own_names
+class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
+    """A regressor that learns from few targets and many rows without one, which lie in partitions.
+
+    As `graphkm.SemiSupervisedRegressor` with ``graph=Anchors(...)``, and with the same result up to
+    rounding.
+
+    Parameters
+    ----------
+    estimator, cv
+        As in `graphkm.SemiSupervisedRegressor`. Models that learn from unlabelled rows are refused.
+    graph, label_memory, random_state
+        As in `SemiSupervisedClassifier`.
+    unlabeled : default=None
+        The mark of rows without a target in y, beside NaN, None and NA; None means that nothing
+        else marks them.
+
+    Attributes
+    ----------
+    members_, best_score_, unlabeled_gain_
+        As in `graphkm.SemiSupervisedRegressor`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from graphkm.dask import SemiSupervisedRegressor
+    >>> t = np.linspace(0, 6, 300)
+    >>> X = da.from_array(np.column_stack([np.cos(t), np.sin(t), t / 6]), chunks=(100, 3))
+    >>> y = da.from_array(np.where(np.arange(300) % 10 == 0, t, np.nan), chunks=100)
+    >>> model = SemiSupervisedRegressor(random_state=0).fit(X, y)
+    >>> print(f"{abs(model.predict(X) - t).max().compute():.1f}")
+    0.0
+    """
+
+    def __init__(
+        self,
+        estimator: Any = "auto",
+        *,
+        graph: Any = "auto",
+        unlabeled: Any = None,
+        cv: Any = None,
+        label_memory: int | str = "2 GiB",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            graph=graph,
+            unlabeled=unlabeled,
+            cv=cv,
+            label_memory=label_memory,
+            random_state=random_state,
+        )
+
+    def _local_kind(self) -> Any:
+        return semi.SemiSupervisedRegressor
