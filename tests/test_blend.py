@@ -8,15 +8,15 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from graphkm.gkm.blend import Blend
+from graphkm.gkm.clusters import FITS, ClusterFits, cluster_features
+from graphkm.gkm.correction import FLOW, Correction, Known
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from graphkm import GKMClassifierCV, GraphCorrectedClassifier
-from graphkm.gkm.blend import Blend
-from graphkm.gkm.clusters import FITS, ClusterFits, cluster_features
-from graphkm.gkm.correction import FLOW, Correction, Known
 from graphkm.graphs import KNN, Anchors
 from graphkm.machines.checks import GraphWarning
 from graphkm.members.features import LARGEST, MOST, Features

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from graphkm.gkm.clusters import FITS, ClusterFits
 from sklearn.datasets import make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressorCV, GraphCorrectedClassifier
-from graphkm.gkm.clusters import FITS, ClusterFits
 from graphkm.gkm.criterion import (
     Labels,
     judged_rows,

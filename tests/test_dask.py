@@ -65,7 +65,12 @@ def assert_same(found, wanted):
     assert found.unlabeled_gain_ == pytest.approx(wanted.unlabeled_gain_, abs=1e-6)
     mine, other = found.to_local().mixture_, wanted.mixture_
     np.testing.assert_allclose(mine.nodes.points, other.nodes.points, rtol=1e-9)
-    np.testing.assert_allclose(mine.values, other.values, atol=1e-6 * np.abs(other.values).max())
+    pairs = [(mine.values, other.values)]
+    pairs += [(one.field, two.field) for one, two in zip(mine.parts, other.parts, strict=True)]
+    for one, two in pairs:
+        assert (one is None) == (two is None)
+        if two is not None:
+            np.testing.assert_allclose(one, two, atol=1e-6 * np.abs(two).max())
 
 
 # ------------------------------------------------------------------ the same as at home

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from graphkm.gkm.clusters import cluster_features
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 
 from graphkm import GraphCorrectedClassifier
-from graphkm.gkm.clusters import cluster_features
 from graphkm.graphs import KNN
 from graphkm.members.features import LANDMARKS, MOST
 from graphkm.solvers import spectrum

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-
 from graphkm.gkm.scaling import Scaling
+from scipy.optimize import minimize
 
 
 def drawn(n=4000, k=3, slope=6.0, offsets=None, seed=0, spread=0.3):

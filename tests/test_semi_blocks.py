@@ -13,7 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading
 
-from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
+from graphkm import (
+    GKMClassifier,
+    GKMClassifierCV,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
+)
 from graphkm.exchange import load_model, save_model, to_onnx
 from graphkm.graphs import KNN, Anchors
 from graphkm.graphs.anchors import RowDraw, drawn_rows
@@ -141,12 +146,13 @@ def test_onnx_has_no_form_for_nodes(fitted):
         to_onnx(fitted[3])
 
 
-def test_laplacians_refuse_anchors():
+@pytest.mark.parametrize("kind", [LaplacianSVC, GKMClassifier, GKMClassifierCV])
+@pytest.mark.parametrize("graph", ["anchors", Anchors(5)])
+def test_machines_that_join_rows_refuse_anchors(kind, graph):
     X, y, _ = spirals(100)
-    with pytest.raises(ValueError, match="lists no edges"):
-        LaplacianSVC(graph="anchors").fit(X, y)
-    with pytest.raises(ValueError, match="join no rows"):
-        Anchors().build(X, y >= 0)
+    model = kind(GKMClassifier(graph=graph)) if kind is GKMClassifierCV else kind(graph=graph)
+    with pytest.raises(ValueError, match="join no rows; SemiSupervisedClassifier"):
+        model.fit(X, y)
 
 
 # ------------------------------------------------------------------ blocks
