@@ -1,6 +1,6 @@
 """How the weights of the members are found: several judges, the same members.
 
-    python benchmarks/judge.py              # 26 cells, three draws of each: about ten minutes
+    python benchmarks/judge.py --jobs 2     # 26 cells, three draws of each: about ten minutes
     python benchmarks/judge.py --quick      # four cells
 
 The cells are those of `ratchet/cells.py`, the draws are not: no rule of the library may be chosen
@@ -14,6 +14,8 @@ ranks           expectation maximisation, with a prior of 1 / (rank + 1)
 alone           the fourth root of each member's own likelihood
 judge           `graphkm.judge.mixture_weights`
 weak, strong    the same, with a prior of 3 and of 40 labels
+free            the same, without a share of the prior for the labels alone
+half            the same, with half of the prior for the labels alone
 hindsight       the member that is best on the tested rows: nobody can know it
 ==============  ====================================================================================
 """
@@ -21,8 +23,10 @@ hindsight       the member that is best on the tested rows: nobody can know it
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -32,8 +36,8 @@ from _common import table
 from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
 from graphkm.judge import log_probabilities, mixture_weights
-from graphkm.members.models import model_scores
-from graphkm.semi.base import SemiSupervised, ranks_of
+from graphkm.semi.base import labels_only, ranks_of
+from graphkm.semi.mixed import Mixed
 from ratchet.cells import _DEVELOPMENT, Draw, _few_labels, _hide
 
 QUICK = ("moons", "g50c", "svmguide3")
@@ -64,44 +68,77 @@ class Recorded(SemiSupervisedClassifier):
         found = self._judge(members, known)
         held = np.array([member.held for member in members])
         logs = log_probabilities(held, found.sizes[:, None, None])
-        self.logs = logs[:, np.arange(len(known.y)), known.codes].T
-        self.ranks = ranks_of(members, len(known.y))
-        z = graph.nodes.weights(self.tested)
-        said = [
-            model_scores(each.model, self.tested, known.classes)
-            if each.values is None
-            else z @ each.values()
-            for each in members
-        ]
-        self.said = np.exp(log_probabilities(np.array(said), found.sizes[:, None, None]))
+        logs = logs[:, np.arange(len(known.y)), known.codes].T
+        self.seen = Seen(logs, ranks_of(members, len(known.y)), labels_only(members))
+        one, prior, tested = np.ones(1), self._prior(known), self.tested
+        self.said = np.array(
+            [  # each as if it was the mixture
+                Mixed.of([each], one, np.array([size]), graph.nodes, prior, known.classes).at(
+                    tested, tested
+                )
+                for each, size in zip(members, found.sizes, strict=True)
+            ]
+        )
 
 
-def _with(
-    logs: np.ndarray,
-    ranks: np.ndarray,
-    *,
-    alone: float = mixture._ALONE,
-    prior: float = mixture.PRIOR,
-) -> np.ndarray:
+class Seen(NamedTuple):
+    """What a judge sees: logarithms of probabilities of the truth, ranks, and which are no graph's."""
+
+    logs: np.ndarray
+    ranks: np.ndarray
+    labels_only: np.ndarray
+
+
+def _with(seen: Seen, **numbers: float) -> np.ndarray:
     """Return the judge's weights with other numbers."""
-    own = mixture._ALONE, mixture.PRIOR
-    mixture._ALONE, mixture.PRIOR = alone, prior
+    own = {name: getattr(mixture, name) for name in numbers}
     try:
-        return mixture_weights(logs, ranks=ranks)
+        for name, value in numbers.items():
+            setattr(mixture, name, value)
+        return mixture_weights(seen.logs, None, seen.ranks, seen.labels_only)
     finally:
-        mixture._ALONE, mixture.PRIOR = own
+        for name, value in own.items():
+            setattr(mixture, name, value)
 
 
-JUDGES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "best": lambda logs, _: np.eye(logs.shape[1])[logs.sum(axis=0).argmax()],
-    "even": lambda logs, _: _with(logs, np.ones(logs.shape[1]), alone=0.0),
-    "prior": lambda _, ranks: mixture_weights(np.empty((0, len(ranks))), ranks=ranks),
-    "ranks": lambda logs, ranks: _with(logs, ranks, alone=0.0),
-    "alone": lambda logs, _: softmax(0.25 * logs.sum(axis=0)),
-    "judge": lambda logs, ranks: mixture_weights(logs, ranks=ranks),
-    "weak": lambda logs, ranks: _with(logs, ranks, prior=3.0),
-    "strong": lambda logs, ranks: _with(logs, ranks, prior=40.0),
+def _even(seen: Seen) -> Seen:
+    return seen._replace(
+        ranks=np.ones_like(seen.ranks), labels_only=np.zeros_like(seen.labels_only)
+    )
+
+
+JUDGES: dict[str, Callable[[Seen], np.ndarray]] = {
+    "best": lambda seen: np.eye(seen.logs.shape[1])[seen.logs.sum(axis=0).argmax()],
+    "even": lambda seen: _with(_even(seen), _ALONE=0.0),
+    "prior": lambda seen: _with(seen._replace(logs=seen.logs[:0])),
+    "ranks": lambda seen: _with(seen, _ALONE=0.0),
+    "alone": lambda seen: softmax(0.25 * seen.logs.sum(axis=0)),
+    "judge": _with,
+    "weak": lambda seen: _with(seen, PRIOR=3.0),
+    "strong": lambda seen: _with(seen, PRIOR=40.0),
+    "free": lambda seen: _with(seen._replace(labels_only=np.zeros_like(seen.labels_only))),
+    "half": lambda seen: _with(seen, LABELS_ALONE=0.5),
 }
+
+
+def cell(name: str, n_labels: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return every judge's accuracy with the best in hindsight, their log losses, and `best_score_`.
+
+    They are means over the draws.
+    """
+    found, lost, claimed = [], [], []
+    for seed, draw in draws(name, n_labels):
+        model = Recorded(random_state=seed, n_jobs=1)
+        model.tested = draw.X_test
+        model.fit(draw.X, draw.y)
+        truth = np.searchsorted(model.classes_, draw.truth)
+        mixed = [np.tensordot(weigh(model.seen), model.said, 1) for weigh in JUDGES.values()]
+        best = (model.said.argmax(-1) == truth).mean(axis=1).max()
+        found.append([*((each.argmax(1) == truth).mean() for each in mixed), best])
+        true = [each[np.arange(len(truth)), truth] for each in mixed]
+        lost.append([-np.log(np.maximum(each, 1e-9)).mean() for each in true])
+        claimed.append(model.best_score_)
+    return 100 * np.mean(found, axis=0), np.mean(lost, axis=0), 100 * float(np.mean(claimed))
 
 
 def main() -> None:
@@ -109,32 +146,30 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="four cells")
-    quick = parser.parse_args().quick
-    assert issubclass(Recorded, SemiSupervised)
-    lines, numbers, losses = [], [], []
-    for name, counts in _DEVELOPMENT.items():
-        for n in counts if not quick or name in QUICK else ():
-            found, lost = [], []
-            for seed, draw in draws(name, n):
-                model = Recorded(random_state=seed, n_jobs=1)
-                model.tested = draw.X_test
-                model.fit(draw.X, draw.y)
-                truth = np.searchsorted(model.classes_, draw.truth)
-                weights = [weigh(model.logs, model.ranks) for weigh in JUDGES.values()]
-                mixed = [np.tensordot(w, model.said, 1) for w in weights]
-                best = (model.said.argmax(-1) == truth).mean(axis=1).max()
-                found.append([*((each.argmax(1) == truth).mean() for each in mixed), best])
-                true = [each[np.arange(len(truth)), truth] for each in mixed]
-                lost.append([-np.log(np.maximum(each, 1e-9)).mean() for each in true])
-            numbers.append((n, 100 * np.mean(found, axis=0)))
-            losses.append(np.mean(lost, axis=0))
-            lines.append([f"{name} {n}", *(f"{each:.1f}" for each in numbers[-1][1])])
-            print(lines[-1], flush=True)
-    for title, fits in (("at most 10 labels", lambda n: n <= 10), ("all", lambda n: True)):
-        means = np.mean([values for n, values in numbers if fits(n)], axis=0)
-        lines.append([title, *(f"{each:.2f}" for each in means)])
-    lines.append(["log loss, all", *(f"{each:.3f}" for each in np.mean(losses, axis=0)), ""])
-    print(table(["cell", *JUDGES, "hindsight"], lines))
+    parser.add_argument("--jobs", type=int, default=1, help="worker processes")
+    arguments = parser.parse_args()
+    for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[threads] = "1"
+    cells = [
+        (name, n)
+        for name, counts in _DEVELOPMENT.items()
+        for n in counts
+        if not arguments.quick or name in QUICK
+    ]
+    lines, numbers = [], []
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for (name, n), result in zip(cells, pool.map(cell, *zip(*cells, strict=True)), strict=True):
+            numbers.append((n, *result))
+            shown = [*result[0], result[2]]
+            lines.append([f"{name} {n}", *(f"{each:.1f}" for each in shown)])
+            print(*lines[-1], flush=True)
+    kinds = {"at most 10 labels": lambda n: n <= 10, "all": lambda n: True}
+    for title, fits in kinds.items():
+        every = [np.append(values, claimed) for n, values, _, claimed in numbers if fits(n)]
+        lines.append([title, *(f"{each:.2f}" for each in np.nanmean(every, axis=0))])
+    losses = np.mean([lost for _, _, lost, _ in numbers], axis=0)
+    lines.append(["log loss, all", *(f"{each:.3f}" for each in losses), "", ""])
+    print(table(["cell", *JUDGES, "hindsight", "best_score_"], lines))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from graphkm.judge import best_temperature, judge_classes, judge_quantities, mixture_weights
-from graphkm.judge.mixture import _ALONE, FEWEST, PRIOR
+from graphkm.judge.mixture import _ALONE, FEWEST, LABELS_ALONE, PRIOR
 from graphkm.judge.temperature import _BELIEF
 
 
@@ -28,11 +28,14 @@ def test_weights_are_those_of_a_convex_solver(n_labels):
     weights = np.random.default_rng(1).uniform(0.5, 1.5, n_labels)
     weights /= weights.mean()
     ranks = np.array([1.0, 2.0, 3.0, 10.0, 20.0, 40.0])
-    prior = PRIOR * softmax(_ALONE * (weights @ logs) - np.log(ranks + 1))
+    alone, own = np.arange(6) % 3 == 0, _ALONE * (weights @ logs) - np.log(ranks + 1)
+    prior = np.empty(6)
+    prior[alone] = PRIOR * LABELS_ALONE * softmax(own[alone])
+    prior[~alone] = PRIOR * (1 - LABELS_ALONE) * softmax(own[~alone])
     w = cp.Variable(6)
     likely = weights @ cp.log(np.exp(logs) @ w) + prior @ cp.log(w)
     cp.Problem(cp.Maximize(likely), [cp.sum(w) == 1]).solve()
-    np.testing.assert_allclose(mixture_weights(logs, weights, ranks), w.value, atol=2e-3)
+    np.testing.assert_allclose(mixture_weights(logs, weights, ranks, alone), w.value, atol=2e-3)
 
 
 def test_weights_do_not_depend_on_the_order_of_members_or_labels():
@@ -101,6 +104,20 @@ def test_the_score_comes_from_what_members_say_without_a_fold():
         [lambda seen, told: tuple(each[:, 1:] for each in refit(seen, told)), None],
     )
     assert quantities.score > 0.9 > less.score + 0.3
+
+
+@pytest.mark.parametrize("n_labels", [4, 40])
+def test_more_members_on_the_graph_do_not_outvote_the_labels(n_labels):
+    """Nobody knows anything: the labels alone keep their share, however many the others are."""
+    for n_graph in (1, 60):
+        logs = np.full((n_labels, 1 + n_graph), np.log(0.5))
+        alone = np.arange(1 + n_graph) == 0
+        found = mixture_weights(logs, None, np.full(1 + n_graph, 5.0), alone)[0]
+        share = LABELS_ALONE
+        if n_labels >= FEWEST:  # of equal members, those with more prior slowly get more labels
+            assert found >= PRIOR / (n_labels + PRIOR) * share
+        else:
+            assert found == pytest.approx(share)
 
 
 def test_without_folds_there_is_the_prior_and_no_score():

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_moons
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
@@ -143,6 +144,14 @@ def test_a_forest_is_held_out_by_its_bag_and_others_by_folds():
         "extra trees": "out-of-bag",
         "boosting": "out-of-fold",
     }
+    whole = ExtraTreesClassifier(60, random_state=0)
+    (extra,) = model_members({"extra": whole}, known, X, labeled)
+    twin = clone(whole).set_params(bootstrap=True, oob_score=True)
+    twin.fit(known.rows, known.y)
+    assert extra.how == "out-of-bag" and not extra.model.model.bootstrap
+    np.testing.assert_allclose(np.exp(extra.held), np.maximum(twin.oob_decision_function_, 1e-3))
+    whole.fit(known.rows, known.y)
+    np.testing.assert_array_equal(extra.model.model.predict_proba(X), whole.predict_proba(X))
     few = RandomForestClassifier(2, oob_score=True, random_state=0)  # some rows have no bag
     assert next(model_members({"few": few}, known, X, labeled)).how == "out-of-fold"
 

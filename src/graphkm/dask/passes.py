@@ -82,7 +82,7 @@ class Passes:
             weights = None if data.weights is None else data.weights[number]
             places = own[number] - (ends[number] - data.lengths[number])
             given = (rows, labels, weights, places, f"Partition {number}", data.dtype)
-            about = (unlabeled, classes, None)
+            about = (unlabeled, classes)
             tasks.append(self._runner.task("find-labels", find_known, *given, *about))
         return self._runner.keep(tasks)
 

@@ -97,11 +97,11 @@ def hold_out_classes(
     classes : ndarray
         All labels, sorted.
     """
-    model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
+    model = fitted_to(_with_bag(estimator, len(y)), X, y, weights)
     own = _own_values(model, X, len(y), "oob_decision_function_")
     if own is not None and (not folds or _are_enough(own, len(y))):
         return own
-    model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
+    model = model if _without_bag(estimator, model) else fitted_to(estimator, X, y, weights)
     sure = hasattr(model, "predict_proba")
     if not folds:
         equal = np.full((len(y), len(classes)), 1.0 / len(classes))
@@ -110,7 +110,7 @@ def hold_out_classes(
     try:
         for train, test in folds:
             with _failing_on_a_fold():
-                part = _fitted(estimator, *_part(X, y, weights, train))
+                part = fitted_to(estimator, *_part(X, y, weights, train))
                 scores[test] = class_scores_of(part, take_rows(X, test), classes)
     except FoldError:
         if own is None:
@@ -127,17 +127,17 @@ def hold_out_values(
     estimator: Any, X: Any, y: NDArray[np.float64], weights: Any, folds: Folds
 ) -> HeldOut:
     """Fit a regressor, and return it with held-out predictions; parameters as for classes."""
-    model = _fitted(_with_bag(estimator, len(y)), X, y, weights)
+    model = fitted_to(_with_bag(estimator, len(y)), X, y, weights)
     own = _own_values(model, X, len(y), "oob_prediction_")
     if own is not None and (not folds or _are_enough(own, len(y))):
         return own
-    model = model if _without_bag(estimator, model) else _fitted(estimator, X, y, weights)
+    model = model if _without_bag(estimator, model) else fitted_to(estimator, X, y, weights)
     if not folds:
         return HeldOut(model, np.full((len(y), 1), np.average(y, weights=weights)), "prior")
     values = np.full((len(y), 1), np.nan)
     for train, test in folds:
         with _failing_on_a_fold():
-            part = _fitted(estimator, *_part(X, y, weights, train))
+            part = fitted_to(estimator, *_part(X, y, weights, train))
             values[test, 0] = part.predict(take_rows(X, test))
     return HeldOut(model, values, "out-of-fold")
 
@@ -194,7 +194,8 @@ def _without_bag(estimator: Any, model: Any) -> bool:
     return bool(model.get_params(deep=False).get("oob_score") == asked)
 
 
-def _fitted(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
+def fitted_to(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
+    """Return a fitted copy of an estimator."""
     model = clone(estimator)
     # Few trees leave rows without a prediction of the bag. Folds then take its place.
     bag = ("Some inputs do not have OOB scores", "invalid value encountered", "R.2 score is not")

@@ -13,7 +13,9 @@ they said of it, and a member's weight is its share of all labels.
 The prior is for simple members, and for those that do well alone: the fourth root of a member's own
 likelihood over rank + 1, where the rank says how many functions it has to choose from. One that can
 tell few functions apart is less often right by luck, and ten labels say hardly more than that. The
-root keeps members that are plainly wrong out of the mixture (`benchmarks/judge.py` compares).
+root keeps members that are plainly wrong out of the mixture. Members that know the labelled rows
+alone have a share of the prior together, whatever the number of the others: else every further
+member on the graph would speak for the graph (`benchmarks/judge.py` compares).
 """
 
 from __future__ import annotations
@@ -29,13 +31,17 @@ from .folds import Folds
 from .temperature import best_temperature, log_probabilities
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 Without = Callable[[NDArray[np.int64], NDArray[np.int64]], tuple[Array, Array]]
 """Takes labels to see and labels to tell, by position. Returns held-out scores of the first, and
 scores of the second, from fits that saw none of the second."""
 
-PRIOR = 20.0
+PRIOR = 10.0
 """Labels' worth of the prior."""
+
+LABELS_ALONE = 0.3
+"""Share of the prior for the members that know the labelled rows alone."""
 
 FEWEST = 8
 """Labels from which what they say of members counts; with fewer there is the prior alone."""
@@ -45,7 +51,12 @@ _STEPS = 300
 _CLOSE = 1e-6  # change of the weights in a step that ends the search
 
 
-def mixture_weights(logs: Array, weights: Array | None = None, ranks: Array | None = None) -> Array:
+def mixture_weights(
+    logs: Array,
+    weights: Array | None = None,
+    ranks: Array | None = None,
+    labels_only: Flags | None = None,
+) -> Array:
     """Return the weights of the members, by what they said of held-out labels.
 
     Parameters
@@ -56,6 +67,8 @@ def mixture_weights(logs: Array, weights: Array | None = None, ranks: Array | No
         Weights of the labels, whose mean is 1; all the same by default.
     ranks : ndarray of shape (n_members,), optional
         How many functions of the rows each member has to choose from; all the same by default.
+    labels_only : ndarray of bool of shape (n_members,), optional
+        Which members know the labelled rows alone; by default all are of one kind.
 
     Returns
     -------
@@ -71,9 +84,10 @@ def mixture_weights(logs: Array, weights: Array | None = None, ranks: Array | No
     """
     s = np.ones(len(logs)) if weights is None else weights
     simple = np.zeros(logs.shape[1]) if ranks is None else -np.log(ranks + 1.0)
+    kinds = np.zeros(logs.shape[1], bool) if labels_only is None else labels_only
     if len(logs) < FEWEST:
-        return np.asarray(softmax(simple))
-    prior = PRIOR * softmax(simple + _ALONE * (s @ logs))
+        return _shared(simple, kinds)
+    prior = PRIOR * _shared(simple + _ALONE * (s @ logs), kinds)
     shifted = np.exp(logs - logs.max(axis=1, keepdims=True))
     w = np.full(logs.shape[1], 1.0 / logs.shape[1])
     total = s.sum() + PRIOR
@@ -83,6 +97,16 @@ def mixture_weights(logs: Array, weights: Array | None = None, ranks: Array | No
         if np.abs(w - before).max() < _CLOSE:
             break
     return np.asarray(w)
+
+
+def _shared(logs: Array, labels_only: Flags) -> Array:
+    """Return shares that add up to 1, in proportion to their exponentials within each kind."""
+    if labels_only.all() or not labels_only.any():
+        return np.asarray(softmax(logs))
+    shares = np.empty_like(logs)
+    shares[labels_only] = LABELS_ALONE * softmax(logs[labels_only])
+    shares[~labels_only] = (1.0 - LABELS_ALONE) * softmax(logs[~labels_only])
+    return shares
 
 
 class Verdict(NamedTuple):
@@ -108,6 +132,7 @@ def judge_classes(
     ranks: Array,
     folds: Folds,
     without: Sequence[Without | None] | None = None,
+    labels_only: Flags | None = None,
 ) -> Verdict:
     """Judge members that tell classes.
 
@@ -128,12 +153,14 @@ def judge_classes(
         nothing can be judged: the weights are the prior, and scores are NaN.
     without : list of callable or None, optional
         How members say what they would if they had never seen some labels; see `Without`.
+    labels_only : ndarray of bool of shape (n_members,), optional
+        As in `mixture_weights`.
     """
     rows, pairs = np.arange(len(codes)), zip(held, sizes, strict=True)
     found = np.array([best_temperature(each, codes, weights, size) for each, size in pairs])
     logs = log_probabilities(held, found[:, None, None])
     true = logs[:, rows, codes].T
-    w = mixture_weights(true if folds else true[:0], weights, ranks)
+    w = mixture_weights(true if folds else true[:0], weights, ranks, labels_only)
     mixed = np.einsum("m,mik->ik", w, np.exp(logs))
     for train, test in folds:
         seen, told = _apart(held, without, train, test)
@@ -141,7 +168,7 @@ def judge_classes(
         t = np.array([best_temperature(each, own, weights[train], size) for each, size in pairs])
         seen, told = (log_probabilities(each, t[:, None, None]) for each in (seen, told))
         of_true = seen[:, np.arange(len(own)), own].T
-        part = mixture_weights(of_true, weights[train], ranks)
+        part = mixture_weights(of_true, weights[train], ranks, labels_only)
         mixed[test] = np.einsum("m,mik->ik", part, np.exp(told))
     hits = held.argmax(axis=-1) == codes
     return Verdict(
@@ -179,6 +206,7 @@ def judge_quantities(
     ranks: Array,
     folds: Folds,
     without: Sequence[Without | None] | None = None,
+    labels_only: Flags | None = None,
 ) -> Verdict:
     """Judge members that tell quantities: each is a normal distribution around what it says.
 
@@ -194,14 +222,17 @@ def judge_quantities(
         Positions among the targets.
     without : list of callable or None, optional
         As in `judge_classes`.
+    labels_only : ndarray of bool of shape (n_members,), optional
+        As in `mixture_weights`.
     """
     spreads, every_log = _normal(held, targets, weights)
-    w = mixture_weights(every_log if folds else every_log[:0], weights, ranks)
+    w = mixture_weights(every_log if folds else every_log[:0], weights, ranks, labels_only)
     mixed = w @ held
     for train, test in folds:
         seen, told = _apart(held[:, :, None], without, train, test)
         logs = _normal(seen[:, :, 0], targets[train], weights[train])[1]
-        mixed[test] = mixture_weights(logs, weights[train], ranks) @ told[:, :, 0]
+        own = mixture_weights(logs, weights[train], ranks, labels_only)
+        mixed[test] = own @ told[:, :, 0]
     return Verdict(
         w,
         spreads,

@@ -46,6 +46,8 @@ def best_temperature(
     0.6
     """
     grid = size * _GRID
-    logs = log_softmax(grid[:, None, None] * held, axis=-1)[:, np.arange(len(codes)), codes]
+    below = held - held.max(axis=1, keepdims=True)  # so that no exponential is too large
+    sums = np.exp(grid[:, None, None] * below).sum(axis=-1)
+    logs = grid[:, None] * below[np.arange(len(codes)), codes] - np.log(sums)
     losses = -logs @ weights + _BELIEF * np.log(_GRID) ** 2
     return float(grid[int(np.argmin(losses))])

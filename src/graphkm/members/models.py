@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import clone
 
 from .._threads import one_thread
 from ..judge.held_out import (
     FoldError,
     HeldOut,
     class_shares,
+    fitted_to,
     hold_out_classes,
     hold_out_values,
 )
@@ -79,7 +81,7 @@ def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[st
     if sparse:
         return found
     extra = ExtraTreesClassifier if classes else ExtraTreesRegressor
-    found["extra trees"] = extra(_TREES, max_features=_LOOKED_AT, bootstrap=True, **bag)
+    found["extra trees"] = extra(_TREES, max_features=_LOOKED_AT, random_state=seed, n_jobs=n_jobs)
     bins = min(_BINS, max(2, len(known.y)))
     trees = 1 if known.classes is None else len(known.classes)
     read = bins + len(known.y) // _READ
@@ -149,8 +151,13 @@ def _rank(model: Any, n_labeled: int) -> int | None:
 def _held_out(model: Any, known: Known) -> HeldOut:
     """Return the fitted model with what it says of labels it has not seen.
 
-    A forest's own bag costs no further fit. So it is asked first.
+    A forest's own bag costs no further fit. So it is asked first. Extra trees differ by their
+    random cuts, and each sees all labels. A twin whose trees see bags tells what they do without.
     """
+    whole = model.get_params(deep=False)
+    if type(model).__name__.startswith("ExtraTrees") and whole.get("bootstrap") is False:
+        held = _held_out(clone(model).set_params(bootstrap=True, oob_score=True), known)
+        return replace(held, model=fitted_to(model, known.rows, known.y, known.given))
     folds, bag = known.judged_folds, bool(model.get_params(deep=False).get("oob_score"))
     for asked in ([], folds) if bag else (folds,):
         if known.classes is None:

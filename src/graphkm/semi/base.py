@@ -199,7 +199,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         self.models_for_nodes()  # raises before rows are read
         classes = is_classifier(self)
         reading = Reading(blocks, part, seed, self.n_threads(), bool(self.verbose))
-        found = reading.labelled(self.unlabeled, classes, None)
+        found = reading.labelled(self.unlabeled, classes)
         require_labels(found.numbers, reading.n_rows, self.unlabeled)
         if classes:  # before the rows are read again
             refuse_ambiguous(joined([found.labels, found.marker]), self.unlabeled)
@@ -431,6 +431,11 @@ def _no_model(given: Any) -> ValueError:
 def ranks_of(members: Sequence[Member], n_labeled: int) -> NDArray[np.float64]:
     """Return how many functions each member has to choose from; as many as labels, if unknown."""
     return np.array([member.rank or n_labeled for member in members], dtype=np.float64)
+
+
+def labels_only(members: Sequence[Member]) -> NDArray[np.bool_]:
+    """Return which members know the labelled rows alone."""
+    return np.array([member.labels_only for member in members], dtype=bool)
 
 
 def _labelled(

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from .._parameters import refuse_masked
 from ..machines.checks import check_range, check_weight_range
-from ..machines.class_weights import ClassWeight, labels_that_weigh
 from ..machines.labels import as_label_array, labeled_mask, missing_mask
 from ..machines.targets import known_targets
 
@@ -67,7 +66,6 @@ def find_known(
     dtype: Any,
     unlabeled: Any,
     classes: bool,
-    class_weight: ClassWeight,
 ) -> Known:
     """Return the labelled rows of a block, and the rows that anchors start from."""
     rows = as_numbers(part, dtype, name)
@@ -91,7 +89,6 @@ def find_known(
             )
         check_weight_range(own)
     counts = np.ones(len(mask), dtype=bool) if own is None else own > 0
-    counts[mask] &= labels_that_weigh(class_weight, known)
     known, mask = known[counts[mask]], mask & counts
     own = None if own is None else own[mask]
     given = part if hasattr(part, "iloc") else rows

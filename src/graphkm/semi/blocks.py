@@ -20,7 +20,6 @@ from .._parameters import refuse_masked, unmasked
 from .._progress import progress_bar
 from ..graphs import AnchorNodes, Anchors, NeighbourIndex, NodeGraph
 from ..graphs.anchors import RowDraw, add_by_anchor, moved, rows_by_anchor
-from ..machines.class_weights import ClassWeight
 from .block_rows import Known, as_numbers, find_known, joined, stacked
 
 _NUMBERS, _FEWEST = 2**20, 2**12  # of a block of an array: numbers about, and rows at least
@@ -206,14 +205,14 @@ class Reading:
         """How many rows there are, after the first reading."""
         return self._draw.n_rows
 
-    def labelled(self, unlabeled: Any, classes: bool, class_weight: ClassWeight) -> Labelled:
+    def labelled(self, unlabeled: Any, classes: bool) -> Labelled:
         """Return the labelled rows that count: the first reading."""
         known: list[Known] = []
         numbers: list[NDArray[np.int64]] = []
         for name, block in self._named("labels"):
             rows = self._checked(block, name)
             given = block.rows if hasattr(block.rows, "iloc") else rows
-            about = (_NONE, name, rows.dtype, unlabeled, classes, class_weight)
+            about = (_NONE, name, rows.dtype, unlabeled, classes)
             known.append(find_known(given, block.labels, block.weights, *about))
             numbers.append(self.n_rows + known[-1].places)
             self._draw.add(rows)

@@ -26,7 +26,7 @@ from ..machines.labels import (
 from ..machines.namespaces import own_names
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
-from .base import SemiSupervised, ranks_of
+from .base import SemiSupervised, labels_only, ranks_of
 
 
 @own_names
@@ -120,8 +120,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         held = np.array([member.held for member in members])
         sizes = np.array([member.size for member in members])
         ranks = ranks_of(members, len(known.y))
+        about = (known.codes, known.weights, sizes, ranks, known.folds)
         without = [member.without for member in members]
-        return judge_classes(held, known.codes, known.weights, sizes, ranks, known.folds, without)
+        return judge_classes(held, *about, without, labels_only(members))
 
     def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
         """Return labels as class numbers."""

@@ -17,7 +17,7 @@ from ..machines.namespaces import own_names
 from ..machines.targets import known_targets
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
-from .base import SemiSupervised, ranks_of
+from .base import SemiSupervised, labels_only, ranks_of
 
 
 @own_names
@@ -101,7 +101,8 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
         held = np.array([member.held[:, 0] for member in members])
         ranks = ranks_of(members, len(known.y))
         without = [member.without for member in members]
-        return judge_quantities(held, known.y, known.weights, ranks, known.folds, without)
+        about = (known.y, known.weights, ranks, known.folds)
+        return judge_quantities(held, *about, without, labels_only(members))
 
     def _prior(self, known: Known) -> NDArray[np.float64]:
         return np.atleast_1d(np.average(known.y, weights=known.weights))
