@@ -188,7 +188,6 @@ def test_a_wide_sparse_table_has_no_trees():
     assert "forest" in usual_models(known, random(50, 500, format="csr"), 0, None)
 
 
-
 def test_a_line_has_as_many_functions_as_columns_and_a_constant():
     X, labeled, known = data()
     members = model_members(usual_models(known, X, 0, 1), known, X, labeled)
