@@ -26,6 +26,7 @@ EXCEPTIONS = (
             "GKMClassifier",
             "GKMClassifier(C=0.1, solver=RowNewton())",
             "GKMClassifier(solver=SGD())",
+            "GKMClassifierCV",
             "GKMClassifierCV(Cs=...)",
             "GKMClassifierCV(Cs=..., cv=5)",
             "GKMRegressor",
@@ -52,7 +53,10 @@ EXCEPTIONS = (
     ),
     Exempt(
         "rows in another order",
-        ("GKMClassifier(graph=Anchors())", "GKMRegressor(graph=Anchors())"),
+        (
+            "SemiSupervisedClassifier(graph=Anchors())",
+            "SemiSupervisedRegressor(graph=Anchors())",
+        ),
         "Anchors start from rows that are drawn by their numbers.",
     ),
     Exempt(
@@ -84,24 +88,6 @@ EXCEPTIONS = (
             "GKMRegressor(solver=Sums())",
         ),
         "A gamma that is a word, and the units of targets, come from the first chunk.",
-    ),
-    Exempt(
-        "callback",
-        ("GKMClassifierCV", "GKMClassifier, 3,000 rows"),
-        "A callback leaves fields out, so that another method is used.",
-        defect=True,
-    ),
-    Exempt(
-        "precision",
-        ("GKMClassifierCV", "GKMClassifier, 3,000 rows"),
-        'A `precision` of "double" leaves fields out, so that another method is used.',
-        defect=True,
-    ),
-    Exempt(
-        "fit_intercept",
-        ("GKMClassifier, 3,000 rows",),
-        "An intercept leaves fields out, so that another method is used.",
-        defect=True,
     ),
 )
 

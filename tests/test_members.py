@@ -9,6 +9,8 @@ import pytest
 from sklearn.datasets import make_moons
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 
@@ -197,3 +199,11 @@ def test_a_line_has_as_many_functions_as_columns_and_a_constant():
     few = without(known, one_each)
     lines = model_members({"line": LogisticRegression()}, replace(few, folds=[]), X, one_each)
     assert [member.rank for member in lines] == [2]  # no more than labels
+
+
+def test_a_column_that_follows_from_others_is_no_choice():
+    X, labeled, known = data()
+    wide = np.column_stack([X, 3 * X[:, 0] - X[:, 1], np.ones(N), 1e-6 * X[:, 1]])
+    own = replace(known, rows=wide[labeled])
+    for model in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+        assert next(model_members({"line": model}, own, wide, labeled)).rank == 3

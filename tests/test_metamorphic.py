@@ -33,13 +33,7 @@ SAME = 0.01
 
 LARGE_CHANGES = ("rows in another order", "classes with other names", "sample weights times ten")
 FIRST_CHUNK = "a first chunk of another size"
-OF_DASK = (
-    "GKMClassifier",
-    "GKMClassifierCV",
-    "GKMRegressor",
-    "GraphCorrectedClassifier",
-    "GraphCorrectedRegressor",
-)
+OF_DASK = ("SemiSupervisedClassifier", "SemiSupervisedRegressor")
 
 
 def case(model, change, *marks):
@@ -58,7 +52,6 @@ def cases():
                 entry, weights = exemption(model, change), change == "sample weights times ten"
                 usual = model in COSTLY and model.startswith("SemiSupervised")  # with its trees
                 fast = model in CHEAP or (entry and not usual and not (weights and "cv" in model))
-                fast = fast or (weights and model == "GraphCorrectedClassifier(Cs=...)")
                 slow = pytest.mark.slow if usual else pytest.mark.long
                 yield case(model, change, *([] if fast else [slow]))
     for model in LARGE:

@@ -123,7 +123,7 @@ def test_nothing_of_a_stream_outlives_it(solver):
     assert left_behind(learn_and_forget) == ([], [])
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [each for each in MODELS if "front door" not in each])
 def test_opting_out(name, tmp_path):
     model, y = MODELS[name]
     model = clone(model).set_params(transduce=False).fit(X, y)

@@ -20,6 +20,7 @@ from graphkm import (
     GKMClassifierCV,
     GKMRegressor,
     GKMRegressorCV,
+    SemiSupervisedClassifier,
 )
 from graphkm.exchange import ModelFileError, skops_files
 from graphkm.kernels import Polynomial
