@@ -4,7 +4,7 @@
 
 Rows of 20 columns, with 100 and with 600 labels: groups in 8 of the columns
 (`make_classification`), and two moons with 18 columns of noise. Printed are the CPU seconds of
-`SemiSupervisedClassifier(random_state=0).fit` on one thread, and the accuracy on the rows without a label.
+`GKMClassifierCV(random_state=0).fit` on one thread, and the accuracy on the rows without a label.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.datasets import make_classification, make_moons
 
 from _common import table
-from graphkm import SemiSupervisedClassifier
+from graphkm import GKMClassifierCV
 
 ROWS = (2000, 2001, 3000, 4000, 4001, 6000)
 LABELS = (100, 600)
@@ -42,7 +42,7 @@ def measure(name: str, n: int, n_labels: int) -> list[str]:
     X, truth = drawn(name, n)
     y = np.where(np.arange(n) < n_labels, truth, -1)
     start = time.process_time()
-    model = SemiSupervisedClassifier(random_state=0, n_jobs=1).fit(X, y)
+    model = GKMClassifierCV(random_state=0, n_jobs=1).fit(X, y)
     seconds = time.process_time() - start
     score = model.score(X[n_labels:], truth[n_labels:])
     return [name, str(n_labels), f"{n:,}", f"{seconds:.2f}", f"{score:.1%}"]
