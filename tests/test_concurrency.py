@@ -42,7 +42,9 @@ MODELS = [
     GKMRegressor(random_state=0),
     GKMClassifierCV(**FEW, Cs=[1.0], cv=2),
     GKMRegressorCV(**FEW),
-    SemiSupervisedClassifier(DecisionTreeClassifier(random_state=0), graph="anchors", cv=3),
+    SemiSupervisedClassifier(
+        DecisionTreeClassifier(random_state=0), graph="anchors", random_state=0
+    ),
     SemiSupervisedRegressor(KernelRidgeCV(), random_state=0),
     SemiSupervisedClassifier(LogisticRegression(), random_state=0),
     SemiSupervisedRegressor(Ridge(), random_state=0),
