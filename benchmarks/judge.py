@@ -82,7 +82,7 @@ class Recorded(SemiSupervisedClassifier):
 
 
 class Seen(NamedTuple):
-    """What a judge sees: logarithms of probabilities of the truth, ranks, and which are no graph's."""
+    """What a judge sees: logs of what was said of the truth, ranks, who knows labels alone."""
 
     logs: np.ndarray
     ranks: np.ndarray
@@ -122,9 +122,9 @@ JUDGES: dict[str, Callable[[Seen], np.ndarray]] = {
 
 
 def cell(name: str, n_labels: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return every judge's accuracy with the best in hindsight, their log losses, and `best_score_`.
+    """Return means over draws: accuracies, log losses, and `best_score_`.
 
-    They are means over the draws.
+    Accuracies are those of every judge, and of the best member in hindsight.
     """
     found, lost, claimed = [], [], []
     for seed, draw in draws(name, n_labels):

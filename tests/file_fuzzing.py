@@ -31,8 +31,6 @@ from graphkm import (
     GKMClassifier,
     GKMClassifierCV,
     GKMRegressor,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
     KernelRidgeClassifierCV,
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
@@ -103,16 +101,10 @@ def good_models() -> list[bytes]:
         gkm_regressor(solver="sgd", max_iter=20, **small).fit(X, real),
         gkm_regressor(solver="row_newton", **small).fit(X, real),
         GKMClassifierCV(Cs=[1.0], C_graphs=[0.0, 1.0]).fit(X, two),
-        GraphCorrectedClassifier(Cs=[3.0], epsilons=[0.1], random_state=0).fit(X[:14], two[:14]),
-        GraphCorrectedClassifier(unlabeled="", random_state=0).fit(
-            sparse, np.array(["no", "yes", ""])[two]
-        ),
-        GraphCorrectedRegressor(
-            make_pipeline(StandardScaler(), LaplacianRegressor()),
-            graph=Anchors(n_anchors=6),
-            Cs=[3.0],
-            epsilons=[0.1],
-        ).fit(X[:14], real[:14]),
+        SemiSupervisedClassifier(None, random_state=0).fit(X[:14], two[:14]),
+        SemiSupervisedRegressor(
+            make_pipeline(StandardScaler(), LaplacianRegressor()), graph=Anchors(n_anchors=6)
+        ).fit(X, real),
         SemiSupervisedClassifier(KernelRidgeClassifierCV(), unlabeled="").fit(sparse, words),
         SemiSupervisedClassifier(gkm_classifier(**small), graph=None).fit(X, two),
         SemiSupervisedRegressor(None, graph=Anchors(n_anchors=6)).fit(X, real),

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_moons
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -21,8 +21,6 @@ from graphkm import (
     GKMClassifierCV,
     GKMRegressor,
     GKMRegressorCV,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
     KernelRidgeClassifierCV,
     KernelRidgeCV,
     RowNewton,
@@ -44,6 +42,12 @@ CHEAP: dict[str, Any] = {
     "KernelRidgeCV": KernelRidgeCV(**SEED),
     "SemiSupervisedClassifier(...)": SemiSupervisedClassifier(LogisticRegression(), **SEED),
     "SemiSupervisedRegressor(...)": SemiSupervisedRegressor(Ridge(), **SEED),
+    "SemiSupervisedClassifier(graph=Anchors())": SemiSupervisedClassifier(
+        LogisticRegression(), graph=Anchors(40), **SEED
+    ),
+    "SemiSupervisedRegressor(graph=Anchors())": SemiSupervisedRegressor(
+        LinearRegression(), graph=Anchors(40), **SEED
+    ),
     "LaplacianSVC": LaplacianSVC(n_jobs=1),
     "LaplacianRegressor": LaplacianRegressor(n_jobs=1),
     "TransductiveSVC": TransductiveSVC(n_jobs=1),
@@ -54,15 +58,10 @@ COSTLY: dict[str, Any] = {
     "GKMClassifier": GKMClassifier(**SEED),
     "GKMClassifier(solver=SGD())": GKMClassifier(solver=SGD(), **SEED),
     "GKMClassifier(C=0.1, solver=RowNewton())": GKMClassifier(C=0.1, solver=RowNewton(), **SEED),
-    "GKMClassifier(graph=Anchors())": GKMClassifier(graph=Anchors(40), **SEED),
-    "GKMRegressor(graph=Anchors())": GKMRegressor(graph=Anchors(40), **SEED),
     "GKMClassifierCV": GKMClassifierCV(**SEED),
     "GKMClassifierCV(Cs=...)": GKMClassifierCV(**SHORT, **SEED),
     "GKMClassifierCV(Cs=..., cv=5)": GKMClassifierCV(**SHORT, C_graphs=[0.0, 1.0], cv=5, **SEED),
     "GKMRegressorCV": GKMRegressorCV(**SEED),
-    "GraphCorrectedClassifier": GraphCorrectedClassifier(**SEED),
-    "GraphCorrectedClassifier(Cs=...)": GraphCorrectedClassifier(Cs=[0.3, 3.0], **SEED),
-    "GraphCorrectedRegressor": GraphCorrectedRegressor(**SEED),
     "SemiSupervisedClassifier": SemiSupervisedClassifier(**SEED),
     "SemiSupervisedRegressor": SemiSupervisedRegressor(**SEED),
 }
@@ -71,7 +70,6 @@ COSTLY: dict[str, Any] = {
 LARGE: dict[str, Any] = {
     "GKMClassifier, 3,000 rows": GKMClassifier(**SEED),
     "GKMClassifier, 4,500 rows": GKMClassifier(**SEED),
-    "GraphCorrectedClassifier, 4,500 rows": GraphCorrectedClassifier(**SEED),
     "SemiSupervisedClassifier, 4,500 rows": SemiSupervisedClassifier(**SEED),
 }
 """Models beyond the numbers of rows from which other methods are used."""

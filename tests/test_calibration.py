@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from graphkm import (
     GKMClassifier,
     GKMClassifierCV,
-    GraphCorrectedClassifier,
     KernelRidgeClassifierCV,
+    SemiSupervisedClassifier,
 )
 from graphkm.exchange import load_model, save_model, to_onnx
 from graphkm.losses import Hinge, Logistic
@@ -35,7 +34,6 @@ Y_THREE = np.where(np.arange(300) < 90, THREE, -1)
 CLASSIFIERS = {
     "newton": GKMClassifier(solver="newton", random_state=0),
     "rows": GKMClassifier(solver="row_newton", random_state=0),
-    "field": GKMClassifier(solver="field", random_state=0),
     "sgd": GKMClassifier(solver="sgd", random_state=0),
     "sums": GKMClassifier(solver="sums", random_state=0),
     "power": GKMClassifier(smoothness=1.5, random_state=0),
@@ -43,12 +41,15 @@ CLASSIFIERS = {
     "smooth hinge": GKMClassifier(loss="smooth_hinge", C_graph=0, random_state=0),
     "search": GKMClassifierCV(random_state=0),
     "grid": GKMClassifierCV(Cs=[1.0, 10.0], graphs=[(6, 2)], random_state=0),
-    "corrected": GraphCorrectedClassifier(random_state=0),
-    "forest": GraphCorrectedClassifier(RandomForestClassifier(20, random_state=0), random_state=0),
+    "front door": SemiSupervisedClassifier(random_state=0),
+    "forest": SemiSupervisedClassifier(RandomForestClassifier(20, random_state=0), random_state=0),
     "ridge": KernelRidgeClassifierCV(random_state=0),
     "laplacian": LaplacianSVC(probability=True),
     "transductive": TransductiveSVC(probability=True),
 }
+
+
+MIXTURES = ("front door", "forest")
 
 
 def fitted(name, y):
@@ -57,21 +58,19 @@ def fitted(name, y):
     return model.fit(X[known], y[known])
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_one_rule_for_ties_of_shares(monkeypatch):
+    model = fitted("forest", Y)
+    monkeypatch.setattr(model, "_mixed", lambda rows: np.full((len(rows), 2), 0.5))
+    assert model.decision_function(X[:3]).tolist() == [0, 0, 0]
+    assert model.predict(X[:3]).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", [each for each in CLASSIFIERS if each not in MIXTURES])
 def test_one_rule_for_ties(name, monkeypatch):
     """Where f is 0 the second class wins, in labels and in probabilities."""
     model = fitted(name, Y)
     own = getattr(model, "best_estimator_", model)
-    corrected = (
-        own if isinstance(own, GraphCorrectedClassifier) else getattr(own, "corrected_", None)
-    )
-    if corrected is not None:  # F is a share of the second class
-        monkeypatch.setattr(corrected, "_outputs", lambda rows: np.full((len(rows), 1), 0.5))
-        if corrected._scaling is not None:
-            even = replace(corrected._scaling, offsets=np.zeros(2))
-            monkeypatch.setattr(corrected, "_scaling", even)
-    else:
-        monkeypatch.setattr(own, "_scores", lambda rows: np.zeros((len(rows), 1)))
+    monkeypatch.setattr(own, "_scores", lambda rows: np.zeros((len(rows), 1)))
     assert model.decision_function(X[:3]).tolist() == [0, 0, 0]
     assert model.predict(X[:3]).tolist() == [1, 1, 1]
     assert (model.predict_proba(X[:3]).argmax(axis=1) == 1).all()
@@ -202,13 +201,12 @@ def test_every_classifier_has_probabilities(name, y):
     alone = LogisticRegression().fit(X[y >= 0], y[y >= 0]).predict_proba(X)
     brier = [np.square(each - np.eye(P.shape[1])[truth]).sum(axis=1).mean() for each in (P, alone)]
     assert brier[0] < brier[1] + 0.03
-    if getattr(model, "calibration_", True) is not None:  # a forest alone may be certain
-        assert P.min() > 0 and P.max() < 1
-        np.testing.assert_allclose(model.predict_log_proba(X), np.log(P), rtol=1e-9)
+    assert P.min() > 0 and P.max() < 1
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(P), rtol=1e-9)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["newton", "field", "sgd", "sums", "search", "laplacian"])
+@pytest.mark.parametrize("name", ["newton", "sgd", "sums", "search", "laplacian"])
 def test_class_weights_do_not_shift_the_base_rate(name):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(600, 2))
@@ -230,11 +228,7 @@ def test_class_weights_do_not_shift_the_base_rate(name):
 def test_few_labels(name):
     few = np.full(300, -1)
     few[[np.flatnonzero(c == TRUTH)[0] for c in (0, 1)]] = [0, 1]
-    if name in ("corrected", "forest"):
-        with pytest.warns(UserWarning, match="too few to judge"):
-            model = clone(CLASSIFIERS[name]).fit(X, few)
-    else:
-        model = fitted(name, few)
+    model = fitted(name, few)
     P = model.predict_proba(X)
     assert np.isfinite(P).all() and P.min() > 0 and P.max() < 1
     np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))

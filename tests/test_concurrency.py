@@ -21,8 +21,6 @@ from graphkm import (
     GKMClassifierCV,
     GKMRegressor,
     GKMRegressorCV,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
     KernelRidgeClassifierCV,
     KernelRidgeCV,
     SemiSupervisedClassifier,
@@ -41,12 +39,13 @@ FEW = {"C_graphs": [1.0], "graphs": [(5, 1)], "random_state": 0}
 MODELS = [
     GKMClassifier(random_state=0),
     GKMClassifier(random_state=0, solver="sgd"),
-    GKMClassifier(random_state=0, graph="anchors"),
     GKMRegressor(random_state=0),
     GKMClassifierCV(**FEW, Cs=[1.0], cv=2),
     GKMRegressorCV(**FEW),
-    GraphCorrectedClassifier(DecisionTreeClassifier(random_state=0), random_state=0),
-    GraphCorrectedRegressor(random_state=0),
+    SemiSupervisedClassifier(
+        DecisionTreeClassifier(random_state=0), graph="anchors", random_state=0
+    ),
+    SemiSupervisedRegressor(KernelRidgeCV(), random_state=0),
     SemiSupervisedClassifier(LogisticRegression(), random_state=0),
     SemiSupervisedRegressor(Ridge(), random_state=0),
     KernelRidgeCV(random_state=0),

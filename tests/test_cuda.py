@@ -15,11 +15,11 @@ from graphkm import (
     GKMClassifier,
     GKMClassifierCV,
     GKMRegressor,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
     KernelRidgeClassifierCV,
+    KernelRidgeCV,
     Newton,
     SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
 )
 from graphkm.backends import DeviceError, backend_for
 from graphkm.graphs.search import NeighbourIndex
@@ -50,11 +50,11 @@ MODELS = {
     "newton": GKMClassifier(1.0, 0.1, solver=Newton(n_landmarks=300), random_state=0),
     "sgd": GKMClassifier(1.0, 0.1, solver=SGD(max_iter=3000), graph="bipartite", random_state=0),
     "default": GKMClassifier(random_state=0),
-    "ridge field": GraphCorrectedClassifier(random_state=0),
-    "forest field": GraphCorrectedClassifier(
-        RandomForestClassifier(50, random_state=0), random_state=0
+    "ridge": SemiSupervisedClassifier(KernelRidgeClassifierCV(), random_state=0),
+    "forest": SemiSupervisedClassifier(RandomForestClassifier(50, random_state=0), random_state=0),
+    "anchors": SemiSupervisedClassifier(
+        KernelRidgeClassifierCV(), graph=Anchors(n_anchors=500), random_state=0
     ),
-    "anchors": GraphCorrectedClassifier(graph=Anchors(n_anchors=500), random_state=0),
     "search": GKMClassifierCV(random_state=0),
 }
 
@@ -90,7 +90,12 @@ def test_scores_are_those_of_the_processor():
 
 
 @pytest.mark.parametrize(
-    "model", [GKMRegressor(random_state=0), GraphCorrectedRegressor(random_state=0)], ids=repr
+    "model",
+    [
+        GKMRegressor(random_state=0),
+        SemiSupervisedRegressor(KernelRidgeCV(random_state=0), random_state=0),
+    ],
+    ids=repr,
 )
 @pytest.mark.parametrize("unit", [1.0, 1e4])
 def test_regression(model, unit):
@@ -112,7 +117,9 @@ def test_neighbours_are_exact_and_files_need_no_card(tmp_path):
     near, d2 = index.neighbours(10)
     with graphkm.config_context(device="cuda"):
         found, squares = NeighbourIndex(X).neighbours(10)
-        model = GraphCorrectedClassifier(graph=KNN(n_neighbors=10), random_state=0).fit(X, y)
+        ridge = KernelRidgeClassifierCV(random_state=0)
+        model = SemiSupervisedClassifier(ridge, graph=KNN(n_neighbors=10), random_state=0)
+        model.fit(X, y)
         save_model(model, tmp_path / "model.gkm")
         wanted = model.predict(X[:500])
     np.testing.assert_array_equal(found, near)
@@ -123,7 +130,8 @@ def test_neighbours_are_exact_and_files_need_no_card(tmp_path):
 def test_cupy_arrays_come_back_as_they_came(cupy):
     X, truth = make_moons(5000, noise=0.1, random_state=0)
     y = np.where(np.arange(5000) < 60, truth, -1)
-    model = GraphCorrectedClassifier(random_state=0).fit(cupy.asarray(X), cupy.asarray(y))
+    model = SemiSupervisedClassifier(KernelRidgeClassifierCV(), random_state=0)
+    model.fit(cupy.asarray(X), cupy.asarray(y))
     answers = model.predict(cupy.asarray(X))
     assert isinstance(answers, cupy.ndarray)
     assert float((answers == cupy.asarray(truth)).mean()) > 0.95

@@ -840,8 +840,9 @@ def test_kinds():
         (
             "dense",
             {},
-            "'knn', 'full', 'bipartite', 'anchors', 'precomputed', or one of KNN(...), Full(",
+            "'knn', 'full', 'bipartite', 'precomputed', or one of KNN(...), Full(",
         ),
+        ("anchors", {}, "SemiSupervisedClassifier and SemiSupervisedRegressor have them"),
         ("precomputed", {}, "affinity=W"),
         ("full", {"affinity": np.ones((30, 30))}, "Full takes no affinity"),
         ("bipartite", {"affinity": np.ones((30, 30))}, "Bipartite takes no affinity"),

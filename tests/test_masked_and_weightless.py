@@ -12,8 +12,6 @@ from graphkm import (
     GKMClassifierCV,
     GKMRegressor,
     GKMRegressorCV,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
@@ -40,21 +38,18 @@ MODELS = {
     "gkm": GKMClassifier(random_state=0),
     "rows": GKMClassifier(solver="row_newton"),
     "sgd": GKMClassifier(solver="sgd", random_state=0),
-    "field": GKMClassifier(solver="field", random_state=0),
-    "anchors": GKMClassifier(graph="anchors", random_state=0),
     "search": GKMClassifierCV(random_state=0),
     "list": GKMClassifierCV(C_graphs=[100.0], graphs=[(6, 1)], random_state=0),
     "regressor": GKMRegressor(random_state=0),
     "regressor search": GKMRegressorCV(C_graphs=[100.0], graphs=[(6, 1)], random_state=0),
-    "corrected": GraphCorrectedClassifier(random_state=0),
-    "corrected regressor": GraphCorrectedRegressor(random_state=0),
     "front door": SemiSupervisedClassifier(LogisticRegression(), random_state=0),
+    "anchors": SemiSupervisedClassifier(LogisticRegression(), graph="anchors", random_state=0),
     "front door regressor": SemiSupervisedRegressor(Ridge(), random_state=0),
     "laplacian": LaplacianSVC(),
     "laplacian regressor": LaplacianRegressor(),
     "transductive": TransductiveSVC(),
 }
-FAST = [name for name in MODELS if name not in ("search", "corrected")]
+FAST = [name for name in MODELS if name != "search"]
 SOME = [
     pytest.param(name, marks=[] if name in FAST else pytest.mark.long, id=name) for name in MODELS
 ]
@@ -147,7 +142,7 @@ def test_masked_streams_and_blocks_are_refused():
         (X, CLASSES, np.ma.array(np.ones(N), mask=np.arange(N) == 5)),
     ):
         with pytest.raises(ValueError, match="masked"):
-            GKMClassifier(graph="anchors").fit([block])
+            SemiSupervisedClassifier(LogisticRegression()).fit([block])
 
 
 # ---------------------------------------------------------------------- weights of 0
@@ -194,15 +189,17 @@ def with_class_weight(model, weight):
     """Return a copy with these class weights, or with an estimator inside that has them."""
     if "class_weight" in model.get_params(deep=False):
         return clone(model).set_params(class_weight=weight)
-    corrected = isinstance(model, GraphCorrectedClassifier)
-    inside = (KernelRidgeClassifierCV if corrected else GKMClassifier)(class_weight=weight)
-    return clone(model).set_params(estimator=inside)
+    return clone(model).set_params(estimator=GKMClassifier(class_weight=weight))
 
 
 # The front door has no class_weight, and leaves that of its models to them.
 @pytest.mark.parametrize(
     "name",
-    [each for each in SOME if not is_regressor(MODELS[each.id]) and each.id != "front door"],
+    [
+        each
+        for each in SOME
+        if not is_regressor(MODELS[each.id]) and each.id not in ("front door", "anchors")
+    ],
 )
 @pytest.mark.parametrize("others", [{}, {0: 1.0, 1: 3.0}])
 def test_a_class_of_weight_zero_is_a_label_of_weight_zero(name, others):
@@ -217,17 +214,16 @@ def test_a_class_of_weight_zero_is_a_label_of_weight_zero(name, others):
     np.testing.assert_array_equal(found.transduction_, wanted.transduction_)
 
 
-def test_a_class_of_weight_zero_in_blocks():
+def test_labels_of_weight_zero_in_blocks():
     y = np.where(HIDDEN, -1, CLASSES)
-    kinds = {"graph": "anchors", "random_state": 0}
-    wanted = GKMClassifier(class_weight={2: 0.0}, **kinds).fit(X, y)
     cuts = [slice(start, start + 30) for start in range(0, N, 30)]
-    found = GKMClassifier(class_weight={2: 0.0}, **kinds).fit([(X[own], y[own]) for own in cuts])
+    model = SemiSupervisedClassifier(LogisticRegression(), random_state=0)
     by_row = [(X[own], y[own], (y[own] != 2).astype(float)) for own in cuts]
-    weighted = GKMClassifier(**kinds).fit(by_row)
-    assert wanted.classes_.tolist() == found.classes_.tolist() == weighted.classes_.tolist()
-    np.testing.assert_array_equal(found.transduction_, weighted.transduction_)
-    np.testing.assert_allclose(scores(found, X), scores(weighted, X), atol=1e-6)
+    found = clone(model).fit(by_row)
+    hidden = [(X[own], np.where(y[own] == 2, -1, y[own])) for own in cuts]
+    wanted = clone(model).fit(hidden)
+    assert found.classes_.tolist() == wanted.classes_.tolist() == [0, 1]
+    np.testing.assert_allclose(scores(found, X), scores(wanted, X), atol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["sums", "sgd"])

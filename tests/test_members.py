@@ -10,6 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 
@@ -257,3 +259,11 @@ def test_boosting_is_left_out_where_it_is_slow(columns, classes, quick):
     assert ("boosting" in usual_models(known, rows, 0, 1)) == quick
     many = replace(known, y=np.zeros(10**7, dtype=np.int8))
     assert "boosting" not in usual_models(many, rows, 0, 1)
+
+
+def test_a_column_that_follows_from_others_is_no_choice():
+    X, labeled, known = data()
+    wide = np.column_stack([X, 3 * X[:, 0] - X[:, 1], np.ones(N), 1e-6 * X[:, 1]])
+    own = replace(known, rows=wide[labeled])
+    for model in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+        assert next(model_members({"line": model}, own, wide, labeled)).rank == 3

@@ -86,7 +86,7 @@ def test_a_kernel_too_large_for_memory_is_refused(monkeypatch):
     graph, _, rows = many_labels()
     monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 4 * 80 * 70 - 1)
-    with pytest.raises(MemoryError, match=r"80 nodes and 70 labelled rows.*solver='field'"):
+    with pytest.raises(MemoryError, match=r"80 nodes and 70 labelled rows.*solver='newton'"):
         FieldKernel(FieldSystem(similarity_matrix(graph)), 1.0, rows)
 
 
@@ -212,7 +212,6 @@ def test_new_rows_weigh_as_edges_do(weights, b, moons):
 def test_there_are_no_support_vectors(moons, model):
     assert model.support_.shape == (0,) and model.support_vectors_.shape == (0, 2)
     assert model.dual_coef_.shape == (1, 0) and model.intercept_.tolist() == [0.0]
-    assert model.corrected_ is None
     assert "RowNewton" in repr(model.plan_)
     assert model.field_.strength.C / model.field_.strength.eps == pytest.approx(model.C_)
 
@@ -393,8 +392,8 @@ def without_field(state, arrays):
     state["field"] = "none"
 
 
-def two_fields(state, arrays):
-    state["corrected"] = state["field"]
+def another_field(state, arrays):
+    state["another"] = state["field"]
 
 
 @pytest.mark.parametrize(
@@ -411,7 +410,7 @@ def two_fields(state, arrays):
         of_state("sharpness", -1.0),
         of_state("objective", "small"),
         without_field,
-        two_fields,
+        another_field,
     ],
 )
 def test_fields_that_do_not_fit_are_refused(damage, model, tmp_path):

@@ -196,7 +196,7 @@ def test_fields_on_anchors_need_labels_to_hold_out():
     X, truth, _ = moons(60)
     y = np.full(60, -1)
     y[[np.argmin(truth), np.argmax(truth)]] = [0, 1]
-    with pytest.raises(ValueError, match="2 labels are too few to hold any out"):
+    with pytest.raises(ValueError, match="2 labels of 2 different rows are too few to hold"):
         SemiSupervisedClassifier(None, graph="anchors").fit(X, y)
     found = SemiSupervisedClassifier(LogisticRegression(), graph="anchors").fit(X, y)
     assert [each.name for each in found.members_] == ["LogisticRegression"]

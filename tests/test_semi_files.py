@@ -18,7 +18,7 @@ from graphkm import (
     KNN,
     Anchors,
     GKMClassifier,
-    GraphCorrectedRegressor,
+    GKMRegressor,
     KernelRidgeClassifierCV,
     KernelRidgeCV,
     SemiSupervisedClassifier,
@@ -28,6 +28,7 @@ from graphkm.exchange import ModelFileError, load_model, save_model, to_libsvm, 
 from graphkm.exchange.container import read_container, write_container
 from graphkm.exchange.files import load_with_note
 from graphkm.exchange.skops_files import load_with_skops, save_with_skops
+from graphkm.graphs import search
 from graphkm.machines import LaplacianSVC
 from graphkm.members.of_all_rows import OfAllRows
 
@@ -62,7 +63,7 @@ MODELS = {
     "regressor": (SemiSupervisedRegressor(SMOOTH, graph=None, random_state=0), REAL),
     "regressor graph": (SemiSupervisedRegressor([SMOOTH, SMOOTH], random_state=0), REAL),
     "regressor of all rows": (
-        SemiSupervisedRegressor(GraphCorrectedRegressor(SMOOTH, Cs=[3.0], epsilons=[0.1]), cv=2),
+        SemiSupervisedRegressor(GKMRegressor(solver="newton"), graph=None, cv=2),
         REAL,
     ),
 }
@@ -135,6 +136,21 @@ def test_behind_a_scaler(tmp_path):
     loaded, note = load_with_note(tmp_path / "a")
     assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
     assert note == {"who": "me"}
+
+
+def test_an_approximate_search_finds_the_same_again(tmp_path, monkeypatch):
+    pytest.importorskip("faiss")
+    monkeypatch.setattr(search, "LARGE", 1000)
+    many = rng.normal(size=(3000, 8))
+    y = np.where(np.arange(3000) < 300, many[:, 0] * many[:, 1], np.nan)
+    model = SemiSupervisedRegressor(SMOOTH, random_state=0).fit(many, y)
+    save_model(model, tmp_path / "a")
+    monkeypatch.setattr(search, "LARGE", 10_000)  # a file remembers how its rows were searched
+    loaded = load_model(tmp_path / "a")
+    state = loaded.mixture_.nodes.index.state()
+    assert state["approximate"] is True and state["calibrations"][0][2] > 0
+    new = rng.normal(size=(500, 8))
+    assert loaded.predict(new).tobytes() == model.predict(new).tobytes()
 
 
 def test_an_unfitted_model_is_refused(tmp_path):
@@ -327,6 +343,15 @@ def test_a_file_with_a_member_of_another_kind_is_refused(parts):
     write_container(path, header, arrays)
     with pytest.raises(ModelFileError, match="of another kind"):
         load_model(path)
+
+
+def test_a_cut_file_is_refused(parts):
+    path = parts[0]
+    content = path.read_bytes()
+    for size in (0, 20, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:size])
+        with pytest.raises(ModelFileError):
+            load_model(path)
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -13,8 +13,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from graphkm import (
     GKMClassifier,
     GKMRegressor,
-    GraphCorrectedClassifier,
-    GraphCorrectedRegressor,
     KernelRidgeClassifierCV,
     KernelRidgeCV,
     Newton,
@@ -33,21 +31,18 @@ MORE = [
     GKMClassifier(loss="logistic", fit_intercept=True, unlabeled=None, **EXACT),
     GKMClassifier(C_graph=0.1, **SGD),
     GKMRegressor(C_graph=0.01, precision="double", **SGD),
-    GraphCorrectedClassifier(),
-    GraphCorrectedRegressor(),
+    SemiSupervisedClassifier(None),
+    SemiSupervisedRegressor(None),
 ]
 OTHERS = [
     SemiSupervisedClassifier(LogisticRegression()),
     SemiSupervisedRegressor(Ridge()),
     KernelRidgeClassifierCV([0.005], [0.1]),
     KernelRidgeCV([0.005], [0.1]),
-    GraphCorrectedClassifier(LogisticRegression(), unlabeled=None),
-    GraphCorrectedClassifier(LogisticRegression(), graph="anchors"),
-    GraphCorrectedRegressor(Ridge()),
-    GraphCorrectedRegressor(graph="anchors"),
     SemiSupervisedClassifier(),
     SemiSupervisedClassifier(LogisticRegression(), graph="anchors", unlabeled=None),
     SemiSupervisedRegressor(),
+    SemiSupervisedRegressor(Ridge(), graph="anchors"),
     GKMClassifier(kernel="precomputed", C_graph=0, fit_intercept=True, unlabeled=None),
     GKMClassifier(loss="smooth_hinge", smoothness=1),
     GKMRegressor(loss="l1", smoothness=3),
@@ -76,12 +71,7 @@ _HELD_OUT = (
 _NEIGHBOURS = "the copy of a row is its nearest neighbour in the graph, and takes another's place"
 
 
-NEIGHBOURS = (
-    GraphCorrectedClassifier
-    | GraphCorrectedRegressor
-    | SemiSupervisedClassifier
-    | SemiSupervisedRegressor
-)
+NEIGHBOURS = SemiSupervisedClassifier | SemiSupervisedRegressor
 
 
 def _why_weights_are_no_copies(estimator):
@@ -102,7 +92,7 @@ def contradictions(estimator):
     if why is not None:
         expected["check_sample_weight_equivalence_on_dense_data"] = why
         expected["check_sample_weight_equivalence_on_sparse_data"] = why
-    classifiers = GKMClassifier | GraphCorrectedClassifier | SemiSupervisedClassifier
+    classifiers = GKMClassifier | SemiSupervisedClassifier
     if isinstance(estimator, classifiers) and estimator.unlabeled == -1:
         expected["check_classifiers_classes"] = (
             "fits labels {-1, 1}; -1 is the default mark of unlabelled rows, as in "

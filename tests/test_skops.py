@@ -20,7 +20,7 @@ from graphkm import (
     GKMClassifierCV,
     GKMRegressor,
     GKMRegressorCV,
-    GraphCorrectedClassifier,
+    SemiSupervisedClassifier,
 )
 from graphkm.exchange import ModelFileError, skops_files
 from graphkm.kernels import Polynomial
@@ -117,7 +117,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(kind, tmp_path, monkeypatch):
 def test_models_that_compress_well_are_no_bombs(tmp_path, monkeypatch):
     monkeypatch.setattr(skops_files, "_HARMLESS", 2**16)
     forest = RandomForestClassifier(30, random_state=0)
-    model = GraphCorrectedClassifier(forest, random_state=0).fit(X, THREE)
+    model = SemiSupervisedClassifier(forest, random_state=0).fit(X, THREE)
     skops_files.save_with_skops(model, tmp_path / "m.gkm", {})
     loaded, _ = skops_files.load_with_skops(tmp_path / "m.gkm")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -13,8 +13,6 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_friedman1, make_swiss_roll
 
 from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
-from graphkm.cli import models
-from graphkm.cli.options import FitOptions, Method
 from graphkm.gkm import plan
 from graphkm.solvers import newton
 
@@ -75,8 +73,8 @@ def method(plan):
     return type(plan.solver)
 
 
-def landmarks_or_field(plan):
-    return getattr(plan.solver, "n_landmarks", "field")
+def landmarks_or_rows(plan):
+    return getattr(plan.solver, "n_landmarks", "every row")
 
 
 def assert_no_jump(found, choice):
@@ -97,17 +95,7 @@ def smaller(monkeypatch):
 @pytest.mark.long
 @every_kind
 def test_rows_beyond_landmarks(kind, smaller):
-    assert_no_jump(scores(kind, (500, 501), (50, 50)), landmarks_or_field)
-
-
-def smooth(kind):
-    """Return what asks for the loss itself, which a field does not minimise."""
-    return {"loss": "smooth_hinge"} if "classes" in kind else {}
-
-
-@every_kind
-def test_rows_beyond_landmarks_with_a_loss(kind, smaller):
-    assert_no_jump(scores(kind, (500, 501), (50, 50), **smooth(kind)), landmarks_or_field)
+    assert_no_jump(scores(kind, (500, 501), (50, 50)), landmarks_or_rows)
 
 
 @pytest.mark.long
@@ -118,14 +106,14 @@ def test_many_labels(kind, smaller):
 
 @every_kind
 def test_many_labels_beyond_landmarks(kind, smaller):
-    assert_no_jump(scores(kind, (600, 600), (100, 101), **smooth(kind)), method)
+    assert_no_jump(scores(kind, (600, 600), (100, 101)), method)
 
 
 @pytest.mark.long
 @every_kind
 def test_more_labels_beyond_landmarks(kind, smaller, monkeypatch):
     monkeypatch.setattr(newton, "_SOME", 333)
-    assert_no_jump(scores(kind, (1000, 1000), (166, 167), **smooth(kind)), method)
+    assert_no_jump(scores(kind, (1000, 1000), (166, 167)), method)
 
 
 unlisted = pytest.mark.parametrize(
@@ -148,12 +136,15 @@ def test_rows_on_which_every_graph_is_quick(kind, options, monkeypatch):
 @pytest.mark.parametrize("kind", ["classes, flat", "classes, clustered"])
 def test_rows_too_many_for_their_own_scores(kind, smaller, monkeypatch):
     monkeypatch.setattr(plan, "LARGEST", 600 * 100)
-    assert_no_jump(scores(kind, (600, 601), (100, 100), **smooth(kind)), method)
+    assert_no_jump(scores(kind, (600, 601), (100, 100)), method)
 
 
 @pytest.mark.slow
 def test_sparse_rows_too_many_for_neighbours(monkeypatch):
     """The command's choice of a graph, on fewer rows."""
+    from graphkm.cli import models
+    from graphkm.cli.options import FitOptions, Method
+
     monkeypatch.setattr(models, "_MANY_ROWS", 1500)
     monkeypatch.setattr(models, "_FEW_LABELS", 250)
     for kind, (estimator, make) in KINDS.items():
@@ -173,7 +164,7 @@ def test_sparse_rows_too_many_for_neighbours(monkeypatch):
 @every_kind
 @pytest.mark.parametrize("n_labeled", [50, 200])
 def test_the_real_number_of_rows(kind, n_labeled):
-    assert_no_jump(scores(kind, (2500, 2501), (n_labeled, n_labeled)), landmarks_or_field)
+    assert_no_jump(scores(kind, (2500, 2501), (n_labeled, n_labeled)), landmarks_or_rows)
 
 
 @pytest.mark.slow
@@ -187,8 +178,7 @@ def test_the_real_number_of_rows_on_which_every_graph_is_quick(kind, options):
 @every_kind
 @pytest.mark.parametrize(("rows", "labels"), [(2500, 1000), (3000, 500)])
 def test_the_real_number_of_labels(kind, rows, labels):
-    options = smooth(kind) if rows == 3000 else {}
-    assert_no_jump(scores(kind, (rows, rows), (labels, labels + 1), **options), method)
+    assert_no_jump(scores(kind, (rows, rows), (labels, labels + 1)), method)
 
 
 @pytest.mark.slow

@@ -218,7 +218,7 @@ class StreamingGKM(BaseGKM):
         if isinstance(self.stream_, StreamState):
             self._set_function()
         self.set_transduced(None)
-        self.set_field(None)  # a field of an earlier fit is no part of the stream
+        self.field_ = None  # a field of an earlier fit is no part of the stream
         self.guarantee_ = None
         self.n_iter_ = self.stream_.n_iter
 

@@ -24,6 +24,7 @@ def rows_as_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
             reset=reset,
             accept_sparse="csr",
             dtype=(np.float64, np.float32),
+            order="C",  # sums round differently where columns lie side by side, as in frames
             ensure_all_finite="allow-nan",
         )
     except ValueError as error:

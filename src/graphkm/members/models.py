@@ -136,16 +136,29 @@ def model_members(
             model=held,
             how=held.how,
             seconds=used,
-            rank=_rank(held.model, len(known.y)),
+            rank=_rank(held.model, known.rows) if not all_rows else None,
             labels_only=not all_rows,
         )
 
 
-def _rank(model: Any, n_labeled: int) -> int | None:
-    """Return how many functions a linear model has to choose from: its columns and a constant."""
+def _rank(model: Any, rows: Any) -> int | None:
+    """Return how many functions a linear model has to choose from: its columns and a constant.
+
+    A column that follows from others is no choice.
+    """
     steps = getattr(model, "steps", None)
     coefficients = getattr(steps[-1][1] if steps else model, "coef_", None)
-    return None if coefficients is None else min(n_labeled, np.shape(coefficients)[-1] + 1)
+    if coefficients is None:
+        return None
+    given = model[:-1].transform(rows) if steps and len(steps) > 1 else rows
+    if issparse(given):
+        return min(given.shape[0], np.shape(coefficients)[-1] + 1)
+    columns = np.asarray(given, dtype=np.float64)
+    columns = columns - columns.mean(axis=0)
+    size = np.sqrt(np.square(columns).sum(axis=0))
+    columns = columns[:, size > 0] / size[size > 0]
+    gram = columns.T @ columns if columns.shape[1] < len(columns) else columns @ columns.T
+    return min(len(columns), 1 + int(np.linalg.matrix_rank(gram, tol=1e-9, hermitian=True)))
 
 
 def _held_out(model: Any, known: Known) -> HeldOut:

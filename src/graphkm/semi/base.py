@@ -257,9 +257,10 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         members = self._members(models, known, given, labeled, graph)
         if not members:
             raise ValueError(
-                f"{len(known.y)} labels are too few to hold any out, which fields on graph="
-                f"{self.graph!r} need, and estimator=None leaves nothing else. Label two rows of "
-                "a class, or pass estimator='auto'."
+                f"{len(known.y)} labels of {len(known.copies.first)} different rows are too few "
+                f"to hold any out, which fields on graph={self.graph!r} need, and estimator=None "
+                "leaves nothing else. Label two different rows of a class, or pass "
+                "estimator='auto'."
             )
         self._decide(members, known, graph)
 

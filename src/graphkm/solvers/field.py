@@ -172,7 +172,7 @@ class FieldSystem:
         require_memory(
             4 * m * len(nodes),
             f"the kernel of a field between {m:,} nodes and {len(nodes):,} labelled rows",
-            "Pass solver='field', which takes one column per class.",
+            "Label fewer rows, or pass solver='newton', which has landmarks.",
         )
         found = np.empty((m, len(nodes)), np.float32)
         for start in range(0, len(nodes), _BLOCK):
