@@ -25,7 +25,7 @@ from graphkm.cli.app import app
 from label_server import label_page
 
 COMMANDS = get_command(app).commands
-MODELS = ("train", "predict", "evaluate", "search", "suggest", "stream", "info", "export", "demo")
+MODELS = ("train", "predict", "evaluate", "suggest", "stream", "info", "export", "demo")
 
 
 def examples(name):
@@ -222,7 +222,7 @@ def test_debug_shows_where_an_error_comes_from(tmp_path):
 
 @pytest.mark.long
 def test_progress_is_for_terminals_only(workshop):
-    arguments = ["-m", "graphkm.cli", "search", "few_labels.csv"]
+    arguments = ["-m", "graphkm.cli", "train", "few_labels.csv", "t.gkm", "--method", "gkm", "--search"]
     quiet = process(*arguments[2:], folder=workshop)
     assert quiet.returncode == 0 and quiet.stderr == ""
     leader, follower = pty.openpty()
