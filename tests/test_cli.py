@@ -222,7 +222,16 @@ def test_debug_shows_where_an_error_comes_from(tmp_path):
 
 @pytest.mark.long
 def test_progress_is_for_terminals_only(workshop):
-    arguments = ["-m", "graphkm.cli", "train", "few_labels.csv", "t.gkm", "--method", "gkm", "--search"]
+    arguments = [
+        "-m",
+        "graphkm.cli",
+        "train",
+        "few_labels.csv",
+        "t.gkm",
+        "--method",
+        "gkm",
+        "--search",
+    ]
     quiet = process(*arguments[2:], folder=workshop)
     assert quiet.returncode == 0 and quiet.stderr == ""
     leader, follower = pty.openpty()

@@ -7,7 +7,6 @@ import pytest
 
 from cli_runner import run
 
-
 GKM = ("--method", "gkm")
 
 
@@ -102,12 +101,27 @@ def test_a_file_without_names_for_a_model_with_names(table, capsys, tmp_path):
         ((*GKM, "--loss", "foo"), "one of 'hinge', 'smooth_hinge', 'logistic'."),
         ((*GKM, "--kernel", "foo"), "'laplacian', 'cosine', 'precomputed'."),
         ((*GKM, "--graph", "foo"), "'anchors', 'precomputed'; got 'foo'."),
-        (("--graph", "foo"), "one of 'knn', 'anchors'; got 'foo'. Other graphs belong to --method g"),
-        (("--kernel", "rbf"), "has no parameter kernel. It belongs to --method gkm, lapsvm or tsvm."),
-        (("--method", "lapsvm", "--loss", "l1", "--cv", "3"), "It belongs to --method mixture or gkm"),
-        (("--set", "tol=1"), "graphkm: --set tol=1: SemiSupervisedClassifier has no parameter tol."),
+        (
+            ("--graph", "foo"),
+            "one of 'knn', 'anchors'; got 'foo'. Other graphs belong to --method g",
+        ),
+        (
+            ("--kernel", "rbf"),
+            "has no parameter kernel. It belongs to --method gkm, lapsvm or tsvm.",
+        ),
+        (
+            ("--method", "lapsvm", "--loss", "l1", "--cv", "3"),
+            "It belongs to --method mixture or gkm",
+        ),
+        (
+            ("--set", "tol=1"),
+            "graphkm: --set tol=1: SemiSupervisedClassifier has no parameter tol.",
+        ),
         (("--search",), "--search belongs to --method gkm, and the method is mixture."),
-        ((*GKM, "--search", "--C", "3"), "--C: --search chooses C; leave it out, or pass --set Cs=[3]"),
+        (
+            (*GKM, "--search", "--C", "3"),
+            "--C: --search chooses C; leave it out, or pass --set Cs=[3]",
+        ),
         (("--graph", "epsilon"), "--graph epsilon needs a distance: pass --set radius=NUMBER."),
         ((*GKM, "--C", "-1"), "C must be 'auto' or a finite number > 0, got -1."),
         ((*GKM, "--set", "tol=-1"), "tol must be a finite number > 0"),

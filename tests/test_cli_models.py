@@ -202,7 +202,8 @@ def test_search_tells_what_the_library_found(folder, capsys):
     before, after = 100 * (own.best_score_ - own.unlabeled_gain_), 100 * own.best_score_
     assert (
         f"raised held-out accuracy from {before:.1f} % to {after:.1f} % "
-        f"({100 * own.unlabeled_gain_:.1f} points)" in printed
+        f"({100 * own.unlabeled_gain_:.1f} points)"
+        in printed
         and "chosen" in printed
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ..exchange.models import MIXED, ForeignModelError
 from ..exchange.skops_files import is_skops_file, load_with_skops, save_with_skops
 from ..gkm import GKMClassifierCV, GKMRegressorCV
 from ..io.kinds import NUMBER, WORD
+from ..semi import MemberTable
 from .gains import mixture_facts, mixture_lines, search_facts, search_lines
 from .preparing import behind, prepared_kinds, taking_arrays
 
@@ -87,13 +89,18 @@ class FileNote:
 
 
 def write_model(model: Any, path: Path, note: FileNote) -> None:
-    """Write a model and its note, all or nothing."""
+    """Write a model and its note, all or nothing. The same model gives the same bytes.
+
+    So the model forgets how long its fit took, and the choices of this terminal and machine.
+    """
     whole = last_step(model)
-    local = {"verbose": 0, "n_jobs": None}  # choices of this terminal and machine are not kept
+    local = {"verbose": 0, "n_jobs": None}
     whole.set_params(**{k: v for k, v in local.items() if k in whole.get_params()})
-    for inside in models_in(whole.mixture_) if isinstance(whole, MIXED) else ():
-        if "n_jobs" in inside.get_params():
-            inside.set_params(n_jobs=None)
+    if isinstance(whole, MIXED):
+        for inside in models_in(whole.mixture_):
+            if "n_jobs" in inside.get_params():
+                inside.set_params(n_jobs=None)
+        whole.members_ = MemberTable(each._replace(seconds=math.nan) for each in whole.members_)
     told = {"command_line": asdict(replace(note, version=graphkm.__version__))}
     try:
         save_model(model, path, note=told)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -85,8 +84,8 @@ def train(
     It tells which models count, and what the unlabelled rows gave on labels that were held out.
     """
     from .estimators import SEARCH, check_options, make_estimator
-    from .models import kept_model, write_model
-    from .output import check_output
+    from .models import described_model, found_facts, kept_model, write_model
+    from .output import check_output, say, show
     from .preparing import fit_prepared
     from .rows import hold_out, read_rows
 
@@ -101,48 +100,40 @@ def train(
     rows, held_out = hold_out(rows, holdout, fit.seed)
     fitted, chosen = fit_prepared(make_estimator(asked, rows.note.task, fit), scale, rows)
     note = replace(rows.note, scale=chosen, method=method.value)
+    told = described_model(fitted, note), found_facts(fitted)  # a model that is kept knows less
     write_model(kept_model(fitted), model, note)
     seconds = time.perf_counter() - start
-    _summary(rows, held_out, fitted, note, model, read_in, seconds, as_json)
-
-
-def _summary(
-    rows: Rows,
-    held_out: Rows | None,
-    fitted: Any,
-    note: Any,
-    path: Path,
-    read_in: float,
-    seconds: float,
-    as_json: bool,
-) -> None:
-    from .evaluate import judge, score_lines
-    from .models import described_model, found_facts
-    from .output import say, show
-
-    scores: dict[str, Any] = {}
-    described = described_model(fitted, note)
-    measured: dict[str, str] = {}
-    if "held-out score" not in described:
-        known = "not measured: pass --holdout 0.2, or test other rows with graphkm evaluate"
-        measured["accuracy" if note.task == "classify" else "quality"] = known
-    if held_out is not None:
-        scores = judge(note.task, held_out.y, fitted.predict(held_out.X))
-        measured = {
-            name: f"{text}  on {len(held_out.y):,} rows held out"
-            for name, text in score_lines(note.task, scores).items()
-        }
+    measured, scores = _measured(fitted, note, held_out, "held-out score" in told[0])
+    times = {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(model)}
     show(
-        rows.lines()
-        | described
-        | measured
-        | {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(path)},
+        rows.lines() | told[0] | measured | times,
         rows.facts()
-        | found_facts(fitted)
-        | {"scale": note.scale, "method": note.method, "seconds": seconds, "model": path}
-        | {"held_out": scores | {"rows": len(held_out.y)} if held_out is not None else None},
+        | told[1]
+        | {"scale": chosen, "method": method.value, "seconds": seconds, "model": model}
+        | {"held_out": scores},
         as_json,
     )
     if not as_json:
         for text in rows.doubts():
             say(f"note: {text}")
+
+
+def _measured(
+    fitted: Any, note: Any, held_out: Rows | None, judged: bool
+) -> tuple[dict[str, str], dict[str, Any] | None]:
+    """Return how good a model is on the rows of --holdout, for people and for programs.
+
+    Without such rows people are told what to do, unless the fit has judged the model itself.
+    """
+    from .evaluate import judge, score_lines
+
+    if held_out is not None:
+        n = len(held_out.y)
+        scores = judge(note.task, held_out.y, fitted.predict(held_out.X))
+        lines = score_lines(note.task, scores).items()
+        told = {name: f"{text}  on {n:,} rows held out" for name, text in lines}
+        return told, scores | {"rows": n}
+    if judged:
+        return {}, None
+    known = "not measured: pass --holdout 0.2, or test other rows with graphkm evaluate"
+    return {"accuracy" if note.task == "classify" else "quality": known}, None
