@@ -65,8 +65,8 @@ def predicted(folder, model="m.gkm", data="new.csv"):
             GKMClassifier(graph=Anchors(n_anchors=60), unlabeled=None, random_state=0),
         ),
         (
-            [*GKM, "--scale", "none", "--C-graph", "1", "--set", "degree=3", "--set", "normalized=False",
-             "--set", "tol=1e-4"],
+            [*GKM, "--scale", "none", "--C-graph", "1", "--set", "degree=3",
+             "--set", "normalized=False", "--set", "tol=1e-4"],
             GKMClassifier(
                 C_graph=1, smoothness=IteratedLaplacian(3, normalized=False),
                 solver=Newton(tol=1e-4), unlabeled=None, random_state=0,
@@ -74,8 +74,8 @@ def predicted(folder, model="m.gkm", data="new.csv"):
         ),
         (
             [*GKM, "--scale", "none", "--C", "2", "--C-graph", "0.5", "--gamma", "3",
-             "--neighbors", "5", "--solver", "sgd", "--p", "1.5", "--loss", "logistic", "--seed", "4",
-             "--set", "max_iter=300", "--set", "precision=double"],
+             "--neighbors", "5", "--solver", "sgd", "--p", "1.5", "--loss", "logistic",
+             "--seed", "4", "--set", "max_iter=300", "--set", "precision=double"],
             GKMClassifier(
                 2, 0.5, gamma=3, graph=KNN(n_neighbors=5), solver=SGD(max_iter=300), smoothness=1.5,
                 loss="logistic", random_state=4, precision="double", unlabeled=None,

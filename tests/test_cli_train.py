@@ -94,12 +94,8 @@ def test_the_heaviest_members_and_the_gain_are_told(folder, capsys):
     assert sentence == gain_sentence(model)
     assert run("info", folder / "m.gkm") == 0
     shown = capsys.readouterr().out
-    assert (
-        sentence in shown
-        and score in shown
-        and more[0] in shown
-        and "SemiSupervisedClassifier" in shown
-    )
+    for text in (sentence, score, more[0], "SemiSupervisedClassifier"):
+        assert text in shown
     assert run("info", folder / "m.gkm", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found["members"]) == len(model.members_)
@@ -234,10 +230,10 @@ def test_folds_are_those_of_python(folder, capsys):
 
 
 def test_the_same_file_again_has_the_same_bytes(folder):
-    for data, name in (("few.csv", "a"), ("steps.csv", "b")):
-        for model in (f"{name}1.gkm", f"{name}2.gkm"):
-            assert trained(folder, "--threads", "1", data=data, model=model) == 0
-        assert (folder / f"{name}1.gkm").read_bytes() == (folder / f"{name}2.gkm").read_bytes()
+    for model in ("first.gkm", "second.gkm"):
+        assert trained(folder, model=model) == 0
+    assert not is_skops_file(folder / "first.gkm")  # zip files tell the time
+    assert (folder / "first.gkm").read_bytes() == (folder / "second.gkm").read_bytes()
 
 
 def test_a_skops_file_is_no_model_file_of_python(folder):
