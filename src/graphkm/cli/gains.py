@@ -15,7 +15,8 @@ def mixture_lines(model: Any, all_labeled: bool = False) -> dict[str, str | None
     """Return the lines of a summary that describe a mixture: heaviest members, score and gain."""
     left = len(model.members_) - _SHOWN
     more = [f"and {left:,} more, none of them heavier"] if left > 0 else []
-    table = repr(MemberTable(model.members_[:_SHOWN])).splitlines()
+    heaviest = (each._replace(seconds=math.nan) for each in model.members_[:_SHOWN])
+    table = repr(MemberTable(heaviest)).splitlines()
     return {
         "members": "\n".join([*table, *more]),
         "held-out score": _score(model, "each predicted by members that had not seen it"),
