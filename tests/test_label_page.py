@@ -17,8 +17,8 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("pyarrow")
 
 from cli_runner import moons, process, read_predictions, run, write_csv
-from graphkm.active import uncertainty
 from graphkm import SemiSupervisedClassifier
+from graphkm.active import uncertainty
 from graphkm.exchange import load_model
 from label_server import label_page
 
