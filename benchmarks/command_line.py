@@ -1,9 +1,9 @@
 """`graphkm train` on W8A from the shell, end to end: start-up, parsing, the fit, the model file.
 
 Measured: LIBSVM text of 49,749 rows, packed with bz2 as it is published, with all labels and with
-90 % of them hidden (``?``), `--method gkm` and default settings otherwise; wall and CPU seconds of the whole process, minimum of
-three runs (one with --quick). Accuracy is that of `graphkm evaluate` on every fifth row, which a
-model trained on the others has not seen.
+90 % of them hidden (``?``), `--method gkm` and default settings otherwise; wall and CPU seconds of
+the whole process, minimum of three runs (one with --quick). Accuracy is that of `graphkm evaluate`
+on every fifth row, which a model trained on the others has not seen.
 
 And `graphkm predict` on a table of 1,000 rows, which is start-up above all; minimum of five runs.
 """

@@ -81,8 +81,8 @@ def _refuse_field(model: Any, program: str) -> None:
         instead = (
             "Write its estimator_, which leaves the field out"
             if corrected
-            else "Fit with the solver Newton() (graphkm train --method gkm --solver newton), which has "
-            "none"
+            else "Fit with the solver Newton() (graphkm train --method gkm --solver newton), which "
+            "has none"
         )
         raise ValueError(
             f"This {name} adds a field over its training rows to f, and {program} has no form for "
