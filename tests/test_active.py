@@ -19,7 +19,6 @@ from cli_runner import moons, run, write_csv
 from graphkm import (
     GKMClassifier,
     GKMRegressor,
-    GraphCorrectedClassifier,
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
@@ -88,7 +87,7 @@ def test_a_cold_start_finds_every_cluster(blobs):
     "model",
     [
         GKMClassifier(random_state=0),
-        GraphCorrectedClassifier(random_state=0),
+        SemiSupervisedClassifier(random_state=0),
         SemiSupervisedClassifier(LogisticRegression(max_iter=1000), random_state=0),
         SVC(),
         RidgeClassifier(),

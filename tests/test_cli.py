@@ -25,7 +25,7 @@ from graphkm.cli.app import app
 from label_server import label_page
 
 COMMANDS = get_command(app).commands
-MODELS = ("train", "predict", "evaluate", "search", "suggest", "stream", "info", "export", "demo")
+MODELS = ("train", "predict", "evaluate", "suggest", "stream", "info", "export", "demo")
 
 
 def examples(name):
@@ -47,7 +47,8 @@ def workshop(tmp_path_factory):
         test.write("x,z,label,kind\n")
         test.writelines(f"{a},{b},{n},{n}\n" for (a, b), n in zip(X, names, strict=True))
     write_csv(folder / "rows.csv", X, y)
-    assert run_example(examples("train")[0], folder).returncode == 0
+    for example in examples("train")[:3]:
+        assert run_example(example, folder).returncode == 0
     return folder
 
 
@@ -142,18 +143,32 @@ SLOW = (
 )
 
 
-@pytest.mark.parametrize("scale", ["standard", "none"])
-def test_predict_imports_what_it_needs_alone(tmp_path, scale):
+# A search tree of scikit-learn imports all of these.
+TREE = (
+    "sklearn.neighbors scipy.stats._stats_py sklearn.model_selection sklearn.metrics "
+    "sklearn.linear_model"
+)
+
+
+@pytest.mark.parametrize(
+    ("flags", "needed"),
+    [
+        (("--method", "gkm", "--scale", "standard"), ""),
+        (("--method", "gkm", "--scale", "none"), ""),
+        ((), TREE),
+    ],
+)
+def test_predict_imports_what_it_needs_alone(tmp_path, flags, needed):
     X, y, _ = moons(100, 20)
     train = write_csv(tmp_path / "few.csv", X, y)
     new = write_csv(tmp_path / "new.csv", X)
     model = tmp_path / "m.gkm"
-    assert run("train", train, model, "--scale", scale) == 0
+    assert run("train", train, model, *flags) == 0
     script = (
         "import sys\nfrom graphkm.cli import main\n"
         f"try: main(['predict', {str(model)!r}, {str(new)!r}])\n"
         "except SystemExit as end: assert not end.code\n"
-        f"slow = {{*{SLOW.split()!r}}} & set(sys.modules)\n"
+        f"slow = {{*{SLOW.split()!r}}} & set(sys.modules) - {{*{needed.split()!r}}}\n"
         "sys.exit(f'imported {slow}' if slow else 0)"
     )
     done = subprocess.run(
@@ -222,7 +237,16 @@ def test_debug_shows_where_an_error_comes_from(tmp_path):
 
 @pytest.mark.long
 def test_progress_is_for_terminals_only(workshop):
-    arguments = ["-m", "graphkm.cli", "search", "few_labels.csv"]
+    arguments = [
+        "-m",
+        "graphkm.cli",
+        "train",
+        "few_labels.csv",
+        "t.gkm",
+        "--method",
+        "gkm",
+        "--search",
+    ]
     quiet = process(*arguments[2:], folder=workshop)
     assert quiet.returncode == 0 and quiet.stderr == ""
     leader, follower = pty.openpty()

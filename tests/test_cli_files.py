@@ -23,7 +23,8 @@ from cli_runner import (
 
 X, Y, NAMES = moons(120, 16)
 CODES = np.where(Y == "cat", "1", np.where(Y == "dog", "2", ""))
-TRAIN = ("--scale", "none", "--gamma", "2")
+GKM = ("--method", "gkm")
+TRAIN = (*GKM, "--scale", "none", "--gamma", "2")
 
 
 def decisions(folder, model, data, *flags):
@@ -199,11 +200,15 @@ def test_features_of_libsvm_files_are_dropped_by_index(tmp_path, new, capsys):
     drop = ("--drop", "2", "--drop", "4")
     flags = ("--scale", "none", "--unlabeled", "0")
     plain, wide = tmp_path / "plain.libsvm", tmp_path / "wide.libsvm"
-    for command, more in (("train", ()), ("search", ("--set", "Cs=[1.0]")), ("stream", ())):
+    search = (*GKM, "--search", "--set", "Cs=[1.0]")
+    for command, more in (("train", GKM), ("train", search), ("stream", ()), ("train", ())):
         assert run(command, plain, tmp_path / "plain.gkm", *flags, *more) == 0
         assert run(command, wide, tmp_path / "wide.gkm", *flags, *more, *drop) == 0
         labels, scores = decisions(tmp_path, "plain.gkm", plain)
-        for data, given in ((wide, ()), (wide, drop), (new, ())):
+        # To a mixture a row that is a training row to the last bit is that node of its graph, and
+        # LIBSVM's text has rounded those of the CSV file.
+        others = [(new, ())] if more or command == "stream" else []
+        for data, given in [(wide, ()), (wide, drop), *others]:
             again, found = decisions(tmp_path, "wide.gkm", data, *given)
             assert again == labels
             np.testing.assert_allclose(found, scores, rtol=1e-4, atol=1e-6)
@@ -284,15 +289,15 @@ def test_a_row_of_the_wrong_width_is_not_shifted_by_a_dropped_column(tmp_path, c
         ("x,z,label\n1,2,a\n3,b\n", (), 1, "line 3: there are 2 fields where 3 are expected"),
         ("x,label\n" + "\n".join(f"{k},{k}" for k in range(30)), (), 2, "pass --task classify or"),
         ("x,label\n1,a\n2,b\n", ("--task", "regress"), 1, "the label 'a' is not a number"),
-        ("x,label\n1,a\n2,b\n", ("--C", "-1"), 2, "C must be 'auto' or a finite number > 0"),
-        ("x,label\n1,a\n2,b\n", ("--set", "colour=3"), 2, "has no parameter colour. It has C,"),
-        ("x,label\n1,a\n2,b\n", ("--set", "lanmarks=x"), 2, "Did you mean landmarks?"),
+        ("x,label\n1,a\n2,b\n", (*GKM, "--C", "-1"), 2, "C must be 'auto' or a finite number > 0"),
+        ("x,label\n1,a\n2,b\n", (*GKM, "--set", "colour=3"), 2, "parameter colour. It has C,"),
+        ("x,label\n1,a\n2,b\n", (*GKM, "--set", "lanmarks=x"), 2, "Did you mean landmarks?"),
         ("x,label\n1,a\n2,b\n", ("--set", "tol"), 2, "write --set NAME=VALUE"),
         ("x,label\n1,a\n2,b\n", ("--graph", "epsilon"), 2, "pass --set radius=NUMBER"),
         ("x,label\n1,a\n2,b\n", ("--graph", "epsilon", "--set", "weights=1"), 2, "radius=NUMBER"),
-        ("x,label\n1,a\n2,b\n", ("--set", "max_iter=9"), 2, "--solver newton or sgd"),
+        ("x,label\n1,a\n2,b\n", (*GKM, "--set", "max_iter=9"), 2, "--solver newton or sgd"),
         ("x,label\n1,a\n2,b\n", ("--graph", "full", "--neighbors", "5"), 2, "n_neighbors is no"),
-        ("x,label\n1,a\n2,b\n", ("--p", "1", "--set", "degree=3"), 2, "degree is no parameter"),
+        ("x,label\n1,a\n2,b\n", (*GKM, "--p", "1", "--set", "degree=3"), 2, "degree is no par"),
         ("x,label\n1,a\n2,b\n", ("--method", "tsvm", "--p", "1"), 2, "has no parameter p."),
         ("x,label\n1,a\n2,b\n", ("--delimiter", "x"), 2, "one of , ; | tab space"),
         ("x,label\n1,1.5\n2,2.5\n", ("--method", "tsvm"), 2, "knows classes only"),

@@ -7,6 +7,8 @@ import pytest
 
 from cli_runner import run
 
+GKM = ("--method", "gkm")
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -96,14 +98,34 @@ def test_a_file_without_names_for_a_model_with_names(table, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
-        (("--loss", "foo"), "one of 'hinge', 'smooth_hinge', 'logistic'."),
-        (("--kernel", "foo"), "'laplacian', 'cosine', 'precomputed'."),
-        (("--graph", "foo"), "'anchors', 'precomputed'; got 'foo'."),
+        ((*GKM, "--loss", "foo"), "one of 'hinge', 'smooth_hinge', 'logistic'."),
+        ((*GKM, "--kernel", "foo"), "'laplacian', 'cosine', 'precomputed'."),
+        ((*GKM, "--graph", "foo"), "'anchors', 'precomputed'; got 'foo'."),
+        (
+            ("--graph", "foo"),
+            "one of 'knn', 'anchors'; got 'foo'. Other graphs belong to --method g",
+        ),
+        (
+            ("--kernel", "rbf"),
+            "has no parameter kernel. It belongs to --method gkm, lapsvm or tsvm.",
+        ),
+        (
+            ("--method", "lapsvm", "--loss", "l1", "--cv", "3"),
+            "It belongs to --method mixture or gkm",
+        ),
+        (
+            ("--set", "tol=1"),
+            "graphkm: --set tol=1: SemiSupervisedClassifier has no parameter tol.",
+        ),
+        (("--search",), "--search belongs to --method gkm, and the method is mixture."),
+        (
+            (*GKM, "--search", "--C", "3"),
+            "--C: --search chooses C; leave it out, or pass --set Cs=[3]",
+        ),
         (("--graph", "epsilon"), "--graph epsilon needs a distance: pass --set radius=NUMBER."),
-        (("--C", "-1"), "C must be 'auto' or a finite number > 0, got -1."),
-        (("--set", "tol=-1"), "tol must be a finite number > 0"),
+        ((*GKM, "--C", "-1"), "C must be 'auto' or a finite number > 0, got -1."),
+        ((*GKM, "--set", "tol=-1"), "tol must be a finite number > 0"),
         (("--set", "n_neighbours=5"), "Did you mean n_neighbors?"),
-        (("--model", "forest", "--set", "n_estimators=-1"), "'n_estimators' parameter"),
     ],
 )
 def test_a_wrong_option_is_wrong_usage(table, capsys, tmp_path, flags, reason):
@@ -112,21 +134,23 @@ def test_a_wrong_option_is_wrong_usage(table, capsys, tmp_path, flags, reason):
 
 
 def test_a_loss_of_the_other_task(table, capsys, tmp_path):
-    assert run("train", table(), tmp_path / "m.gkm", "--task", "regress", "--loss", "l1") == 0
+    assert run("train", table(), tmp_path / "m.gkm", *GKM, "--task", "regress", "--loss", "l1") == 0
     code, said = told(
-        capsys, "train", table(), tmp_path / "m.gkm", "--task", "regress", "--loss", "hinge"
+        capsys, "train", table(), tmp_path / "m.gkm", *GKM, "--task", "regress", "--loss", "hinge"
     )
     assert code == 2 and "--loss hinge is no regression loss" in said
 
 
-def test_lists_to_search(table, capsys):
+def test_lists_to_search(table, capsys, tmp_path):
+    search = ("train", table(), tmp_path / "m.gkm", *GKM, "--search")
     for value in ("[]", "3"):
-        code, said = told(capsys, "search", table(), "--set", f"Cs={value}")
+        code, said = told(capsys, *search, "--set", f"Cs={value}")
         assert code == 2 and f"--set Cs={value}: pass a list of values" in said
 
 
-def test_a_search_takes_the_parameters_of_a_graph(table, capsys):
-    code, _ = told(capsys, "search", table(), "--set", "n_neighbors=5")
+def test_a_search_takes_the_parameters_of_a_graph(table, capsys, tmp_path):
+    search = ("train", table(), tmp_path / "m.gkm", *GKM, "--search", "--set", "n_neighbors=5")
+    code, _ = told(capsys, *search)
     assert code == 0
 
 

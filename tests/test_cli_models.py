@@ -26,7 +26,7 @@ from graphkm import (
     IteratedLaplacian,
     Newton,
 )
-from graphkm.exchange import save_model
+from graphkm.exchange import load_model, save_model
 from graphkm.io import read_libsvm
 from graphkm.machines import LaplacianSVC, TransductiveSVC
 
@@ -39,6 +39,9 @@ def folder(tmp_path):
     write_csv(tmp_path / "test.csv", X[200:], names[200:])
     write_csv(tmp_path / "new.csv", X[200:])
     return tmp_path
+
+
+GKM = ("--method", "gkm")
 
 
 def as_python(values):
@@ -55,24 +58,24 @@ def predicted(folder, model="m.gkm", data="new.csv"):
 @pytest.mark.parametrize(
     ("flags", "model"),
     [
-        ([], make_pipeline(StandardScaler(), GKMClassifier(unlabeled=None, random_state=0))),
-        (["--scale", "none", "--p", "2"], GKMClassifier(unlabeled=None, random_state=0)),
+        (GKM, make_pipeline(StandardScaler(), GKMClassifier(unlabeled=None, random_state=0))),
+        ([*GKM, "--scale", "none", "--p", "2"], GKMClassifier(unlabeled=None, random_state=0)),
         (
-            ["--scale", "none", "--graph", "anchors", "--set", "n_anchors=60"],
+            [*GKM, "--scale", "none", "--graph", "anchors", "--set", "n_anchors=60"],
             GKMClassifier(graph=Anchors(n_anchors=60), unlabeled=None, random_state=0),
         ),
         (
-            ["--scale", "none", "--C-graph", "1", "--set", "degree=3", "--set", "normalized=False",
-             "--set", "tol=1e-4"],
+            [*GKM, "--scale", "none", "--C-graph", "1", "--set", "degree=3",
+             "--set", "normalized=False", "--set", "tol=1e-4"],
             GKMClassifier(
                 C_graph=1, smoothness=IteratedLaplacian(3, normalized=False),
                 solver=Newton(tol=1e-4), unlabeled=None, random_state=0,
             ),
         ),
         (
-            ["--scale", "none", "--C", "2", "--C-graph", "0.5", "--gamma", "3", "--neighbors", "5",
-             "--solver", "sgd", "--p", "1.5", "--loss", "logistic", "--seed", "4",
-             "--set", "max_iter=300", "--set", "precision=double"],
+            [*GKM, "--scale", "none", "--C", "2", "--C-graph", "0.5", "--gamma", "3",
+             "--neighbors", "5", "--solver", "sgd", "--p", "1.5", "--loss", "logistic",
+             "--seed", "4", "--set", "max_iter=300", "--set", "precision=double"],
             GKMClassifier(
                 2, 0.5, gamma=3, graph=KNN(n_neighbors=5), solver=SGD(max_iter=300), smoothness=1.5,
                 loss="logistic", random_state=4, precision="double", unlabeled=None,
@@ -107,7 +110,7 @@ def test_sparse_rows_give_the_model_of_python(tmp_path, n):
     shown = np.arange(n) < (120 if n < 1000 else 510)
     write_libsvm(tmp_path / "few.libsvm", X, np.where(shown, truth, 0))
     write_libsvm(tmp_path / "new.libsvm", X[-200:], truth[-200:])
-    flags = ("--unlabeled", "0", "--task", "classify")
+    flags = (*GKM, "--unlabeled", "0", "--task", "classify")
     assert run("train", tmp_path / "few.libsvm", tmp_path / "m.gkm", *flags) == 0
     _, rows = predicted(tmp_path, data="new.libsvm")
     X, y = read_libsvm(tmp_path / "few.libsvm")
@@ -122,7 +125,7 @@ def test_several_classes_have_a_column_each(tmp_path, three):
     names = list("abcd")
     write_csv(tmp_path / "few.csv", three.X, y, names)
     write_csv(tmp_path / "new.csv", three.X, None, names)
-    assert run("train", tmp_path / "few.csv", tmp_path / "m.gkm", "--scale", "none") == 0
+    assert run("train", tmp_path / "few.csv", tmp_path / "m.gkm", *GKM, "--scale", "none") == 0
     header, rows = predicted(tmp_path)
     assert header == ["prediction", "decision_0", "decision_1", "decision_2"]
     model = GKMClassifier(random_state=0).fit(three.X, three.y)
@@ -136,7 +139,7 @@ def test_regression(tmp_path, curve, capsys):
     write_csv(tmp_path / "few.csv", curve.X, y)
     write_csv(tmp_path / "new.csv", curve.X)
     write_csv(tmp_path / "test.csv", curve.X, list(map(repr, curve.truth.tolist())))
-    assert run("train", tmp_path / "few.csv", tmp_path / "m.gkm", "--scale", "none") == 0
+    assert run("train", tmp_path / "few.csv", tmp_path / "m.gkm", *GKM, "--scale", "none") == 0
     assert "numbers from" in capsys.readouterr().out
     header, rows = predicted(tmp_path)
     model = GKMRegressor(random_state=0).fit(curve.X, curve.y)
@@ -155,7 +158,7 @@ def test_regression(tmp_path, curve, capsys):
 def test_evaluate_is_scikit_learn_on_labelled_rows(folder, capsys):
     X, y, names = moons()
     # A crooked model, so that there are errors to count.
-    flags = ("--C-graph", "0", "--gamma", "0.01", "--scale", "none")
+    flags = (*GKM, "--C-graph", "0", "--gamma", "0.01", "--scale", "none")
     assert run("train", folder / "few.csv", folder / "m.gkm", *flags) == 0
     labels = names[200:].copy()
     labels[::3] = ""
@@ -180,22 +183,27 @@ def test_evaluate_is_scikit_learn_on_labelled_rows(folder, capsys):
 
 def test_search_tells_what_the_library_found(folder, capsys):
     few = folder / "few.csv"
-    assert run("search", few, folder / "m.gkm", "--scale", "none", "--json") == 0
+    search = ("train", few, folder / "m.gkm", *GKM, "--search", "--scale", "none")
+    assert run(*search, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     X, y, _ = moons()
     model = GKMClassifier(unlabeled=None)
-    search = GKMClassifierCV(model, random_state=0).fit(X[:200], as_python(y[:200]))
-    best = {name.rpartition("__")[2]: value for name, value in search.best_params_.items()}
+    own = GKMClassifierCV(model, random_state=0).fit(X[:200], as_python(y[:200]))
+    best = {name.rpartition("__")[2]: value for name, value in own.best_params_.items()}
     assert found["best_params"] == pytest.approx(best)
-    assert found["best_score"] == pytest.approx(search.best_score_)
-    assert found["unlabeled_gain"] == pytest.approx(search.unlabeled_gain_)
-    assert found["candidates"] == len(search.cv_results_["params"])
+    assert found["best_score"] == pytest.approx(own.best_score_)
+    assert found["unlabeled_gain"] == pytest.approx(own.unlabeled_gain_)
+    assert found["candidates"] == len(own.cv_results_["params"]) and found["method"] == "gkm"
     _, rows = predicted(folder)
-    assert [row[0] for row in rows] == search.predict(X[200:]).tolist()
-    assert run("search", few, "--scale", "none") == 0
+    assert [row[0] for row in rows] == own.predict(X[200:]).tolist()
+    assert type(load_model(folder / "m.gkm")) is GKMClassifier  # the best one alone is kept
+    assert run(*search) == 0
     printed = capsys.readouterr().out
+    before, after = 100 * (own.best_score_ - own.unlabeled_gain_), 100 * own.best_score_
     assert (
-        f"improved accuracy by {100 * search.unlabeled_gain_:.2f} points" in printed
+        f"raised held-out accuracy from {before:.1f} % to {after:.1f} % "
+        f"({100 * own.unlabeled_gain_:.1f} points)"
+        in printed
         and "chosen" in printed
     )
 
@@ -204,17 +212,17 @@ def test_search_tells_what_the_library_found(folder, capsys):
 def test_search_of_numbers_in_folds(tmp_path, curve, capsys):
     y = ["" if np.isnan(value) else repr(float(value)) for value in curve.y]
     write_csv(tmp_path / "few.csv", curve.X, y)
-    flags = ("--scale", "none", "--cv", "3", "--set", "Cs=[1,10]", "--json")
-    assert run("search", tmp_path / "few.csv", *flags) == 0
+    flags = (*GKM, "--search", "--scale", "none", "--cv", "3", "--set", "Cs=[1,10]", "--json")
+    assert run("train", tmp_path / "few.csv", tmp_path / "m.gkm", *flags) == 0
     found = json.loads(capsys.readouterr().out)
     search = GKMRegressorCV(Cs=[1, 10], cv=3, random_state=0).fit(curve.X, curve.y)
     assert found["best_score"] == pytest.approx(search.best_score_)
-    assert found["task"] == "regress" and found["model"] is None
+    assert found["task"] == "regress"
 
 
 def test_nothing_is_claimed_that_was_not_held_out(folder, capsys):
     few = folder / "few.csv"
-    assert run("train", few, folder / "m.gkm") == 0
+    assert run("train", few, folder / "m.gkm", *GKM) == 0
     printed = capsys.readouterr().out
     assert "not measured" in printed and "labelled  12 (6 %)" in printed
     assert run("train", few, folder / "m.gkm", "--holdout", "0.5", "--json") == 0
@@ -229,14 +237,18 @@ def test_rows_held_out_are_not_learnt(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
     write_csv(tmp_path / "noise.csv", X, y, list("abc"))
-    flags = ("--holdout", "0.5", "--gamma", "100", "--C", "100", "--C-graph", "0", "--json")
+    flags = (*GKM, "--holdout", "0.5", "--gamma", "100", "--C", "100", "--C-graph", "0", "--json")
     assert run("train", tmp_path / "noise.csv", tmp_path / "m.gkm", *flags) == 0
     assert json.loads(capsys.readouterr().out)["held_out"]["accuracy"] < 0.65
+    flags = ("--holdout", "0.5", "--json")
+    assert run("train", tmp_path / "noise.csv", tmp_path / "m.gkm", *flags) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["held_out"]["accuracy"] < 0.65 and found["best_score"] < 0.65
 
 
 def test_info(folder, capsys):
     few = folder / "few.csv"
-    assert run("train", few, folder / "m.gkm", "--unlabeled", "none", "--C", "3") == 0
+    assert run("train", few, folder / "m.gkm", *GKM, "--unlabeled", "none", "--C", "3") == 0
     capsys.readouterr()
     assert run("info", folder / "m.gkm") == 0
     printed = capsys.readouterr().out
@@ -286,7 +298,7 @@ def test_demo(tmp_path, capsys):
 def test_export_to_libsvm(folder, capsys):
     program = shutil.which("svm-predict")
     X, y, _ = moons()
-    assert run("train", folder / "few.csv", folder / "m.gkm", "--scale", "minmax") == 0
+    assert run("train", folder / "few.csv", folder / "m.gkm", *GKM, "--scale", "minmax") == 0
     capsys.readouterr()
     assert run("export", folder / "m.gkm", "--to", "libsvm") == 0
     printed = capsys.readouterr().out
@@ -294,7 +306,7 @@ def test_export_to_libsvm(folder, capsys):
     assert (folder / "m.libsvm.range").exists()
     codes = np.where(y == "cat", 3, np.where(y == "dog", 7, 0))
     write_libsvm(folder / "few.svm", X[:200], codes[:200])
-    flags = ("--scale", "none", "--unlabeled", "0")
+    flags = (*GKM, "--scale", "none", "--unlabeled", "0")
     assert run("train", folder / "few.svm", folder / "n.gkm", *flags) == 0
     assert run("export", folder / "n.gkm", "--to", "libsvm", "--out", folder / "n.model") == 0
     if program is None:
@@ -309,7 +321,7 @@ def test_export_to_libsvm(folder, capsys):
 def test_export_to_onnx(folder):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
-    assert run("train", folder / "few.csv", folder / "m.gkm") == 0
+    assert run("train", folder / "few.csv", folder / "m.gkm", *GKM) == 0
     assert run("export", folder / "m.gkm", "--to", "onnx") == 0
     session = runtime.InferenceSession(str(folder / "m.onnx"))
     X = moons()[0][200:].astype(np.float32)
@@ -327,7 +339,7 @@ def test_the_same_bytes_again_and_from_a_process(folder):
     assert models[0] == models[1] and len(models[2]) == len(models[0])
 
 
-@pytest.mark.parametrize("method", ["gkm", "lapsvm", "tsvm"])
+@pytest.mark.parametrize("method", ["mixture", "gkm", "lapsvm", "tsvm"])
 def test_probabilities_of_every_method(tmp_path, method):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(40, 2))

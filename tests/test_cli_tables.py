@@ -7,13 +7,15 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from cli_runner import process, read_predictions, run
-from graphkm import GKMClassifier
+from graphkm import GKMClassifier, SemiSupervisedClassifier
+from graphkm.cli.models import read_model
 from graphkm.exchange import load_model, save_model
 
 pd = pytest.importorskip("pandas")
@@ -58,10 +60,19 @@ def decisions(path):
 
 
 FLAGS = ("--id", "id", "--seed", "0")
+GKM = ("--method", "gkm")
+SEARCH = (*GKM, "--search")
 
 
-def test_the_pipeline_is_the_one_of_scikit_learn(folder, capsys):
-    told = summary(capsys, "train", folder / "shop.csv", folder / "m.gkm", *FLAGS)
+@pytest.mark.parametrize(
+    ("more", "estimator"),
+    [
+        (GKM, GKMClassifier(random_state=0, unlabeled=None)),
+        (("--threads", "1"), SemiSupervisedClassifier(random_state=0, unlabeled=None, n_jobs=1)),
+    ],
+)
+def test_the_pipeline_is_the_one_of_scikit_learn(folder, capsys, more, estimator):
+    told = summary(capsys, "train", folder / "shop.csv", folder / "m.gkm", *FLAGS, *more)
     assert told["categories"] == ["colour"] and told["label"] == "label"
     assert list(told["left_out"]) == ["name"] and told["missing_values"] > 10
     assert run("predict", folder / "m.gkm", folder / "shop.csv", "--out", folder / "p.csv") == 0
@@ -73,11 +84,11 @@ def test_the_pipeline_is_the_one_of_scikit_learn(folder, capsys):
         OneHotEncoder(handle_unknown="ignore", sparse_output=False),
     )
     columns = [("n", numbers, ["size", "price", "sold"]), ("w", words, ["colour"])]
-    model = make_pipeline(ColumnTransformer(columns), GKMClassifier(random_state=0, unlabeled=None))
+    model = make_pipeline(ColumnTransformer(columns), clone(estimator))
     y = frame["label"].astype(object).where(frame["label"].notna(), None).to_numpy()
     expected = model.fit(frame, y).decision_function(frame)
     np.testing.assert_allclose(decisions(folder / "p.csv"), expected, atol=1e-6)
-    loaded = load_model(folder / "m.gkm")  # takes frames, by the names of their columns
+    loaded = read_model(folder / "m.gkm")[0]  # takes frames, by the names of their columns
     rows = frame[["colour", "sold", "price", "size"]]
     np.testing.assert_allclose(loaded.decision_function(rows), expected, atol=1e-6)
 
@@ -111,7 +122,7 @@ def test_columns_of_numbers_carry_identifiers_in_chunks(tmp_path):
         assert run("predict", tmp_path / "m.gkm", tmp_path / "b.csv", "--out", out, *flags) == 0
     _, rows = read_predictions(tmp_path / "p0.csv")
     assert [row[0] for row in rows] == frame["id"].tolist()
-    model = load_model(tmp_path / "m.gkm")
+    model = read_model(tmp_path / "m.gkm")[0]
     given = np.array([float(row[2]) for row in rows])
     expected = model.decision_function(frame[["x", "z"]].to_numpy())
     np.testing.assert_allclose(given, expected, atol=1e-6)
@@ -127,7 +138,7 @@ def test_an_order_of_columns_and_new_categories(folder, capsys):
     assert (folder / "p_shop.csv").read_bytes() == (folder / "p_turned.csv").read_bytes()
     frame.assign(colour="violet").to_csv(folder / "new.csv", index=False)
     assert run("predict", folder / "m.gkm", folder / "new.csv", "--out", folder / "p.csv") == 0
-    model = load_model(folder / "m.gkm")
+    model = read_model(folder / "m.gkm")[0]
     new = pd.DataFrame({"size": [1.0], "colour": ["violet"], "price": [2.0], "sold": [3.0]})
     rows = model[0].transform(new)
     assert (rows[0, 3:] == 0).all() and rows.shape == (1, 7)  # red, green, blue and missing
@@ -163,7 +174,7 @@ def test_plain_numbers_need_no_imputer_unless_asked(tmp_path, capsys):
     frame = frame[["price", "id", "label"]].rename(columns={"id": "count"})
     frame.to_csv(tmp_path / "a.csv", index=False)
     assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm") == 0
-    assert [name for name, _ in load_model(tmp_path / "m.gkm").steps] == ["scaler", "estimator"]
+    assert [name for name, _ in read_model(tmp_path / "m.gkm")[0].steps] == ["scaler", "estimator"]
     frame.assign(price=np.nan).to_csv(tmp_path / "new.csv", index=False)
     capsys.readouterr()
     assert run("predict", tmp_path / "m.gkm", tmp_path / "new.csv") == 1
@@ -192,7 +203,7 @@ def test_categories_that_the_model_does_not_know_are_noted(folder, capsys, saved
     frame = shop()[0].drop(columns="sold")
     frame["shape"] = np.where(np.arange(len(frame)) % 2, "round", "flat")
     frame.to_csv(folder / "rows.csv", index=False)
-    assert run("train", folder / "rows.csv", folder / "m.gkm", *FLAGS) == 0
+    assert run("train", folder / "rows.csv", folder / "m.gkm", *FLAGS, *GKM) == 0
     if saved_by == "python":
         save_model(load_model(folder / "m.gkm"), folder / "m.gkm")
     args = ("predict", folder / "m.gkm", folder / "new.csv", "--out", folder / "p.csv")
@@ -221,9 +232,8 @@ def test_which_columns_are_categories(folder, capsys):
     frame = frame.drop(columns="name").assign(zip=np.arange(N) % 4)
     frame.to_csv(folder / "shop.csv", index=False)
     assert summary(capsys, *args, "--categorical", "colour,zip")["categories"] == ["colour", "zip"]
-    assert load_model(folder / "m.gkm")[0].transformers_[1][1][-1].categories_[1].tolist() == list(
-        "0123"
-    )
+    encoder = read_model(folder / "m.gkm")[0][0].transformers_[1][1][-1]
+    assert encoder.categories_[1].tolist() == list("0123")
     assert run(*args, "--categorical", "zip") == 1
     assert "'colour' holds words" in capsys.readouterr().err
     assert run(*args, "--categorical", "taste") == 2
@@ -238,7 +248,7 @@ def test_rare_categories_are_alike(tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     assert frame["word"].nunique() > 60
     assert run("train", tmp_path / "a.csv", tmp_path / "m.gkm") == 0
-    encoder = load_model(tmp_path / "m.gkm")[0].transformers_[1][1][-1]
+    encoder = read_model(tmp_path / "m.gkm")[0][0].transformers_[1][1][-1]
     most = frame["word"].value_counts()
     assert len(encoder.categories_[0]) == 50
     assert most[encoder.categories_[0].tolist()].min() >= most.iloc[49]
@@ -324,15 +334,15 @@ def test_a_guess_says_so_and_regresses_nothing(tmp_path, capsys):
     wine = load_wine(as_frame=True)
     wine.data.insert(0, "class", wine.target)
     wine.data.to_csv(tmp_path / "wine.csv", index=False)
-    for command in ("train", "search", "stream"):
-        assert run(command, tmp_path / "wine.csv", tmp_path / "m.gkm") == 2
+    for command, *flags in (("train",), ("train", *SEARCH), ("stream",)):
+        assert run(command, tmp_path / "wine.csv", tmp_path / "m.gkm", *flags) == 2
         assert "no column is called label. The last one, 'proline'" in capsys.readouterr().err
     assert run("train", tmp_path / "wine.csv", tmp_path / "m.gkm", "--label", "class") == 0
     frame, _ = shop()
     frame.rename(columns={"label": "kind"}).to_csv(tmp_path / "b.csv", index=False)
     capsys.readouterr()
-    for command in ("train", "search"):
-        assert run(command, tmp_path / "b.csv", tmp_path / "m.gkm") == 0
+    for flags in ((), SEARCH):
+        assert run("train", tmp_path / "b.csv", tmp_path / "m.gkm", *flags) == 0
         assert "the column 'kind', a guess: it is the last one" in capsys.readouterr().out
     assert run("info", tmp_path / "m.gkm") == 0
     assert "a guess" in capsys.readouterr().out
@@ -354,7 +364,7 @@ def test_what_may_be_an_identifier_or_a_mark_is_noted(folder, capsys):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("flags", [("--model", "forest"), ("--model", "kernel")])
+@pytest.mark.parametrize("flags", [(), ("--graph", "anchors")])
 def test_other_models_and_commands(folder, capsys, flags):
     pytest.importorskip("skops")
     args = (folder / "shop.csv", folder / "m.gkm", *FLAGS)
@@ -364,7 +374,7 @@ def test_other_models_and_commands(folder, capsys, flags):
     printed = capsys.readouterr().out
     assert "1 category (colour)" in printed and "filled in" in printed
     assert run("export", folder / "m.gkm", "--to", "onnx") == 1
-    assert run("search", *args) == 0
+    assert run("train", *args, *SEARCH) == 0
     assert run("evaluate", folder / "m.gkm", folder / "shop.csv") == 0
 
 

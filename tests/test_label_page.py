@@ -17,6 +17,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("pyarrow")
 
 from cli_runner import moons, process, read_predictions, run, write_csv
+from graphkm import SemiSupervisedClassifier
 from graphkm.active import uncertainty
 from graphkm.exchange import load_model
 from label_server import label_page
@@ -60,7 +61,8 @@ def test_answers_survive_a_kill_and_a_model_is_trained_from_the_file(table):
         assert {int(row): state["classes"][k] for row, k in labelled.items()} == given
         assert last not in state["queue"]
         said = page.post("api/model", {})["said"]
-        assert "labels.gkm" in said
+        assert "labels.gkm holds a model of 11 labels and 200 rows." in said
+        assert "nlabelled rows" in said and "Its heaviest member is " in said
     with open(folder / "labels.csv", newline="") as file:
         head, *lines = csv.reader(file)
     assert head == ["x", "z", "label"] and len(lines) == 11
@@ -68,6 +70,7 @@ def test_answers_survive_a_kill_and_a_model_is_trained_from_the_file(table):
     assert run("train", folder / "labels.csv", folder / "m.gkm", *more) == 0
     X, _, names = moons(200, 0)
     for name in ("m.gkm", "labels.gkm"):
+        assert isinstance(load_model(folder / name)[-1], SemiSupervisedClassifier)
         assert np.mean(load_model(folder / name).predict(X) == names) > 0.9
 
 

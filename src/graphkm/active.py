@@ -292,13 +292,13 @@ def suggest(
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from graphkm import GKMClassifier
+    >>> from graphkm import SemiSupervisedClassifier
     >>> from graphkm.active import suggest
     >>> X, truth = make_moons(300, noise=0.1, random_state=0)
     >>> y = np.full(300, -1)
     >>> first = suggest(None, X, 8)
     >>> y[first] = truth[first]
-    >>> model = GKMClassifier(random_state=0).fit(X, y)
+    >>> model = SemiSupervisedClassifier(random_state=0).fit(X, y)
     >>> more = suggest(model, X, 5, y=y)
     >>> len(more), len(np.intersect1d(first, more))
     (5, 0)

@@ -2,7 +2,7 @@
 
 =============  =====================================================================================
 app            the command, its sub-commands, `main`
-train, ...     `train`; likewise predict, evaluate, search, stream, info, export, demo,
+train, ...     `train`; likewise predict, evaluate, suggest, label, stream, info, export, demo,
                datasets
 options        options that several sub-commands share, each written once
 errors         exit codes; errors as one sentence that names options
@@ -13,7 +13,9 @@ preparing      a table's preparation and its estimator in one pipeline
 starting       scikit-learn, imported without the packages that few commands use
 categories     categories of a file that its model does not know
 rows           whole files as arrays, the task that their labels ask for, rows held out
-models         estimators made from options; model files and the notes in them
+estimators     estimators made from options
+models         model files and the notes in them
+gains          what held-out labels say of a model and of its unlabelled rows
 output         summaries, JSON, progress; output files that are complete or absent
 streaming      a stream from a file to a model: surveyed, tested, learnt, resumed
 =============  =====================================================================================

@@ -28,7 +28,7 @@ def demo(
 
     It needs no data.
     """
-    from graphkm import GKMClassifier, GKMClassifierCV
+    from graphkm import SemiSupervisedClassifier
 
     from .output import check_output, percent, show
 
@@ -38,7 +38,7 @@ def demo(
         check_output(out)
     X, y, X_test, truth = made_moons(points, labels, seed)
     models, scores, seconds = [], [], []
-    for model in (GKMClassifier(C_graph=0), GKMClassifierCV()):
+    for model in (SemiSupervisedClassifier(graph=None), SemiSupervisedClassifier()):
         start = time.perf_counter()
         models.append(model.set_params(random_state=seed).fit(X, y))
         seconds.append(time.perf_counter() - start)

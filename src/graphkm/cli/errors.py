@@ -8,7 +8,7 @@ import warnings
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from .options import PARAMETERS, FitOptions, TrainingFileOptions, UsageError
+from .options import PARAMETERS, TrainingFileOptions, TrainingOptions, UsageError
 
 FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 
@@ -25,14 +25,14 @@ _WHOLE = {
     "header=False": "--no-header",
     "zero_based=True": "--zero-based",
 }
-_FLAGS = {"classes": "--classes", "cv": "--cv"} | {
+_FLAGS = {"classes": "--classes"} | {
     PARAMETERS.get(field.name, field.name): f"--{field.name.replace('_', '-')}"
-    for options in (TrainingFileOptions, FitOptions)
+    for options in (TrainingFileOptions, TrainingOptions)
     for field in fields(options)
 }
 _PART = r"\b(?:KNN|Full|Bipartite|Anchors|SGD|Sums)\([^()]*\)"
 _ASSIGNMENT = re.compile(
-    rf"\b([A-Za-z_]\w*)=('[^']*'|None\b|True\b|False\b|[-+]?\d[\w.+-]*\d|\d|{_PART})?"
+    rf"(?<!--set )\b([A-Za-z_]\w*)=('[^']*'|None\b|True\b|False\b|[-+]?\d[\w.+-]*\d|\d|{_PART})?"
     r"((?:, '\w+')* or '\w+')?"
 )
 _FOR_PYTHON_ONLY = re.compile(
@@ -48,10 +48,12 @@ def in_flags(message: str) -> str:
     --------
     >>> in_flags("partial_fit cannot use solver='newton'; pass solver='sums' or 'sgd', or tol=0.1.")
     'stream cannot use --solver newton; pass --solver sums or sgd, or --set tol=0.1.'
+    >>> in_flags("--set tol=0.1: it has no parameter tol.")
+    '--set tol=0.1: it has no parameter tol.'
     >>> in_flags("no connection to (host='example.org', port=443)")
     "no connection to (host='example.org', port=443)"
     """
-    from .models import parameter_names  # loads the estimators, which --help must not
+    from .estimators import parameter_names  # loads the estimators, which --help must not
 
     def reworded(match: re.Match[str]) -> str:
         name, value = match[1], _plain(match[2] or "")

@@ -11,8 +11,8 @@ import typer
 from .options import AsJson, Model, spread
 
 EXAMPLES = (
-    "graphkm export moons.gkm --to libsvm",
-    "graphkm export moons.gkm --to onnx --out moons.onnx",
+    "graphkm export machine.gkm --to libsvm",
+    "graphkm export machine.gkm --to onnx --out machine.onnx",
 )
 
 
@@ -33,8 +33,9 @@ def export(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a model as LIBSVM's svm-predict or ONNX runtimes read it.
+    """Write a kernel machine as LIBSVM's svm-predict or ONNX runtimes read it.
 
+    Models of train --method can be written; the mixture that train makes without it cannot.
     LIBSVM's labels are whole numbers. Other labels are numbered, and the numbers are printed.
     For LIBSVM, scaling goes to a file of its own, for svm-scale -r. An ONNX file holds it.
     """
@@ -45,6 +46,7 @@ def export(
     path = out or model.with_suffix(f".{to.value}")
     check_output(path, model)
     fitted, _ = read_model(model)
+    _refuse_mixture(fitted, model)
     lines: dict[str, str | None] = {"written": str(path)}
     facts: dict[str, Any] = {"model": model, "to": to.value, "out": path}
     if to is Target.onnx:
@@ -53,6 +55,19 @@ def export(
         more, more_facts = _to_libsvm(fitted, path)
         lines, facts = lines | more, facts | more_facts
     show(lines, facts, as_json)
+
+
+def _refuse_mixture(fitted: Any, path: Path) -> None:
+    """Raise for a mixture, and say what can be written instead."""
+    from ..exchange.models import MIXED
+    from .models import last_step
+
+    if isinstance(last_step(fitted), MIXED):
+        raise ValueError(
+            f"{path} holds a mixture of members, some of them on the graph of its training rows, "
+            "for which other programs have no form. A kernel machine can be written: train with "
+            "--method gkm --solver newton, and export that."
+        )
 
 
 def _to_libsvm(fitted: Any, path: Path) -> tuple[dict[str, str | None], dict[str, Any]]:

@@ -243,7 +243,9 @@ def _saver(
         import numpy as np
         from scipy.sparse import issparse
 
-        from .models import FileNote, make_estimator, write_model
+        from .estimators import make_estimator
+        from .gains import gain_sentence
+        from .models import FileNote, last_step, write_model
         from .options import FitOptions, Method, Scale
         from .preparing import fit_prepared
         from .rows import Rows
@@ -274,14 +276,19 @@ def _saver(
             missing="impute" if rows.kinds else "error",
             left_out=rows.left_out,
             id=files.id,
+            method=Method.mixture.value,
         )
-        estimator = make_estimator(Method.gkm, note.task, FitOptions())
+        estimator = make_estimator(note.method, note.task, FitOptions())
         scale = Scale.none if rows.alike else Scale.auto
         fitted, chosen = fit_prepared(estimator, scale, Rows(rows.X, y, note))
         before = path.exists()
         write_model(fitted, path, replace(note, scale=chosen))
         kept = f" The one before it is {path.name}.previous." * before
-        return f"{path} holds a model of {len(known):,} labels and {len(rows):,} rows.{kept}"
+        found = last_step(fitted)
+        heaviest = f" Its heaviest member is {found.members_[0].name}."
+        gain = gain_sentence(found, len(known) == len(rows))
+        holds = f"{path} holds a model of {len(known):,} labels and {len(rows):,} rows."
+        return f"{holds} {gain}{heaviest}{kept}"
 
     return save
 

@@ -22,6 +22,9 @@ PARAMETERS = {
 }
 _file_option = functools.partial(typer.Option, rich_help_panel="How the files are read")
 _learning_option = functools.partial(typer.Option, rich_help_panel="How it learns")
+_machine_option = functools.partial(
+    typer.Option, rich_help_panel="Kernel machines (of train: those of --method)"
+)
 
 
 class UsageError(Exception):
@@ -64,22 +67,12 @@ class Missing(StrEnum):
 
 
 class Method(StrEnum):
-    """The estimators."""
+    """The estimators. The mixture is the front door, `SemiSupervisedClassifier` or `Regressor`."""
 
+    mixture = "mixture"
     gkm = "gkm"
     lapsvm = "lapsvm"
     tsvm = "tsvm"
-    semi = "semi"
-
-
-class ModelKind(StrEnum):
-    """Models that are corrected over a graph."""
-
-    forest = "forest"
-    boosting = "boosting"
-    svm = "svm"
-    logistic = "logistic"
-    kernel = "kernel"
 
 
 Data = Annotated[
@@ -228,24 +221,16 @@ class TrainingFileOptions(TableOptions):
 
 
 @dataclass(frozen=True)
-class LearningOptions:
-    """Parameters that every estimator may have."""
+class FitOptions:
+    """Parameters of estimators; which of them an estimator has is its own affair."""
 
-    kernel: Annotated[
-        str | None, _learning_option(help="rbf, linear, poly, laplacian or cosine.")
-    ] = None
     graph: Annotated[
         str | None,
-        _learning_option(
-            help="knn, epsilon, full, bipartite or anchors; with --model or --method semi: knn or "
-            "anchors."
-        ),
+        _learning_option(help="knn or anchors; of kernel machines also epsilon, full, bipartite."),
     ] = None
-    loss: Annotated[
-        str | None,
-        _learning_option(help="hinge, smooth_hinge, logistic; l1, epsilon_insensitive."),
+    neighbors: Annotated[
+        int | None, _learning_option(min=1, help="Neighbours of every row, for --graph knn.")
     ] = None
-    p: Annotated[float | None, _learning_option(help="Exponent of the smoothness.")] = None
     seed: Annotated[int, _learning_option(min=0, help="The same number gives the same model.")] = 0
     threads: Annotated[
         int | None, _learning_option(min=1, help="Default: every core.", show_default=False)
@@ -256,37 +241,50 @@ class LearningOptions:
             metavar="NAME=VALUE", help="Any other parameter of the estimator; may be repeated."
         ),
     ] = None
-
-
-@dataclass(frozen=True)
-class FitOptions(LearningOptions):
-    """Parameters of a single fit."""
-
+    kernel: Annotated[
+        str | None, _machine_option(help="rbf, linear, poly, laplacian or cosine.")
+    ] = None
+    loss: Annotated[
+        str | None,
+        _machine_option(help="hinge, smooth_hinge, logistic; l1, epsilon_insensitive."),
+    ] = None
+    p: Annotated[float | None, _machine_option(help="Exponent of the smoothness.")] = None
     C: Annotated[
-        str | None, _learning_option("--C", help="Weight of the labelled rows, a number or auto.")
+        str | None, _machine_option("--C", help="Weight of the labelled rows, a number or auto.")
     ] = None
     C_graph: Annotated[
         str | None,
-        _learning_option(
+        _machine_option(
             "--C-graph",
             help="Weight of the graph, a number or auto; 0 ignores the unlabelled rows.",
         ),
     ] = None
     gamma: Annotated[
         str | None,
-        _learning_option(help="The kernel's coefficient: a number, spread, scale or auto."),
+        _machine_option(help="The kernel's coefficient: a number, spread, scale or auto."),
     ] = None
-    neighbors: Annotated[
-        int | None, _learning_option(min=1, help="Neighbours of every row, for --graph knn.")
-    ] = None
-    solver: Annotated[str | None, _learning_option(help="auto, newton, sgd or sums.")] = None
+    solver: Annotated[str | None, _machine_option(help="auto, newton, sgd or sums.")] = None
     budget: Annotated[
         int | None,
-        _learning_option(min=1, help="The most centres of a model, for --solver sgd and streams."),
+        _machine_option(min=1, help="The most centres of a model, for --solver sgd and streams."),
     ] = None
     landmarks: Annotated[
         int | None,
-        _learning_option(min=2, help="Landmarks of --solver sums or newton; of streams: sums."),
+        _machine_option(min=2, help="Landmarks of --solver sums or newton; of streams: sums."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class TrainingOptions(FitOptions):
+    """Parameters of a fit that sees all rows, and may hold labels out."""
+
+    cv: Annotated[
+        int | None,
+        _learning_option(
+            min=2,
+            metavar="FOLDS",
+            help="Folds of labels that are held out in turn, by the mixture and by --search.",
+        ),
     ] = None
 
 

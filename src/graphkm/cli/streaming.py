@@ -24,7 +24,8 @@ from ..online import CheckpointError, Chunk, train
 from ..online.chunks import cut_into_chunks
 from ..online.prequential import RunningScore
 from ..online.training import rows_learnt
-from .models import FileNote, check_options, make_estimator
+from .estimators import check_options, make_estimator
+from .models import FileNote
 from .options import (
     FitOptions,
     Format,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,15 +11,15 @@ import typer
 from .options import (
     AsJson,
     Data,
-    FitOptions,
     Method,
     Model,
-    ModelKind,
     Scale,
     ScaleOption,
     Task,
     TaskOption,
     TrainingFileOptions,
+    TrainingOptions,
+    UsageError,
     spread,
 )
 
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "graphkm train few_labels.csv moons.gkm",
     "graphkm train labelled.csv model.gkm --unlabeled-data unlabelled.csv --label kind",
-    "graphkm train few_labels.csv mixture.gkm --method semi",
-    "graphkm train few_labels.csv forest.gkm --model forest",
+    "graphkm train few_labels.csv machine.gkm --method gkm --loss logistic --C 10",
+    "graphkm train few_labels.csv best.gkm --method gkm --search --cv 3",
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
 )
 
@@ -63,87 +62,78 @@ def train(
     method: Annotated[
         Method,
         typer.Option(
-            help="The graph-based kernel machine, the Laplacian SVM, the transductive SVM, or "
-            "semi: a mixture of many models, with and without the graph, weighed by held-out "
-            "labels.",
+            help="mixture: many models, with and without the graph of all rows, weighed by "
+            "held-out labels. gkm: the graph-based kernel machine. lapsvm and tsvm: the Laplacian "
+            "and the transductive SVM. An option of another method is an error.",
         ),
-    ] = Method.gkm,
-    kind: Annotated[
-        ModelKind | None,
+    ] = Method.mixture,
+    search: Annotated[
+        bool,
         typer.Option(
-            "--model",
-            help="Instead of --method: a random forest, boosted trees, an SVM, a logistic "
-            "regression or a kernel machine on the labels, corrected over the graph of all rows. "
-            "--set reaches its own parameters.",
-            show_default=False,
+            "--search",
+            help="With --method gkm: choose its parameters by held-out labels. Lists to choose "
+            "from are set like --set Cs=[1,10] or --set C_graphs=[0,1e5].",
         ),
-    ] = None,
+    ] = False,
     as_json: AsJson = False,
     files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
-    fit: FitOptions = FitOptions(),  # noqa: B008
+    fit: TrainingOptions = TrainingOptions(),  # noqa: B008
 ) -> None:
-    """Learn from a file in which some rows, or all, have a label."""
-    from .corrected import check_corrected, check_sparse, make_corrected
-    from .models import check_options, make_estimator, write_model
-    from .output import check_output
+    """Learn from a file in which some rows, or all, have a label.
+
+    It tells which models count, and what the unlabelled rows gave on labels that were held out.
+    """
+    from .estimators import SEARCH, check_options, make_estimator
+    from .models import described_model, found_facts, kept_model, write_model
+    from .output import check_output, say, show
     from .preparing import fit_prepared
     from .rows import hold_out, read_rows
 
+    if search and method is not Method.gkm:
+        raise UsageError(f"--search belongs to --method gkm, and the method is {method.value}.")
     check_output(model, data, unlabeled_data)
     start = time.perf_counter()
-    if kind is None:
-        check_options(method, task, fit)
-    else:
-        check_corrected(kind, method, task, fit)
+    asked = SEARCH if search else method.value
+    check_options(asked, task, fit)
     rows = read_rows(data, files, task, unlabeled_data)
     read_in = time.perf_counter() - start
     rows, held_out = hold_out(rows, holdout, fit.seed)
-    if kind is None:
-        estimator = make_estimator(method, rows.note.task, fit)
-    else:
-        estimator = make_corrected(kind, rows.note.task, fit)
-        check_sparse(kind, estimator, rows.X)
-    fitted, chosen = fit_prepared(estimator, scale, rows)
-    note = replace(rows.note, scale=chosen, method=(kind or method).value)
-    write_model(fitted, model, note)
+    fitted, chosen = fit_prepared(make_estimator(asked, rows.note.task, fit), scale, rows)
+    note = replace(rows.note, scale=chosen, method=method.value)
+    told = described_model(fitted, note), found_facts(fitted)  # a model that is kept knows less
+    write_model(kept_model(fitted), model, note)
     seconds = time.perf_counter() - start
-    _summary(rows, held_out, fitted, note, model, read_in, seconds, as_json)
-
-
-def _summary(
-    rows: Rows,
-    held_out: Rows | None,
-    fitted: Any,
-    note: Any,
-    path: Path,
-    read_in: float,
-    seconds: float,
-    as_json: bool,
-) -> None:
-    from .evaluate import judge, score_lines
-    from .models import described_model, found_facts
-    from .output import say, show
-
-    scores: dict[str, Any] = {}
-    known = "not measured: pass --holdout 0.2, or test other rows with graphkm evaluate"
-    measured: dict[str, str] = {"accuracy" if note.task == "classify" else "quality": known}
-    if held_out is not None:
-        scores = judge(note.task, held_out.y, fitted.predict(held_out.X))
-        measured = {
-            name: f"{text}  on {len(held_out.y):,} rows held out"
-            for name, text in score_lines(note.task, scores).items()
-        }
+    measured, scores = _measured(fitted, note, held_out, "held-out score" in told[0])
+    times = {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(model)}
     show(
-        rows.lines()
-        | described_model(fitted, note)
-        | measured
-        | {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(path)},
+        rows.lines() | told[0] | measured | times,
         rows.facts()
-        | found_facts(fitted)
-        | {"scale": note.scale, "method": note.method, "seconds": seconds, "model": path}
-        | {"held_out": scores | {"rows": len(held_out.y)} if held_out is not None else None},
+        | told[1]
+        | {"scale": chosen, "method": method.value, "seconds": seconds, "model": model}
+        | {"held_out": scores},
         as_json,
     )
     if not as_json:
         for text in rows.doubts():
             say(f"note: {text}")
+
+
+def _measured(
+    fitted: Any, note: Any, held_out: Rows | None, judged: bool
+) -> tuple[dict[str, str], dict[str, Any] | None]:
+    """Return how good a model is on the rows of --holdout, for people and for programs.
+
+    Without such rows people are told what to do, unless the fit has judged the model itself.
+    """
+    from .evaluate import judge, score_lines
+
+    if held_out is not None:
+        n = len(held_out.y)
+        scores = judge(note.task, held_out.y, fitted.predict(held_out.X))
+        lines = score_lines(note.task, scores).items()
+        told = {name: f"{text}  on {n:,} rows held out" for name, text in lines}
+        return told, scores | {"rows": n}
+    if judged:
+        return {}, None
+    known = "not measured: pass --holdout 0.2, or test other rows with graphkm evaluate"
+    return {"accuracy" if note.task == "classify" else "quality": known}, None

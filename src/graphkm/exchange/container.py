@@ -99,6 +99,12 @@ def read_container(
         raise ModelFileError(
             error.errno, f"The file could not be read ({error.strerror})", str(place)
         ) from error
+    if content.startswith(b"PK\x03\x04"):
+        raise ModelFileError(
+            f"{place} is not a graphkm model of Python, but a zip file, as graphkm train writes it "
+            "with skops where models of scikit-learn count. If you trust its origin, "
+            "graphkm.exchange.skops_files.load_with_skops(path)[0] is the model."
+        )
     if len(content) < _START.size + _DIGEST or not content.startswith(_MAGIC):
         raise _damaged(place, "it is not a graphkm model, or only the beginning of one")
     _, version, size = _START.unpack_from(content)

@@ -74,9 +74,9 @@ def _refuse_field(model: Any, program: str) -> None:
         near = "KernelRidgeClassifierCV" if is_classifier(model) else "KernelRidgeCV"
         raise ValueError(
             f"This {type(model).__name__} adds a field over its training rows to f, and {program} "
-            "has no form for that. Fit with the solver Newton() (graphkm train --solver newton), "
-            f"which has none; or write a {near} that is fitted to what the model predicts, which "
-            "comes near."
+            "has no form for that. Fit with the solver Newton() (graphkm train --method gkm "
+            f"--solver newton), which has none; or write a {near} that is fitted to what the model "
+            "predicts, which comes near."
         )
 
 

@@ -33,16 +33,17 @@ class MemberTable(list[MemberReport]):
     """
 
     def __repr__(self) -> str:
-        """Return the table."""
+        """Return the table, without seconds where none are known, as in a file of the command."""
         width = max([6, *(len(each.name) for each in self)])
-        lines = [
-            f"{'member':<{width}}  weight  score  log loss  rows      held out by  seconds".rstrip()
-        ]
+        timed = any(each.seconds == each.seconds for each in self)  # NaN is not
+        head = f"{'member':<{width}}  weight  score  log loss  rows      held out by"
+        lines = [head + "  seconds" * timed]
         for each in self:
             rows = "all" if each.unlabeled else "labelled"
             by = each.held_out_by.removeprefix("leave-").replace("one-out", "leave-1-out")
             lines.append(
                 f"{each.name:<{width}}  {each.weight:6.3f}  {each.score:5.3f}  "
-                f"{each.log_loss:8.3f}  {rows:<8}  {by:<11}  {each.seconds:7.2f}"
+                f"{each.log_loss:8.3f}  {rows:<8}  "
+                + (f"{by:<11}  {each.seconds:7.2f}" if timed else by)
             )
         return "\n".join(lines)

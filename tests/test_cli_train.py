@@ -1,4 +1,4 @@
-"""`graphkm train --method semi`: the front door, trained, kept and told in words."""
+"""`graphkm train`: the front door, trained, kept and told in words."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from cli_runner import moons, read_predictions, run, write_csv, write_libsvm
 from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
-from graphkm.cli.mixtures import given
+from graphkm.cli.gains import gain_sentence
 from graphkm.exchange import load_model
 from graphkm.exchange.skops_files import is_skops_file, load_with_skops
 from graphkm.semi import MemberTable
 from graphkm.semi.report import MemberReport
 
-pytest.importorskip("skops.io")
+skops = pytest.importorskip("skops.io")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def steps():
 
 
 def trained(folder, *flags, data="few.csv", model="m.gkm"):
-    return run("train", folder / data, folder / model, "--method", "semi", *flags)
+    return run("train", folder / data, folder / model, *flags)
 
 
 def test_classes_are_those_of_python(folder, capsys):
@@ -54,7 +55,7 @@ def test_classes_are_those_of_python(folder, capsys):
     labels = np.array([None if value == "" else value for value in y[:200]], dtype=object)
     model = SemiSupervisedClassifier(unlabeled=None, random_state=0)
     whole = make_pipeline(StandardScaler(), model).fit(X[:200], labels)
-    assert found["method"] == "semi" and found["best_score"] == whole[-1].best_score_
+    assert found["method"] == "mixture" and found["best_score"] == whole[-1].best_score_
     assert found["unlabeled_gain"] == whole[-1].unlabeled_gain_
     assert [each["name"] for each in found["members"]] == [each.name for each in whole[-1].members_]
     out = folder / "out.csv"
@@ -87,11 +88,14 @@ def test_the_heaviest_members_and_the_gain_are_told(folder, capsys):
     more = re.search(r"and (\d+) more, none of them heavier", lines[start + 11])
     model = load_model(folder / "m.gkm")[-1]
     assert int(more[1]) == len(model.members_) - 10
+    score = f"accuracy {100 * model.best_score_:.1f} % on labels that were held out"
+    assert score in told and "not measured" not in told
     sentence = re.search(r"The unlabelled rows (raised|lowered|did not change) held-out.*", told)[0]
-    assert sentence == given(model)
+    assert sentence == gain_sentence(model)
     assert run("info", folder / "m.gkm") == 0
     shown = capsys.readouterr().out
-    assert sentence in shown and more[0] in shown and "SemiSupervisedClassifier" in shown
+    for text in (sentence, score, more[0], "SemiSupervisedClassifier"):
+        assert text in shown
     assert run("info", folder / "m.gkm", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found["members"]) == len(model.members_)
@@ -108,7 +112,7 @@ def test_quantities_and_models_of_scikit_learn(folder, capsys):
     values = [float(row[0]) for row in read_predictions(out)[1]]
     np.testing.assert_array_equal(values, whole.predict(X))
     assert run("info", folder / "q.gkm") == 0
-    assert given(whole[-1]) in capsys.readouterr().out
+    assert gain_sentence(whole[-1]) in capsys.readouterr().out
     assert is_skops_file(folder / "q.gkm")  # trees count here
     kept = load_with_skops(folder / "q.gkm")[0][-1]
     inside = [part.model.model for part in kept.mixture_.parts]
@@ -120,10 +124,11 @@ def test_quantities_and_models_of_scikit_learn(folder, capsys):
 
 def test_exports_are_refused(folder, capsys):
     assert trained(folder, "--set", "graph=None", model="e.gkm") == 0
-    assert "No member has seen the unlabelled rows." in capsys.readouterr().out
+    assert "The model does not use the unlabelled rows." in capsys.readouterr().out
     for to in ("libsvm", "onnx"):
         assert run("export", folder / "e.gkm", "--to", to) == 1
-        assert "a mixture of members" in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert "a mixture of members" in told and "train with --method gkm --solver newton" in told
 
 
 @pytest.mark.long
@@ -144,7 +149,9 @@ def test_sparse_rows(tmp_path, capsys):
         (("--C", "3"), "--C: SemiSupervisedClassifier has no parameter C"),
         (("--graph", "full"), "graph must be one of 'knn', 'anchors'; got 'full'"),
         (("--graph", "anchors", "--neighbors", "3"), "n_neighbors is no parameter of"),
-        (("--model", "forest"), "--method semi and --model forest: pass only one"),
+        (("--model", "forest"), "No such option: --model"),
+        (("--method", "semi"), "'semi' is not one of 'mixture', 'gkm', 'lapsvm', 'tsvm'"),
+        (("--solver", "sgd"), "has no parameter solver. It belongs to --method gkm"),
         (("--set", "grap=knn"), "Did you mean graph?"),
     ],
 )
@@ -171,4 +178,96 @@ def test_the_sentence_says_which_way_it_went(score, gain, told):
     model = SemiSupervisedClassifier()
     model.members_ = MemberTable([MemberReport("field", 1.0, 0.9, 0.3, True, "out-of-fold", 1.0)])
     model.best_score_, model.unlabeled_gain_, model.classes_ = score, gain, np.array([0, 1])
-    assert given(model).startswith(told)
+    assert gain_sentence(model).startswith(told)
+
+
+def test_the_sentence_does_not_speak_of_rows_that_are_not_there(tmp_path, capsys):
+    X, _, names = moons(60, 60)
+    write_csv(tmp_path / "all.csv", X, names)
+    assert trained(tmp_path, data="all.csv") == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^graph +The graph of all rows (raised|lowered|did not)", told, re.MULTILINE)
+    assert "unlabelled rows" not in told
+    assert run("info", tmp_path / "m.gkm") == 0
+    assert "The graph of all rows" in capsys.readouterr().out
+
+
+def test_too_few_labels_are_said_to_tell_nothing(tmp_path, capsys):
+    X, _, names = moons(100)
+    first = [int(np.flatnonzero(names == name)[0]) for name in ("cat", "dog")]
+    write_csv(tmp_path / "few.csv", X, [names[k] if k in first else "" for k in range(100)])
+    assert trained(tmp_path) == 0
+    told = capsys.readouterr().out
+    assert "How much the unlabelled rows help is not known: there are too few labels" in told
+    assert re.search(r"^held-out score +none: too few labels", told, re.MULTILINE)
+    assert run("info", tmp_path / "m.gkm", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["unlabeled_gain"] is None
+
+
+@pytest.mark.long
+def test_a_graph_that_does_not_help_is_said_not_to(tmp_path, capsys):
+    X = np.random.default_rng(0).normal(size=(200, 12))
+    y = [str(int(row[0] > 0)) if k < 100 else "" for k, row in enumerate(X)]
+    write_csv(tmp_path / "few.csv", X, y, list("abcdefghijkl"))
+    assert trained(tmp_path, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["unlabeled_gain"] <= 0
+    assert run("info", tmp_path / "m.gkm") == 0
+    told = capsys.readouterr().out
+    assert re.search(r"The unlabelled rows (lowered|did not change) held-out accuracy", told)
+
+
+def test_folds_are_those_of_python(folder, capsys):
+    assert trained(folder, "--cv", "3", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    X, y, _ = moons(300, 40)
+    labels = np.array([None if value == "" else value for value in y[:200]], dtype=object)
+    model = SemiSupervisedClassifier(unlabeled=None, random_state=0, cv=3)
+    whole = make_pipeline(StandardScaler(), model).fit(X[:200], labels)
+    assert found["best_score"] == whole[-1].best_score_
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_the_same_file_again_has_the_same_bytes(folder):
+    for model in ("first.gkm", "second.gkm"):
+        assert trained(folder, model=model) == 0
+    assert not is_skops_file(folder / "first.gkm")  # zip files tell the time
+    assert (folder / "first.gkm").read_bytes() == (folder / "second.gkm").read_bytes()
+
+
+def test_a_skops_file_is_no_model_file_of_python(folder):
+    assert trained(folder, data="steps.csv", model="q.gkm") == 0
+    with pytest.raises(OSError, match=r"not a graphkm model.*load_with_skops"):
+        load_model(folder / "q.gkm")
+
+
+def test_a_damaged_skops_file_is_refused(folder, capsys):
+    assert trained(folder, data="steps.csv", model="q.gkm") == 0
+    content = (folder / "q.gkm").read_bytes()
+    flipped = bytearray(content)
+    flipped[len(content) // 3] ^= 0xFF
+    for damaged in (content[: len(content) // 2], bytes(flipped)):
+        (folder / "q.gkm").write_bytes(damaged)
+        for command in (("info",), ("predict",)):
+            data = () if command == ("info",) else (folder / "new.csv",)
+            assert run(*command, folder / "q.gkm", *data) == 3
+            assert "damaged" in capsys.readouterr().err
+
+
+class Stranger:
+    """A type that no model of the command line consists of."""
+
+    def __setstate__(self, state):
+        raise AssertionError("code of a file was run")
+
+
+def test_other_types_in_a_skops_file_are_refused_by_name(folder, capsys):
+    stranger = Stranger()
+    stranger.value = 1
+    for content in ({"model": stranger, "note": {}}, {"model": SVC(), "note": {}}, [1]):
+        skops.dump(content, folder / "q.gkm")
+        assert run("info", folder / "q.gkm") == 3
+    told = capsys.readouterr().err
+    assert "Stranger, which no model of graphkm train consists of" in told
+    assert told.count("not a model of graphkm train.") == 2
