@@ -69,7 +69,7 @@ def test_a_solver_that_cannot_stream(table, capsys, tmp_path):
 
 def test_a_graph_that_cannot_stream(table, capsys, tmp_path):
     _, said = told(capsys, "stream", table(), tmp_path / "m.gkm", "--graph", "anchors")
-    assert "graphkm: stream cannot use --graph anchors; pass knn, full or bipartite" in said
+    assert "graphkm: --graph anchors are nodes, which join no rows" in said
 
 
 def test_values_too_large_to_be_scaled(table, capsys, tmp_path):
@@ -100,7 +100,7 @@ def test_a_file_without_names_for_a_model_with_names(table, capsys, tmp_path):
     [
         ((*GKM, "--loss", "foo"), "one of 'hinge', 'smooth_hinge', 'logistic'."),
         ((*GKM, "--kernel", "foo"), "'laplacian', 'cosine', 'precomputed'."),
-        ((*GKM, "--graph", "foo"), "'anchors', 'precomputed'; got 'foo'."),
+        ((*GKM, "--graph", "foo"), "one of 'knn', 'full', 'bipartite', 'precomputed'; got 'foo'."),
         (
             ("--graph", "foo"),
             "one of 'knn', 'anchors'; got 'foo'. Other graphs belong to --method g",
