@@ -30,8 +30,9 @@ def test_weights_are_those_of_a_convex_solver(n_labels):
     ranks = np.array([1.0, 2.0, 3.0, 10.0, 20.0, 40.0])
     alone, own = np.arange(6) % 3 == 0, _ALONE * (weights @ logs) - np.log(ranks + 1)
     prior = np.empty(6)
-    prior[alone] = PRIOR * LABELS_ALONE * softmax(own[alone])
-    prior[~alone] = PRIOR * (1 - LABELS_ALONE) * softmax(own[~alone])
+    share = n_labels / (n_labels + LABELS_ALONE)
+    prior[alone] = PRIOR * share * softmax(own[alone])
+    prior[~alone] = PRIOR * (1 - share) * softmax(own[~alone])
     w = cp.Variable(6)
     likely = weights @ cp.log(np.exp(logs) @ w) + prior @ cp.log(w)
     cp.Problem(cp.Maximize(likely), [cp.sum(w) == 1]).solve()
@@ -112,8 +113,10 @@ def test_more_members_on_the_graph_do_not_outvote_the_labels(n_labels):
     for n_graph in (1, 60):
         logs = np.full((n_labels, 1 + n_graph), np.log(0.5))
         alone = np.arange(1 + n_graph) == 0
+        unheld = mixture_weights(logs[:0], np.ones(n_labels), None, alone)[0]
+        assert unheld == pytest.approx(n_labels / (n_labels + LABELS_ALONE))
         found = mixture_weights(logs, None, np.full(1 + n_graph, 5.0), alone)[0]
-        share = LABELS_ALONE
+        share = n_labels / (n_labels + LABELS_ALONE)
         if n_labels >= FEWEST:  # of equal members, those with more prior slowly get more labels
             assert found >= PRIOR / (n_labels + PRIOR) * share
         else:

@@ -14,8 +14,9 @@ The prior is for simple members, and for those that do well alone: the fourth ro
 likelihood over rank + 1, where the rank says how many functions it has to choose from. One that can
 tell few functions apart is less often right by luck, and ten labels say hardly more than that. The
 root keeps members that are plainly wrong out of the mixture. Members that know the labelled rows
-alone have a share of the prior together, whatever the number of the others: else every further
-member on the graph would speak for the graph (`benchmarks/judge.py` compares).
+alone have the share l / (l + 100) of the prior together, with l labels, whatever the number of the
+others: else every further member on the graph would speak for the graph, and the more labels there
+are, the less it is needed (`benchmarks/judge.py` compares).
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ scores of the second, from fits that saw none of the second."""
 PRIOR = 10.0
 """Labels' worth of the prior."""
 
-LABELS_ALONE = 0.3
-"""Share of the prior for the members that know the labelled rows alone."""
+LABELS_ALONE = 100.0
+"""Labels with which the members that know the labelled rows alone have half of the prior."""
 
 FEWEST = 8
 """Labels from which what they say of members counts; with fewer there is the prior alone."""
@@ -64,7 +65,8 @@ def mixture_weights(
     logs : ndarray of shape (l, n_members)
         Logarithms of the probabilities that each member gave to what turned out true.
     weights : ndarray of shape (l,), optional
-        Weights of the labels, whose mean is 1; all the same by default.
+        Weights of the labels, whose mean is 1; all the same by default. There may be more than
+        `logs` has rows, if labels are not to be held out.
     ranks : ndarray of shape (n_members,), optional
         How many functions of the rows each member has to choose from; all the same by default.
     labels_only : ndarray of bool of shape (n_members,), optional
@@ -86,8 +88,8 @@ def mixture_weights(
     simple = np.zeros(logs.shape[1]) if ranks is None else -np.log(ranks + 1.0)
     kinds = np.zeros(logs.shape[1], bool) if labels_only is None else labels_only
     if len(logs) < FEWEST:
-        return _shared(simple, kinds)
-    prior = PRIOR * _shared(simple + _ALONE * (s @ logs), kinds)
+        return _shared(simple, kinds, s.sum())
+    prior = PRIOR * _shared(simple + _ALONE * (s @ logs), kinds, s.sum())
     shifted = np.exp(logs - logs.max(axis=1, keepdims=True))
     w = np.full(logs.shape[1], 1.0 / logs.shape[1])
     total = s.sum() + PRIOR
@@ -99,13 +101,13 @@ def mixture_weights(
     return np.asarray(w)
 
 
-def _shared(logs: Array, labels_only: Flags) -> Array:
+def _shared(logs: Array, labels_only: Flags, n_labels: float) -> Array:
     """Return shares that add up to 1, in proportion to their exponentials within each kind."""
     if labels_only.all() or not labels_only.any():
         return np.asarray(softmax(logs))
-    shares = np.empty_like(logs)
-    shares[labels_only] = LABELS_ALONE * softmax(logs[labels_only])
-    shares[~labels_only] = (1.0 - LABELS_ALONE) * softmax(logs[~labels_only])
+    alone, shares = n_labels / (n_labels + LABELS_ALONE), np.empty_like(logs)
+    shares[labels_only] = alone * softmax(logs[labels_only])
+    shares[~labels_only] = (1.0 - alone) * softmax(logs[~labels_only])
     return shares
 
 
