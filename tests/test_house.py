@@ -146,3 +146,49 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
     assert [words for mutant in mutants.MUTANTS for words in mutants.complaints(mutant)] == []
     for name in ("mutants", "mutant_table"):
         del sys.modules[name]
+
+
+# ------------------------------------------------------------------ numbers that decide
+
+ARITHMETIC = {
+    "graphkm.judge.mixture": {"_STEPS", "_CLOSE"},  # of expectation maximisation
+    "graphkm.members.of_all_rows": {"_MARK"},
+    "graphkm.semi.blocks": {"_NUMBERS", "_FEWEST", "_LEAST", "_NONE"},  # sizes of blocks
+    "graphkm.gkm.base": {"_GUARANTEED"},
+    "graphkm.gkm.closed_form": {"_REACHES"},
+    "graphkm.gkm.regressor": {"_ENOUGH"},
+    "graphkm.gkm.streaming": {"_ENOUGH"},
+}
+"""Numbers of tolerances, marks and blocks, which decide nothing."""
+
+
+def numbers_of(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of constants at the top of a module that hold a number."""
+    for node in tree.body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        holds = any(
+            isinstance(part, ast.Constant) and type(part.value) in (int, float)
+            for part in ast.walk(node.value)
+        )
+        for name in ast.walk(ast.Module([ast.Expr(each) for each in targets], [])):
+            if holds and isinstance(name, ast.Name) and name.id.isupper():
+                yield name.id
+
+
+def test_every_number_that_decides_stands_on_its_page():
+    page = (ROOT / "docs" / "decisions.md").read_text()
+    rooms = ("graphkm.judge", "graphkm.members", "graphkm.semi", "graphkm.gkm")
+    listed, found = set(), set()
+    for name, tree in TREES.items():
+        if name.startswith(rooms):
+            own = set(numbers_of(tree)) - ARITHMETIC.get(name, set())
+            found |= {(name, number) for number in own}
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) > 3 and cells[2].startswith("`"):
+            file, *numbers = (part.strip().strip("`") for part in cells[2].split(","))
+            module = "graphkm." + file.removesuffix(".py").replace("/", ".")
+            listed |= {(module, number) for number in numbers}
+    assert listed == found
