@@ -10,7 +10,8 @@ import re
 import numpy as np
 import pytest
 
-from cli_runner import process, read_predictions, run
+from cli_runner import process, read_predictions
+from cli_runner import run_machine as run
 from graphkm.exchange import load_model
 
 pd = pytest.importorskip("pandas")

@@ -13,7 +13,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from cli_runner import process, read_predictions, run
+from cli_runner import process, read_predictions
+from cli_runner import run_machine as run
 from graphkm import GKMClassifier, SemiSupervisedClassifier
 from graphkm.cli.models import read_model
 from graphkm.exchange import load_model, save_model
@@ -68,7 +69,10 @@ SEARCH = (*GKM, "--search")
     ("more", "estimator"),
     [
         (GKM, GKMClassifier(random_state=0, unlabeled=None)),
-        (("--threads", "1"), SemiSupervisedClassifier(random_state=0, unlabeled=None, n_jobs=1)),
+        (
+            ("--threads", "1", "--method", "mixture"),
+            SemiSupervisedClassifier(random_state=0, unlabeled=None, n_jobs=1),
+        ),
     ],
 )
 def test_the_pipeline_is_the_one_of_scikit_learn(folder, capsys, more, estimator):

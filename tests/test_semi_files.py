@@ -232,13 +232,15 @@ def test_a_regressor_of_other_libraries_is_refused(tmp_path):
 
 
 @pytest.fixture
-def parts(tmp_path):
-    """Return the path of a file with nodes and a model, its header and its arrays."""
+def parts(tmp_path, monkeypatch):
+    """Return the path of a file with nodes and a corrected model, its header and its arrays."""
+    monkeypatch.setattr("graphkm.semi.base.MANY", 20)
     model = SemiSupervisedClassifier(RIDGE, unlabeled="", random_state=0).fit(X, WORDS)
     save_model(model, tmp_path / "a")
     header, arrays = read_container(tmp_path / "a")
     mixed = load_model(tmp_path / "a").mixture_
-    assert mixed.nodes is not None and mixed.parts
+    assert mixed.nodes is not None and any(part.field is not None for part in mixed.parts)
+    assert len({id(part.model) for part in mixed.parts}) == 1 < len(mixed.parts)
     return tmp_path / "a", header, arrays
 
 
@@ -279,6 +281,23 @@ def of_part(name, value):
     return damage
 
 
+def of_model(name, value):
+    def damage(header, arrays):
+        for pair in header["model"]["state"]["models"][0]["dict"]:
+            if pair[0] == name:
+                pair[1] = value
+
+    return damage
+
+
+def of_field(change):
+    def damage(header, arrays):
+        name = next(name for name in arrays if name.endswith("/field"))
+        arrays[name] = change(arrays[name])
+
+    return damage
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -296,7 +315,7 @@ def of_part(name, value):
         damage_of("model/prior", lambda a: a - [1, -1, 0]),
         damage_of("model/transduced", lambda a: a + np.uint8(3)),
         damage_of("model/transduced", lambda a: a.astype(float)),
-        damage_of("model/parts/0/model/f/coefficients", lambda a: a[:, :2]),
+        damage_of("model/models/0/model/f/coefficients", lambda a: a[:, :2]),
         damage_of("model/classes_", lambda a: a[::-1]),
         of_state("weight", 0.0),
         of_state("weight", float("nan")),
@@ -315,11 +334,19 @@ def of_part(name, value):
         of_part("weight", "heavy"),
         of_part("temperature", -1.0),
         of_part("temperature", float("inf")),
-        of_part("heat", 0.0),
-        of_part("how", "by magic"),
-        of_part("all_rows", True),  # its classes would be numbers
-        of_part("all_rows", 0),
         of_part("model", 1.0),
+        of_part("model", 1),  # there is one
+        of_part("model", -1),
+        of_part("field", 1.0),
+        of_field(lambda a: a[:-1]),
+        of_field(lambda a: a[:, :2]),
+        of_field(lambda a: a.astype(float)),
+        of_field(lambda a: a * np.float32(np.inf)),
+        of_model("heat", 0.0),
+        of_model("how", "by magic"),
+        of_model("all_rows", True),  # its classes would be numbers
+        of_model("all_rows", 0),
+        of_model("model", 1.0),
         of_parameters("graph", "web"),
         of_parameters("estimator", 3),
     ],
@@ -337,9 +364,9 @@ def test_a_file_with_a_member_of_another_kind_is_refused(parts):
     other = path.with_name("b")
     save_model(SemiSupervisedRegressor(SMOOTH, graph=None).fit(X, REAL), other)
     theirs, more = read_container(other)
-    header["model"]["state"]["parts"] = theirs["model"]["state"]["parts"]
-    arrays = {k: v for k, v in arrays.items() if not k.startswith("model/parts/")}
-    arrays |= {k: v for k, v in more.items() if k.startswith("model/parts/")}
+    header["model"]["state"]["models"] = theirs["model"]["state"]["models"]
+    arrays = {k: v for k, v in arrays.items() if not k.startswith("model/models/")}
+    arrays |= {k: v for k, v in more.items() if k.startswith("model/models/")}
     write_container(path, header, arrays)
     with pytest.raises(ModelFileError, match="of another kind"):
         load_model(path)

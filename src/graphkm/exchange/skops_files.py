@@ -14,6 +14,7 @@ import os
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,9 @@ _PACKED = 100
 """A file unpacks to so many times its length at most. Models of the command line take 5 to 14 times
 theirs (a forest most), and zeros take 1,000 times theirs."""
 
+_NO_COMMENT = b"\0\0"
+"""How a zip file without a comment ends: with the comment's length."""
+
 _HARMLESS = 2**26  # bytes that any file may unpack to: a small model may have many equal numbers
 
 
@@ -62,13 +66,14 @@ def is_skops_file(path: str | os.PathLike[str]) -> bool:
 def save_with_skops(model: Any, path: str | os.PathLike[str], note: dict[str, Any]) -> None:
     """Write a model and its note, whole or not at all."""
     content = _skops().dumps({"model": model, "note": note}, compression=zipfile.ZIP_DEFLATED)
-    write_parts(path, [content], keep_previous=True)
+    write_parts(path, [_sealed(content)], keep_previous=True)
 
 
 def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     """Return the model and the note of a file; raise ModelFileError for any other content."""
     skops, content = _skops(), Path(path).read_bytes()
     try:
+        _check_seal(content)
         _refuse_bombs(os.fspath(path), content)
         unknown = sorted(set(skops.get_untrusted_types(data=content)) - _TRUSTED)
         found = {} if unknown else skops.loads(content, trusted=sorted(_TRUSTED))
@@ -92,6 +97,24 @@ def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
             f"{os.fspath(path)} is a skops file, but not a model of graphkm train."
         )
     return model, note
+
+
+def _sealed(content: bytes) -> bytes:
+    """Return a zip file with a digest of itself as its comment: not every byte has a checksum."""
+    digest = sha256(content).hexdigest().encode()
+    if not content.endswith(_NO_COMMENT):
+        raise ValueError("skops wrote a zip file with a comment, which this version does not know")
+    return content[: -len(_NO_COMMENT)] + len(digest).to_bytes(2, "little") + digest
+
+
+def _check_seal(content: bytes) -> None:
+    """Raise ValueError if a zip file has a digest, and it is not its own."""
+    with zipfile.ZipFile(BytesIO(content)) as file:
+        digest = file.comment
+    if digest:
+        plain = content[: -len(digest) - len(_NO_COMMENT)] + _NO_COMMENT
+        if sha256(plain).hexdigest().encode() != digest:
+            raise ValueError("its digest is that of another file")
 
 
 def _refuse_bombs(path: str, content: bytes) -> None:
