@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_moons
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -41,7 +41,7 @@ CHEAP: dict[str, Any] = {
     "KernelRidgeClassifierCV": KernelRidgeClassifierCV(**SEED),
     "KernelRidgeCV": KernelRidgeCV(**SEED),
     "SemiSupervisedClassifier(...)": SemiSupervisedClassifier(LogisticRegression(), **SEED),
-    "SemiSupervisedRegressor(...)": SemiSupervisedRegressor(Ridge(), **SEED),
+    "SemiSupervisedRegressor(...)": SemiSupervisedRegressor(LinearRegression(), **SEED),
     "SemiSupervisedClassifier(graph=Anchors())": SemiSupervisedClassifier(
         LogisticRegression(), graph=Anchors(40), **SEED
     ),

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli_runner import moons, process, run, write_csv
+from cli_runner import moons, process, write_csv
+from cli_runner import run_machine as run
 from graphkm import GKMClassifier, _files
 from graphkm._files import destination, is_stream, previous_path, replacing, writable_place
 from graphkm.exchange import ModelFileError, load_model, save_model, to_libsvm
@@ -576,7 +577,7 @@ def test_what_is_read_is_not_replaced(folder, capsys):
         ("train", data, data),
         ("train", data, folder / "same.csv"),
         ("train", data, folder / "x.gkm", "--unlabeled-data", folder / "x.gkm"),
-        ("search", data, data),
+        ("train", data, data, "--method", "gkm", "--search"),
         ("stream", data, data),
         ("stream", data, folder / "n.gkm", "--checkpoint", data),
         ("predict", model, data, "--out", data),
@@ -593,7 +594,7 @@ def test_models_need_a_file(folder, capsys):
     for arguments in (
         ("train", folder / "a.csv", "-"),
         ("stream", folder / "a.csv", "-"),
-        ("search", folder / "a.csv", "-"),
+        ("train", folder / "a.csv", "-", "--method", "gkm", "--search"),
         ("export", folder / "m.gkm", "--to", "libsvm", "--out", "-"),
         ("demo", "--out", "-"),
     ):

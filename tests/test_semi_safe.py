@@ -172,7 +172,9 @@ def test_far_rows_are_the_models(graph, scale):
     np.testing.assert_array_equal(model.predict(far), alone.predict(far))
     sure = model.predict_proba(far).max(axis=1)
     # What the graph would say, it leaves open.
-    np.testing.assert_allclose(sure, 0.5 + parts[0].weight / 2, atol=2e-3 + 250 / scale**2)
+    models = sum(part.weight for part in parts)  # corrected or not: corrections fade
+    floor = 3e-3  # no class has less than a thousandth, before its temperature
+    np.testing.assert_allclose(sure, 0.5 + models / 2, atol=floor + 250 / scale**2)
 
 
 # ------------------------------------------------------------------ thresholds

@@ -60,7 +60,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     >>> answers.chunks
     ((100, 100, 100, 100),)
     >>> print(f"{(answers == truth).mean().compute():.2f}")
-    1.00
+    0.99
     """
 
     def _local_kind(self) -> Any:

@@ -347,7 +347,7 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     >>> y[:10] = truth[:10]
     >>> search = GKMClassifierCV(random_state=0).fit(X, y)
     >>> print(f"{search.score(X, truth):.2f}")
-    0.99
+    0.98
     """
 
     _usual = GKMClassifier()
