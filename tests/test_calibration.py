@@ -41,7 +41,7 @@ CLASSIFIERS = {
     "smooth hinge": GKMClassifier(loss="smooth_hinge", C_graph=0, random_state=0),
     "search": GKMClassifierCV(random_state=0),
     "grid": GKMClassifierCV(Cs=[1.0, 10.0], graphs=[(6, 2)], random_state=0),
-    "front door": SemiSupervisedClassifier(random_state=0),
+    "front door": SemiSupervisedClassifier(KernelRidgeClassifierCV(), random_state=0),
     "forest": SemiSupervisedClassifier(RandomForestClassifier(20, random_state=0), random_state=0),
     "ridge": KernelRidgeClassifierCV(random_state=0),
     "laplacian": LaplacianSVC(probability=True),

@@ -249,10 +249,11 @@ def test_progress_is_for_terminals_only(workshop):
     os.close(follower)
     shown = os.read(leader, 100_000)
     os.close(leader)
-    assert done.returncode == 0 and b"search" in shown and b"fold" in shown
+    assert done.returncode == 0 and b"search" in shown and b"candidate" in shown
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_summaries_are_plain_lines_in_a_pipe_and_wrap_in_a_terminal(workshop):
     arguments = ["evaluate", "moons.gkm", "test_rows.csv"]
     piped = process(*arguments, folder=workshop, COLUMNS="30", FORCE_COLOR="1", TERM="xterm")

@@ -328,8 +328,9 @@ def test_export_to_onnx(folder):
 @pytest.mark.long
 def test_the_same_bytes_again_and_from_a_process(folder):
     for name in ("a.gkm", "b.gkm"):
-        assert run("train", folder / "few.csv", folder / name, "--seed", "3") == 0
-    done = process("train", "few.csv", "c.gkm", "--seed", "3", "--threads", "1", folder=folder)
+        assert run("train", folder / "few.csv", folder / name, *GKM, "--seed", "3") == 0
+    flags = (*GKM, "--seed", "3", "--threads", "1")
+    done = process("train", "few.csv", "c.gkm", *flags, folder=folder)
     assert done.returncode == 0 and done.stderr == ""
     models = [(folder / name).read_bytes() for name in ("a.gkm", "b.gkm", "c.gkm")]
     assert models[0] == models[1] and len(models[2]) == len(models[0])

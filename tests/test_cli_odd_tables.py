@@ -139,6 +139,7 @@ def test_a_given_encoding(tmp_path, capsys):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_stream_in_another_encoding(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(40_000, 2)), columns=["größe", "z"])

@@ -111,6 +111,7 @@ def test_numbers(tmp_path, rows, capsys):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_standard_input(tmp_path, path, flags):
     # Nothing in a pipe can be read twice: the classes are those of the first chunk, or named.
     flags = [*map(str, flags), "--scale", "none"]

@@ -371,7 +371,7 @@ def test_what_may_be_an_identifier_or_a_mark_is_noted(folder, capsys):
 @pytest.mark.parametrize("flags", [(), ("--graph", "anchors")])
 def test_other_models_and_commands(folder, capsys, flags):
     pytest.importorskip("skops")
-    args = (folder / "shop.csv", folder / "m.gkm", *FLAGS)
+    args = (folder / "shop.csv", folder / "m.gkm", *FLAGS, "--method", "mixture")
     assert run("train", *args, *flags, "--holdout", "0.3") == 0
     assert run("evaluate", folder / "m.gkm", folder / "shop.csv") == 0
     assert run("info", folder / "m.gkm") == 0

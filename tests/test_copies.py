@@ -153,6 +153,7 @@ def test_ridge_chooses_as_without_copies():
         pytest.param(SemiSupervisedClassifier(random_state=0), marks=pytest.mark.long),
     ],
 )
+@pytest.mark.slow
 def test_noise_stays_noise(model):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 4)), np.arange(60) % 2

@@ -28,6 +28,7 @@ def moons(labels=20, seed=0):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_where_the_graph_misleads_it_is_left_out():
     ours, usual, alone = [], [], []
     for seed in range(6):
@@ -112,6 +113,7 @@ def noisy_shares(seed, n=1000, labels=200):
 @pytest.mark.parametrize(
     ("draw", "seeds"), [(noisy_plane, [4, 9, 23]), (noisy_shares, [6, 9, 10, 15, 17])]
 )
+@pytest.mark.slow
 def test_noise_does_not_end_in_one_class(draw, seeds):
     """C suits the hinge loss. A C that suits squared losses let f predict one class here."""
     behind = []

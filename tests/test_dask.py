@@ -361,6 +361,7 @@ def wide_moons(block_info=None):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_large_model_enters_a_graph_by_its_name(client):
     """Anchors of 16 MB; Dask warns of graphs beyond 10, and warnings are errors here."""
     rows = da.map_blocks(wide_moons, chunks=((1100, 1100), (1000,)), dtype=float)
@@ -613,6 +614,7 @@ model = SemiSupervisedClassifier(LogisticRegression(), graph=Anchors(30), random
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_the_recipe_of_a_local_cluster_ends_in_silence(tmp_path):
     page = Path(__file__).parents[1] / "docs" / "guide" / "cluster.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)

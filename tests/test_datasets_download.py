@@ -211,6 +211,7 @@ def wait_for_half(home, *processes):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_two_processes_download_once(tmp_path):
     home = Home(GOOD, ["stall"])
     with serve(home) as url, child(url, tmp_path) as one, child(url, tmp_path) as two:

@@ -532,7 +532,7 @@ def test_dev_null_stays_a_device(folder):
         from graphkm.cli import main
         for model in ("n.gkm", "/dev/null"):
             try:
-                main(["train", "a.csv", model])
+                main(["train", "a.csv", model, "--method", "gkm"])
             except SystemExit as end:
                 assert not end.code
             become_nobody()
@@ -604,6 +604,7 @@ def test_models_need_a_file(folder, capsys):
 
 @pytest.mark.long
 @posix
+@pytest.mark.slow
 def test_rows_that_can_be_read_only_once(folder):
     """A named pipe is as good as standard input."""
     os.mkfifo(folder / "rows.csv")

@@ -121,6 +121,7 @@ def test_ten_rows_by_keys_undo_kill_and_train(rows, tab):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_everything_by_keyboard_alone(rows, tab):
     folder, _ = rows
     with label_page(folder, "rows.csv", "--out", "labels.csv") as server:
@@ -159,6 +160,7 @@ def test_everything_by_keyboard_alone(rows, tab):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_mouse_map_and_history(rows, tab):
     folder, names = rows
     with label_page(folder, *ARGUMENTS) as server:
@@ -196,6 +198,7 @@ def test_mouse_map_and_history(rows, tab):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_hostile_cells_are_text(tmp_path, tab):
     lines = [f'"{k}","{HOSTILE[k % 5].replace(chr(34), chr(34) * 2)}"' for k in range(20)]
     (tmp_path / "rows.csv").write_text("x,<b>name</b>\n" + "\n".join(lines) + "\n")
@@ -224,6 +227,7 @@ def test_hostile_cells_are_text(tmp_path, tab):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_two_tabs_follow_each_other(rows, tab):
     folder, _ = rows
     with label_page(folder, *ARGUMENTS) as server:
@@ -238,6 +242,7 @@ def test_two_tabs_follow_each_other(rows, tab):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_two_tabs_at_the_same_row_are_told_of_each_other(rows, tab):
     folder, _ = rows
     with label_page(folder, *ARGUMENTS) as server:
@@ -287,6 +292,7 @@ def test_a_class_in_other_letters_is_the_known_one(rows, tab):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_another_page_cannot_read_or_answer(rows, tab, chromium, tmp_path):
     folder, _ = rows
     other = tmp_path / "other"

@@ -19,7 +19,7 @@ pytest.importorskip("pyarrow")
 from cli_runner import moons, process, read_predictions, run, write_csv
 from graphkm import SemiSupervisedClassifier
 from graphkm.active import uncertainty
-from graphkm.exchange import load_model
+from graphkm.cli.models import read_model
 from label_server import label_page
 
 
@@ -70,8 +70,8 @@ def test_answers_survive_a_kill_and_a_model_is_trained_from_the_file(table):
     assert run("train", folder / "labels.csv", folder / "m.gkm", *more) == 0
     X, _, names = moons(200, 0)
     for name in ("m.gkm", "labels.gkm"):
-        assert isinstance(load_model(folder / name)[-1], SemiSupervisedClassifier)
-        assert np.mean(load_model(folder / name).predict(X) == names) > 0.9
+        assert isinstance(read_model(folder / name)[0][-1], SemiSupervisedClassifier)
+        assert np.mean(read_model(folder / name)[0].predict(X) == names) > 0.9
 
 
 def plants(n=80, seed=0):
@@ -87,6 +87,7 @@ def plants(n=80, seed=0):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_table_of_words_and_gaps_from_the_page_to_predictions(tmp_path):
     lines, kinds = plants()
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
@@ -116,6 +117,7 @@ def test_a_table_of_words_and_gaps_from_the_page_to_predictions(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_table_without_names_whose_first_column_is_the_label(tmp_path):
     X, y, names = moons(60, 20)
     lines = [f"{label or '?'},{a!r},{b!r}" for label, (a, b) in zip(y, X.tolist(), strict=True)]
@@ -137,7 +139,7 @@ def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
     write_csv(tmp_path / "rows.csv", X + 0.01)
     assert run("train", tmp_path / "known.csv", tmp_path / "m.gkm") == 0
     before = (tmp_path / "m.gkm").read_bytes()
-    unsure = uncertainty(load_model(tmp_path / "m.gkm"), X + 0.01)
+    unsure = uncertainty(read_model(tmp_path / "m.gkm")[0], X + 0.01)
     arguments = ("rows.csv", "--out", "labels.csv", "--model", "m.gkm")
     with label_page(tmp_path, *arguments) as page:
         state = page.learnt()

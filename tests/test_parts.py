@@ -259,6 +259,7 @@ def test_parts_survive_the_fit(two):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_grid_search(two):
     search = GridSearchCV(
         GKMClassifier(graph=KNN(), solver=Newton(), random_state=0),

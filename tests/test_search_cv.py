@@ -868,6 +868,7 @@ def uneven():
         pytest.param({"cv": 3}, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_what_is_asked_for_is_what_is_scored(options):
     X, y, _ = uneven()
     for scoring in ("balanced_accuracy", "f1", "roc_auc"):
@@ -878,6 +879,7 @@ def test_what_is_asked_for_is_what_is_scored(options):
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_scorer_of_ones_own():
     X, y, _ = uneven()
     asked = []

@@ -259,6 +259,7 @@ def test_a_table_for_trees_is_left_to_trees():
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_unlabelled_digits_help_and_are_said_to():
     X, truth = load_digits(return_X_y=True)
     X = X / 16

@@ -230,9 +230,18 @@ def test_the_command_shows_what_evaluate_finds(tmp_path, capsys):
     tests = [repr(float(1e4 * t)) for t in TRUTH[KNOWN:]]
     write_csv(tmp_path / "few.csv", X, words, list("abcde"))
     write_csv(tmp_path / "test.csv", X[KNOWN:], tests, list("abcde"))
-    assert run(
-        "train", tmp_path / "few.csv", tmp_path / "m.gkm", "--method", "gkm", "--search", "--json"
-    ) == 0
+    assert (
+        run(
+            "train",
+            tmp_path / "few.csv",
+            tmp_path / "m.gkm",
+            "--method",
+            "gkm",
+            "--search",
+            "--json",
+        )
+        == 0
+    )
     shown = json.loads(capsys.readouterr().out)["best_score"]
     assert run("evaluate", tmp_path / "m.gkm", tmp_path / "test.csv", "--json") == 0
     found = json.loads(capsys.readouterr().out)["r2"]
