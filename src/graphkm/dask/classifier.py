@@ -29,7 +29,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
         As in `graphkm.SemiSupervisedClassifier`. Models that learn from unlabelled rows are
         refused.
     graph : "auto" or Anchors, default="auto"
-        "auto" is ``Anchors()``: a third of the rows, 20,000 at most. Each of its `passes` is a
+        "auto" is ``Anchors()``: a third of the rows, 20,000 at most. Each of its ``passes`` is a
         pass over all rows. One more pass joins the anchors, and one finds the labels.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled.
