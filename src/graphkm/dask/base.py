@@ -55,7 +55,7 @@ class Distributed(ABC):
 
     @abstractmethod
     def _local_kind(self) -> Any:
-        """Return the class of the local estimator."""
+        """Return what makes the local estimator from the parameters that both kinds have."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from labelled and unlabelled rows.

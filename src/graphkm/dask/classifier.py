@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     graph : "auto" or Anchors, default="auto"
         "auto" is ``Anchors()``: a third of the rows, 20,000 at most. Each of its ``passes`` is a
         pass over all rows. One more pass joins the anchors, and one finds the labels.
+    class_sizes : None, "labels" or mapping, default=None
+        As in `graphkm.SemiSupervisedClassifier`; the anchors stand for the rows.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled.
     label_memory : int or str, default="2 GiB"
@@ -63,8 +66,29 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     0.99
     """
 
+    def __init__(
+        self,
+        estimator: Any = "auto",
+        *,
+        graph: Any = "auto",
+        class_sizes: Any = None,
+        unlabeled: Any = -1,
+        cv: Any = None,
+        label_memory: int | str = "2 GiB",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            graph=graph,
+            unlabeled=unlabeled,
+            cv=cv,
+            label_memory=label_memory,
+            random_state=random_state,
+        )
+        self.class_sizes = class_sizes
+
     def _local_kind(self) -> Any:
-        return semi.SemiSupervisedClassifier
+        return partial(semi.SemiSupervisedClassifier, class_sizes=self.class_sizes)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the classes' probabilities, lazily, of shape (n, n_classes).

@@ -25,7 +25,7 @@ from .machines import (
 )
 
 _STATE = {"members", "best_score", "unlabeled_gain", "models", "parts", "nodes"}
-_STATE |= {"values", "weight", "prior"}
+_STATE |= {"values", "weight", "prior", "tilt"}
 _OF_MODEL = {"model", "all_rows", "how", "heat"}
 _OF_PART = {"model", "weight", "temperature", "field"}
 _ROUNDING = 1e-3  # of shares in single precision, added up
@@ -54,6 +54,7 @@ def mixture_state(model: Any) -> State:
         "values": mixed.values,
         "weight": mixed.weight,
         "prior": mixed.prior,
+        "tilt": mixed.tilt,
     }
     return present(model, SEEN) | own | memory_state(model)
 
@@ -127,11 +128,15 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     check_matrix("its prior", prior, (width,))
     require(classes is None or (prior >= 0).all(), "a class has a prior below 0")
     require(classes is None or abs(prior.sum() - 1.0) <= 1e-9, "its prior does not add up to 1")
+    tilt = state["tilt"]
+    if tilt is not None:
+        require(classes is not None, "its quantities have sizes of classes")
+        check_matrix("what gives its classes their sizes", tilt, (width,))
     values, fields = state["values"], [part.field for part in parts if part.field is not None]
     require((values is None) == (weight == 0), "its members have no values")
     if state["nodes"] is None:
         require(weight == 0 and not fields, "its members have no nodes")
-        return Mixed(parts, None, None, weight, prior, classes)
+        return Mixed(parts, None, None, weight, prior, classes, tilt)
     nodes = restored_nodes(model, state["nodes"])
     shape = (nodes.points.shape[0], width)
     for field in fields:
@@ -141,7 +146,7 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     if values is not None and classes is not None:
         shares = (values >= 0).all() and np.abs(values.sum(axis=1) - weight).max() <= _ROUNDING
         require(shares, "the values of its nodes are no shares of classes")
-    return Mixed(parts, nodes, values, weight, prior, classes)
+    return Mixed(parts, nodes, values, weight, prior, classes, tilt)
 
 
 def _restored_part(models: list[HeldOut], state: Any) -> Part:

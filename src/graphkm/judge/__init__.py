@@ -5,6 +5,7 @@ folds           which labels are held out together
 held_out        what a model says of labels that it has not seen
 temperature     scores become probabilities
 mixture         the weights of the members, and what the mixture is worth
+sizes           probabilities of classes whose sizes are known
 ==============  ==============================================================
 """
 

@@ -100,6 +100,9 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         """Return labels as class numbers, and targets as they are."""
         return answers
 
+    def _meet_sizes(self, given: Any, rows: Any, known: Known) -> None:
+        """Give the classes of the mixture their sizes over all rows; quantities have none."""
+
     # ------------------------------------------------------------------ the fit
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -147,6 +150,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
                 rows, labeled, seed=seed, n_jobs=self.n_threads(), verbose=bool(self.verbose)
             )
         self._learn(models, known, graph, given, labeled, seed)
+        self._meet_sizes(given, rows, known)
         self.transduce_later(given, partial(_labelled, labeled=labeled, known=known.y))
         return self
 
@@ -191,6 +195,9 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         order, known = self._known(given, rows, y_known, weights, sample_weight, seed)
         graph = graph._replace(rows=graph.rows[order])
         self._learn(models, known, graph, given, labeled[order], seed)
+        points = graph.nodes.points  # they stand for the rows, which are not here
+        with quiet("X does not have valid feature names"):
+            self._meet_sizes(points, points, known)
         self.set_transduced(None)
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils import check_consistent_length
 from ..judge.folds import Splitter
 from ..judge.held_out import check_classifier
 from ..judge.mixture import Verdict, judge_classes
+from ..judge.sizes import checked_sizes, tilt_to_sizes
 from ..machines.checks import require_memory_for_classes
 from ..machines.classes import winning_class
 from ..machines.given_rows import require_labels, weights_to_score
@@ -51,6 +53,11 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     graph : "auto", {"knn", "anchors"}, NodesPart or None, default="auto"
         The graph of all rows: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
         nodes. None leaves the models alone.
+    class_sizes : None, "labels" or mapping, default=None
+        How large the classes are, if that is known: a share or a number of rows for every class,
+        or "labels" for the shares of the labelled rows. Probabilities are changed so that the
+        classes have these sizes over all training rows, up to a tenth of each. It helps most with
+        few labels. `members_` and `best_score_` do not know of it.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
         unlabelled; None means that nothing else does.
@@ -93,6 +100,29 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     0.99
     """
 
+    def __init__(
+        self,
+        estimator: Any = "auto",
+        *,
+        graph: Any = "auto",
+        class_sizes: Any = None,
+        unlabeled: Any = -1,
+        cv: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            graph=graph,
+            unlabeled=unlabeled,
+            cv=cv,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_sizes = class_sizes
+
     def _check_model(self, model: Any) -> None:
         check_kind(model, classes=True)
         check_classifier(model)
@@ -107,6 +137,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
         self.classes_ = checked_classes(known)
+        if self.class_sizes is not None:  # before the work begins
+            checked_sizes(self.class_sizes, self.classes_, np.ones(len(self.classes_)))
         require_memory_for_classes(len(known), len(self.classes_))
         return labeled, known
 
@@ -128,6 +160,14 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         """Return labels as class numbers."""
         codes = np.searchsorted(self.classes_, answers)
         return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
+
+    def _meet_sizes(self, given: Any, rows: Any, known: Known) -> None:
+        if self.class_sizes is None:
+            return
+        own = np.bincount(known.codes, known.weights) / known.weights.sum()
+        sizes = checked_sizes(self.class_sizes, self.classes_, own)
+        tilt = tilt_to_sizes(self.mixture_.at(given, rows), sizes)
+        self.mixture_ = replace(self.mixture_, tilt=tilt)
 
     def _prior(self, known: Known) -> NDArray[np.float64]:
         return np.full(len(self.classes_), 1.0 / len(self.classes_))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..graphs.nodes import Nodes
 from ..judge.held_out import HeldOut
+from ..judge.sizes import tilted
 from ..judge.temperature import log_probabilities
 from ..members.member import Array, Member, log_shares
 from ..members.models import model_scores
@@ -61,6 +62,8 @@ class Mixed:
         What is said of rows that are far from all nodes.
     classes : ndarray or None
         The labels; None for quantities.
+    tilt : ndarray of shape (n_columns,) or None
+        What gives the classes their sizes; see `graphkm.judge.sizes`. None if nothing does.
     """
 
     parts: list[Part]
@@ -69,6 +72,7 @@ class Mixed:
     weight: float
     prior: Array
     classes: NDArray[Any] | None
+    tilt: Array | None = None
 
     @classmethod
     def of(
@@ -126,7 +130,7 @@ class Mixed:
             found += self.weight * np.maximum(far, 0.0) * self.prior
         if self.classes is not None:  # single precision has rounded them
             found /= found.sum(axis=1, keepdims=True)
-        return found
+        return found if self.tilt is None else tilted(found, self.tilt)
 
 
 def _said(scores: Array, temperature: float, classes: Any) -> Array:

@@ -1,0 +1,91 @@
+"""What it gives to know how large the classes are, and what it costs to be wrong about it.
+
+    python benchmarks/class_sizes.py --jobs 2     # 26 cells, three draws of each: about ten minutes
+    python benchmarks/class_sizes.py --quick      # four cells
+
+The cells and draws are those of `judge.py`: no page reports these draws. "wrong" gives half of the
+classes a fifth too much, and the others a fifth too little. `exact` moves the probabilities until
+the mean of each class is its size, `within 10 %` and `within 20 %` until it is near enough, and
+`counts` until as many rows as its size are told to be of each class.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+import graphkm.judge.sizes as sizes_of
+from _common import table
+from graphkm import SemiSupervisedClassifier
+from judge import QUICK, draws
+from ratchet.cells import _DEVELOPMENT
+
+
+def counted(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return probabilities, moved until argmax gives the classes their sizes."""
+    logs, b, best, least = np.log(shares + 1e-12), np.zeros(len(sizes)), None, np.inf
+    for step in range(600):
+        found = np.bincount((logs + b).argmax(axis=1), minlength=len(sizes)) / len(shares)
+        if np.abs(found - sizes).max() < least:
+            least, best = np.abs(found - sizes).max(), b.copy()
+        b += 0.3 * (sizes - found) / sizes / (1 + step / 50)
+    return logs + best
+
+
+def moved(shares: np.ndarray, sizes: np.ndarray, slack: float) -> np.ndarray:
+    """Return probabilities, moved until the mean of each class is its size, with some slack."""
+    sizes_of.SLACK = slack
+    return sizes_of.tilted(shares, sizes_of.tilt_to_sizes(shares, sizes))
+
+
+WAYS = {
+    "exact": lambda shares, sizes: moved(shares, sizes, 0.0),
+    "within 10 %": lambda shares, sizes: moved(shares, sizes, 0.1),
+    "within 20 %": lambda shares, sizes: moved(shares, sizes, 0.2),
+    "counts": counted,
+}
+
+
+def measure(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
+    """Return the accuracies of one cell, in percent, mean of its draws."""
+    found = defaultdict(list)
+    for seed, draw in draws(*cell):
+        model = SemiSupervisedClassifier(random_state=0, n_jobs=1).fit(draw.X, draw.y)
+        shares = model.predict_proba(draw.X_test)
+        codes = np.searchsorted(model.classes_, draw.truth)
+        sizes = np.bincount(codes, minlength=shares.shape[1]) + 0.5
+        sizes /= sizes.sum()
+        turn = np.random.default_rng(seed).permutation(len(sizes)) % 2
+        wrong = sizes * np.where(turn, 1.2, 1 / 1.2)
+        found["none"].append(np.mean(shares.argmax(axis=1) == codes))
+        for name, way in WAYS.items():
+            for about, given in (("", sizes), (", wrong", wrong / wrong.sum())):
+                said = way(shares, given).argmax(axis=1)
+                found[name + about].append(np.mean(said == codes))
+    return "{} {}".format(*cell), {name: 100 * np.mean(each) for name, each in found.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--quick", action="store_true", help="four cells")
+    asked = parser.parse_args()
+    cells = [
+        (name, n)
+        for name, counts in _DEVELOPMENT.items()
+        for n in counts
+        if not asked.quick or name in QUICK
+    ]
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        answers = list(pool.map(measure, cells))
+    names = list(answers[0][1])
+    lines = [[cell, *(f"{found[name]:.1f}" for name in names)] for cell, found in answers]
+    means = [np.mean([found[name] for _, found in answers]) for name in names]
+    print(table(["cell", *names], [*lines, ["mean", *(f"{mean:.2f}" for mean in means)]]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Classes that have the sizes a person gave."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.linear_model import LogisticRegression
+
+from graphkm import SemiSupervisedClassifier
+from graphkm.exchange import load_model, save_model
+from graphkm.graphs import Anchors
+from graphkm.judge.sizes import SLACK, checked_sizes, tilt_to_sizes, tilted
+
+
+def _blobs(n=600, labels=15, seed=0, names=("a", "b", "c")):
+    """Return overlapping blobs of sizes 4 : 2 : 1 and few labels, as many of each class."""
+    sizes = [n * share // 7 for share in (4, 2, 1)]
+    centres = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])
+    X, code = make_blobs(sizes, centers=centres, cluster_std=1.1, random_state=seed)
+    truth = np.array(names)[code]
+    y = np.full(len(X), "", dtype=object)
+    random = np.random.default_rng(seed)
+    for k in range(3):
+        rows = random.choice(np.flatnonzero(code == k), labels // 3, replace=False)
+        y[rows] = truth[rows]
+    return X, y, truth
+
+
+def _shares(model, X):
+    return dict(zip(model.classes_, model.predict_proba(X).mean(axis=0), strict=True))
+
+
+SIZES = {"a": 4, "b": 2, "c": 1}
+
+
+def test_tilt_is_the_minimum_that_a_solver_of_convex_problems_finds():
+    cp = pytest.importorskip("cvxpy")
+    shares = np.random.default_rng(0).dirichlet([0.5, 1.0, 2.0, 0.3], 60)
+    sizes = np.array([0.4, 0.3, 0.2, 0.1])
+    b = cp.Variable(4)
+    logs = np.log(np.maximum(shares, 1e-12))
+    total = cp.sum([cp.log_sum_exp(row + b) for row in logs]) / len(logs)
+    loss = total - sizes @ b + SLACK * sizes @ cp.abs(b)
+    cp.Problem(cp.Minimize(loss)).solve(solver=cp.CLARABEL)
+    assert tilt_to_sizes(shares, sizes) == pytest.approx(b.value, abs=1e-5)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.95, 1.05, 2.0])
+def test_classes_are_within_a_tenth_of_their_sizes(factor):
+    shares = np.random.default_rng(1).dirichlet([1.0, 2.0, 3.0], 400)
+    own = shares.mean(axis=0)
+    sizes = own * [factor, 1.0, 1.0]
+    sizes /= sizes.sum()
+    tilt = tilt_to_sizes(shares, sizes)
+    found = tilted(shares, tilt).mean(axis=0)
+    assert (np.abs(found / sizes - 1.0) <= SLACK + 1e-5).all()
+    if 0.9 < factor < 1.1:  # near enough: nothing is done
+        assert not tilt.any()
+    else:
+        assert tilt.any()
+
+
+def test_known_sizes_help_where_labels_say_the_wrong_ones():
+    gains = []
+    for seed in range(5):
+        X, y, truth = _blobs(seed=seed)
+        plain = SemiSupervisedClassifier(unlabeled="", random_state=0).fit(X, y)
+        sized = clone(plain).set_params(class_sizes=SIZES).fit(X, y)
+        gains.append(np.mean(sized.predict(X) == truth) - np.mean(plain.predict(X) == truth))
+        found = _shares(sized, X)
+        for name, size in SIZES.items():
+            assert found[name] == pytest.approx(size / 7, rel=SLACK + 1e-3)
+    assert np.mean(gains) > 0.0
+    assert min(gains) > -0.02
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e6])
+def test_only_the_ratios_of_sizes_matter(scale):
+    X, y, _ = _blobs()
+    sizes = {name: size * scale for name, size in SIZES.items()}
+    one = SemiSupervisedClassifier(unlabeled="", random_state=0, class_sizes=SIZES).fit(X, y)
+    two = clone(one).set_params(class_sizes=sizes).fit(X, y)
+    assert two.predict_proba(X) == pytest.approx(one.predict_proba(X), abs=1e-6)
+
+
+def test_labels_give_the_sizes():
+    X, y, truth = _blobs()
+    y[:200] = truth[:200]
+    known = y != ""
+    model = SemiSupervisedClassifier(unlabeled="", class_sizes="labels", random_state=0).fit(X, y)
+    for name, share in _shares(model, X).items():
+        assert share == pytest.approx(np.mean(y[known] == name), rel=SLACK + 1e-3)
+
+
+def test_weights_count_in_the_labels_sizes():
+    own = checked_sizes("labels", np.array(["a", "b"]), np.array([0.9, 0.1]))
+    assert own.tolist() == [0.9, 0.1]
+
+
+def test_without_sizes_nothing_changes():
+    X, y, _ = _blobs()
+    model = SemiSupervisedClassifier(unlabeled="", random_state=0).fit(X, y)
+    assert model.mixture_.tilt is None
+
+
+def test_given_labels_are_kept():
+    X, y, _ = _blobs(labels=30)
+    model = SemiSupervisedClassifier(unlabeled="", random_state=0, class_sizes=SIZES).fit(X, y)
+    assert (model.transduction_[y != ""] == y[y != ""]).all()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"a": 1, "b": 1}, "lacks the class 'c'"),
+        ({"a": 1, "b": 1, "c": 1, "d": 2}, "has the class 'd', which no labelled row has"),
+        ({"a": 1, "b": 0, "c": 1}, "size of class 'b' must be above 0, and is 0"),
+        ({"a": 1, "b": float("nan"), "c": 1}, "size of class 'b' must be above 0, and is nan"),
+        ({"a": 1, "b": True, "c": 1}, "must be above 0, and is True"),
+        ([0.5, 0.3, 0.2], "must be None, 'labels' or a mapping"),
+        ("equal", "got 'equal'"),
+    ],
+)
+def test_wrong_sizes_are_said_before_the_work(sizes, message):
+    X, y, _ = _blobs()
+    model = SemiSupervisedClassifier(unlabeled="", class_sizes=sizes)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        model.fit(X, y)
+    assert not hasattr(model, "mixture_")
+
+
+def test_sizes_work_with_any_model_and_without_a_graph():
+    X, y, _ = _blobs(labels=30)
+    model = SemiSupervisedClassifier(
+        LogisticRegression(), graph=None, unlabeled="", class_sizes=SIZES, random_state=0
+    ).fit(X, y)
+    assert _shares(model, X)["a"] == pytest.approx(4 / 7, rel=SLACK + 1e-3)
+
+
+def test_blocks_have_the_sizes_on_their_anchors():
+    X, y, _ = _blobs(labels=30)
+    model = SemiSupervisedClassifier(
+        graph=Anchors(100), unlabeled="", class_sizes=SIZES, random_state=0
+    )
+    blocks = [(X[i : i + 100], y[i : i + 100]) for i in range(0, len(X), 100)]
+    model.fit(blocks)
+    assert _shares(model, X)["c"] == pytest.approx(1 / 7, rel=0.5)
+    assert model.mixture_.tilt is not None
+
+
+def test_a_file_keeps_the_sizes(tmp_path):
+    X, truth = make_moons(200, noise=0.2, random_state=0)
+    y = np.where(np.arange(200) < 20, truth, -1)
+    model = SemiSupervisedClassifier(None, class_sizes={0: 3, 1: 1}, random_state=0).fit(X, y)
+    save_model(model, tmp_path / "model.gkm")
+    again = load_model(tmp_path / "model.gkm")
+    assert again.class_sizes == {0: 3, 1: 1}
+    assert again.predict_proba(X) == pytest.approx(model.predict_proba(X), abs=1e-12)
+
+
+def test_dask_gives_the_same_classes_their_sizes():
+    da = pytest.importorskip("dask.array")
+    from graphkm.dask import SemiSupervisedClassifier as Distributed
+
+    X, truth = make_moons(400, noise=0.2, random_state=0)
+    y = np.where(np.arange(400) < 20, truth, -1)
+    about = {"graph": Anchors(60), "class_sizes": {0: 3, 1: 1}, "random_state": 0}
+    far = Distributed(**about).fit(da.from_array(X, chunks=(100, 2)), da.from_array(y, chunks=100))
+    blocks = [(X[i : i + 100], y[i : i + 100]) for i in range(0, 400, 100)]
+    near = SemiSupervisedClassifier(**about).fit(blocks)
+    assert far.to_local().predict_proba(X) == pytest.approx(near.predict_proba(X), abs=1e-6)
