@@ -9,8 +9,11 @@ by the splits that its pages report. Official splits are 7, 8 and 9; others are 
 ==============  ====================================================================================
 best            the member with the least held-out log loss
 even            expectation maximisation, with a prior that is the same for all members
-prior           weights 1 / (rank + 1), whatever held-out labels say
-ranks           expectation maximisation, with a prior of 1 / (rank + 1)
+prior           the odds that members come with, whatever held-out labels say
+uncut           the judge with odds of 1 / (rank + 1), however a member cuts the graph
+unsized         the judge with odds of 1 / ((rank + 1) cut^2), however large the parts are
+sharp           the judge with a cut to the fourth power
+likeliest       the judge without each member's own likelihood in the prior
 alone           the fourth root of each member's own likelihood
 judge           `graphkm.judge.mixture_weights`
 weak, strong    the same, with a prior of 3 and of 40 labels
@@ -26,6 +29,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +40,8 @@ from _common import table
 from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
 from graphkm.judge import log_probabilities, mixture_weights
-from graphkm.semi.base import labels_only, ranks_of
+from graphkm.members.cuts import Cut
+from graphkm.semi.base import labels_only, odds_of
 from graphkm.semi.mixed import Mixed
 from ratchet.cells import _DEVELOPMENT, Draw, _few_labels, _hide
 
@@ -69,7 +74,10 @@ class Recorded(SemiSupervisedClassifier):
         held = np.array([member.held for member in members])
         logs = log_probabilities(held, found.sizes[:, None, None])
         logs = logs[:, np.arange(len(known.y)), known.codes].T
-        self.seen = Seen(logs, ranks_of(members, len(known.y)), labels_only(members))
+        uncut = [replace(each, cut=None) for each in members]
+        unsized = [replace(each, cut=each.cut and _even_parts(each.cut)) for each in members]
+        odds = [odds_of(each, known) for each in (members, uncut, unsized)]
+        self.seen = Seen(logs, *odds, labels_only(members))
         one, prior, tested = np.ones(1), self._prior(known), self.tested
         self.said = np.array(
             [  # each as if it was the mixture
@@ -81,11 +89,17 @@ class Recorded(SemiSupervisedClassifier):
         )
 
 
+def _even_parts(cut: Cut) -> Cut:
+    return cut._replace(sizes=np.full(len(cut.sizes), 1.0 / len(cut.sizes)))
+
+
 class Seen(NamedTuple):
-    """What a judge sees: logs of what was said of the truth, ranks, who knows labels alone."""
+    """What a judge sees: logs of what was said of the truth, odds, who knows labels alone."""
 
     logs: np.ndarray
-    ranks: np.ndarray
+    odds: np.ndarray
+    uncut: np.ndarray  # odds by the ranks alone
+    unsized: np.ndarray  # odds by the ranks and the edges that are cut
     labels_only: np.ndarray
 
 
@@ -95,29 +109,30 @@ def _with(seen: Seen, **numbers: float) -> np.ndarray:
     try:
         for name, value in numbers.items():
             setattr(mixture, name, value)
-        return mixture_weights(seen.logs, None, seen.ranks, seen.labels_only)
+        return mixture_weights(seen.logs, None, seen.odds, seen.labels_only)
     finally:
         for name, value in own.items():
             setattr(mixture, name, value)
 
 
 def _even(seen: Seen) -> Seen:
-    return seen._replace(
-        ranks=np.ones_like(seen.ranks), labels_only=np.zeros_like(seen.labels_only)
-    )
+    return seen._replace(odds=np.zeros_like(seen.odds), labels_only=np.zeros_like(seen.labels_only))
 
 
 JUDGES: dict[str, Callable[[Seen], np.ndarray]] = {
     "best": lambda seen: np.eye(seen.logs.shape[1])[seen.logs.sum(axis=0).argmax()],
-    "even": lambda seen: _with(_even(seen), _ALONE=0.0),
+    "even": lambda seen: _with(_even(seen), ALONE=0.0),
     "prior": lambda seen: _with(seen._replace(logs=seen.logs[:0])),
-    "ranks": lambda seen: _with(seen, _ALONE=0.0),
+    "uncut": lambda seen: _with(seen._replace(odds=seen.uncut)),
+    "unsized": lambda seen: _with(seen._replace(odds=seen.unsized)),
+    "likeliest": lambda seen: _with(seen, ALONE=0.0),
+    "sharp": lambda seen: _with(seen._replace(odds=seen.odds + seen.unsized - seen.uncut)),
     "alone": lambda seen: softmax(0.25 * seen.logs.sum(axis=0)),
     "judge": _with,
     "weak": lambda seen: _with(seen, PRIOR=3.0),
     "strong": lambda seen: _with(seen, PRIOR=40.0),
     "free": lambda seen: _with(seen._replace(labels_only=np.zeros_like(seen.labels_only))),
-    "wary": lambda seen: _with(seen, LABELS_ALONE=25.0),
+    "wary": lambda seen: _with(seen, LABELSALONE=25.0),
 }
 
 
@@ -146,6 +161,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="four cells")
+    parser.add_argument("--most", type=int, default=10**9, help="labels of a cell, at most")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
     arguments = parser.parse_args()
     for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -154,7 +170,7 @@ def main() -> None:
         (name, n)
         for name, counts in _DEVELOPMENT.items()
         for n in counts
-        if not arguments.quick or name in QUICK
+        if n <= arguments.most and (not arguments.quick or name in QUICK)
     ]
     lines, numbers = [], []
     with ProcessPoolExecutor(arguments.jobs) as pool:

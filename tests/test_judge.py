@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from graphkm.judge import best_temperature, judge_classes, judge_quantities, mixture_weights
-from graphkm.judge.mixture import _ALONE, FEWEST, LABELS_ALONE, PRIOR
+from graphkm.judge.mixture import ALONE, FEWEST, LABELS_ALONE, PRIOR
 from graphkm.judge.temperature import _BELIEF
 
 
@@ -27,8 +27,8 @@ def test_weights_are_those_of_a_convex_solver(n_labels):
     logs = said_by(6, n_labels)
     weights = np.random.default_rng(1).uniform(0.5, 1.5, n_labels)
     weights /= weights.mean()
-    ranks = np.array([1.0, 2.0, 3.0, 10.0, 20.0, 40.0])
-    alone, own = np.arange(6) % 3 == 0, _ALONE * (weights @ logs) - np.log(ranks + 1)
+    odds = -np.log([2.0, 3.0, 4.0, 11.0, 21.0, 41.0])
+    alone, own = np.arange(6) % 3 == 0, ALONE * (weights @ logs) + odds
     prior = np.empty(6)
     share = n_labels / (n_labels + LABELS_ALONE)
     prior[alone] = PRIOR * share * softmax(own[alone])
@@ -36,7 +36,7 @@ def test_weights_are_those_of_a_convex_solver(n_labels):
     w = cp.Variable(6)
     likely = weights @ cp.log(np.exp(logs) @ w) + prior @ cp.log(w)
     cp.Problem(cp.Maximize(likely), [cp.sum(w) == 1]).solve()
-    np.testing.assert_allclose(mixture_weights(logs, weights, ranks, alone), w.value, atol=2e-3)
+    np.testing.assert_allclose(mixture_weights(logs, weights, odds, alone), w.value, atol=2e-3)
 
 
 def test_weights_do_not_depend_on_the_order_of_members_or_labels():
@@ -126,7 +126,7 @@ def test_more_members_on_the_graph_do_not_outvote_the_labels(n_labels):
 def test_without_folds_there_is_the_prior_and_no_score():
     rng = np.random.default_rng(0)
     held, codes = rng.normal(size=(3, 40, 2)), rng.integers(2, size=40)
-    found = judge_classes(held, codes, np.ones(40), np.ones(3), np.array([1.0, 3.0, 3.0]), [])
+    found = judge_classes(held, codes, np.ones(40), np.ones(3), -np.log([2.0, 4.0, 4.0]), [])
     np.testing.assert_allclose(found.weights, [0.5, 0.25, 0.25])
     assert np.isnan(found.score)
 
@@ -134,7 +134,7 @@ def test_without_folds_there_is_the_prior_and_no_score():
 @pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])
 def test_few_labels_say_nothing_of_members(n):
     logs = np.log(np.column_stack([np.full(n, 0.9), np.full(n, 0.3)]))
-    found = mixture_weights(logs, ranks=np.array([5.0, 2.0]))
+    found = mixture_weights(logs, odds=-np.log([6.0, 3.0]))
     assert (found[0] > found[1]) == (n == FEWEST)
 
 

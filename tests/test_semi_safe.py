@@ -62,10 +62,6 @@ def test_a_graph_helps_a_line_with_quantities():
     np.testing.assert_array_equal(model.transduction_[:150], truth[:150])
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Without a label to hold out, members that fade count as much as those that do not.",
-)
 def test_one_label_of_a_class_goes_around_the_moons():
     """A source that fades would leave the ends of the moons to the nearest label."""
     X, truth = make_moons(600, noise=0.05, random_state=0)

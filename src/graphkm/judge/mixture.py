@@ -10,10 +10,11 @@ The weights are those under which the held-out labels are most likely, with a Di
 come from expectation maximisation: each label is shared among the members in proportion to what
 they said of it, and a member's weight is its share of all labels.
 
-The prior is for simple members, and for those that do well alone: the fourth root of a member's own
-likelihood over rank + 1, where the rank says how many functions it has to choose from. One that can
-tell few functions apart is less often right by luck, and ten labels say hardly more than that. The
-root keeps members that are plainly wrong out of the mixture. Members that know the labelled rows
+The prior is for members that do well alone: it is the fourth root of a member's own
+likelihood, times the odds that it comes with. These are for simple members, which can tell few
+functions apart and are less often right by luck, and for members that cut few edges of the graph
+(`graphkm.semi.base.odds_of`); ten labels say hardly more than that. The root keeps members that are
+plainly wrong out of the mixture. Members that know the labelled rows
 alone have the share l / (l + 100) of the prior together, with l labels, whatever the number of the
 others: else every further member on the graph would speak for the graph, and the more labels there
 are, the less it is needed (`benchmarks/judge.py` compares).
@@ -47,7 +48,9 @@ LABELS_ALONE = 100.0
 FEWEST = 8
 """Labels from which what they say of members counts; with fewer there is the prior alone."""
 
-_ALONE = 0.25  # power of a member's own likelihood in its share of the prior
+ALONE = 0.25
+"""Power of a member's own likelihood in its share of the prior."""
+
 _STEPS = 300
 _CLOSE = 1e-6  # change of the weights in a step that ends the search
 
@@ -55,7 +58,7 @@ _CLOSE = 1e-6  # change of the weights in a step that ends the search
 def mixture_weights(
     logs: Array,
     weights: Array | None = None,
-    ranks: Array | None = None,
+    odds: Array | None = None,
     labels_only: Flags | None = None,
 ) -> Array:
     """Return the weights of the members, by what they said of held-out labels.
@@ -67,8 +70,9 @@ def mixture_weights(
     weights : ndarray of shape (l,), optional
         Weights of the labels, whose mean is 1; all the same by default. There may be more than
         `logs` has rows, if labels are not to be held out.
-    ranks : ndarray of shape (n_members,), optional
-        How many functions of the rows each member has to choose from; all the same by default.
+    odds : ndarray of shape (n_members,), optional
+        The logarithm of what speaks for each member before any label does; all the same by
+        default.
     labels_only : ndarray of bool of shape (n_members,), optional
         Which members know the labelled rows alone; by default all are of one kind.
 
@@ -81,15 +85,15 @@ def mixture_weights(
     >>> sure, guess = np.full(90, np.log(0.9)), np.full(90, np.log(0.5))
     >>> mixture_weights(np.column_stack([sure, guess])).round(2)
     array([1., 0.])
-    >>> mixture_weights(np.empty((0, 2)), ranks=np.array([4.0, 9.0])).round(2)
+    >>> mixture_weights(np.empty((0, 2)), odds=-np.log([5.0, 10.0])).round(2)
     array([0.67, 0.33])
     """
     s = np.ones(len(logs)) if weights is None else weights
-    simple = np.zeros(logs.shape[1]) if ranks is None else -np.log(ranks + 1.0)
+    simple = np.zeros(logs.shape[1]) if odds is None else odds
     kinds = np.zeros(logs.shape[1], bool) if labels_only is None else labels_only
     if len(logs) < FEWEST:
         return _shared(simple, kinds, s.sum())
-    prior = PRIOR * _shared(simple + _ALONE * (s @ logs), kinds, s.sum())
+    prior = PRIOR * _shared(simple + ALONE * (s @ logs), kinds, s.sum())
     shifted = np.exp(logs - logs.max(axis=1, keepdims=True))
     w = np.full(logs.shape[1], 1.0 / logs.shape[1])
     total = s.sum() + PRIOR
@@ -131,7 +135,7 @@ def judge_classes(
     codes: NDArray[np.int64],
     weights: Array,
     sizes: Array,
-    ranks: Array,
+    odds: Array,
     folds: Folds,
     without: Sequence[Without | None] | None = None,
     labels_only: Flags | None = None,
@@ -148,8 +152,8 @@ def judge_classes(
         Weights of the labels, whose mean is 1.
     sizes : ndarray of shape (n_members,)
         The temperature of every member if nothing is known.
-    ranks : ndarray of shape (n_members,)
-        How many functions each has to choose from.
+    odds : ndarray of shape (n_members,)
+        As in `mixture_weights`.
     folds : list of (train, test)
         Positions among the labels. The score of a fold has weights from the others. Without folds
         nothing can be judged: the weights are the prior, and scores are NaN.
@@ -162,7 +166,7 @@ def judge_classes(
     found = np.array([best_temperature(each, codes, weights, size) for each, size in pairs])
     logs = log_probabilities(held, found[:, None, None])
     true = logs[:, rows, codes].T
-    w = mixture_weights(true if folds else true[:0], weights, ranks, labels_only)
+    w = mixture_weights(true if folds else true[:0], weights, odds, labels_only)
     mixed = np.einsum("m,mik->ik", w, np.exp(logs))
     for train, test in folds:
         seen, told = _apart(held, without, train, test)
@@ -170,7 +174,7 @@ def judge_classes(
         t = np.array([best_temperature(each, own, weights[train], size) for each, size in pairs])
         seen, told = (log_probabilities(each, t[:, None, None]) for each in (seen, told))
         of_true = seen[:, np.arange(len(own)), own].T
-        part = mixture_weights(of_true, weights[train], ranks, labels_only)
+        part = mixture_weights(of_true, weights[train], odds, labels_only)
         mixed[test] = np.einsum("m,mik->ik", part, np.exp(told))
     hits = held.argmax(axis=-1) == codes
     return Verdict(
@@ -205,7 +209,7 @@ def judge_quantities(
     held: Array,
     targets: Array,
     weights: Array,
-    ranks: Array,
+    odds: Array,
     folds: Folds,
     without: Sequence[Without | None] | None = None,
     labels_only: Flags | None = None,
@@ -218,8 +222,8 @@ def judge_quantities(
         What every member says of rows whose target it did not see.
     targets, weights : ndarray of shape (l,)
         The targets, and their weights, whose mean is 1.
-    ranks : ndarray of shape (n_members,)
-        How many functions each has to choose from.
+    odds : ndarray of shape (n_members,)
+        As in `mixture_weights`.
     folds : list of (train, test)
         Positions among the targets.
     without : list of callable or None, optional
@@ -228,12 +232,12 @@ def judge_quantities(
         As in `mixture_weights`.
     """
     spreads, every_log = _normal(held, targets, weights)
-    w = mixture_weights(every_log if folds else every_log[:0], weights, ranks, labels_only)
+    w = mixture_weights(every_log if folds else every_log[:0], weights, odds, labels_only)
     mixed = w @ held
     for train, test in folds:
         seen, told = _apart(held[:, :, None], without, train, test)
         logs = _normal(seen[:, :, 0], targets[train], weights[train])[1]
-        own = mixture_weights(logs, weights[train], ranks, labels_only)
+        own = mixture_weights(logs, weights[train], odds, labels_only)
         mixed[test] = own @ told[:, :, 0]
     return Verdict(
         w,

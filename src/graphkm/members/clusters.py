@@ -15,6 +15,7 @@ from scipy.linalg import eigh
 
 from ..graphs.distinct import Copies
 from ..solvers.refits import left_out
+from .cuts import cut_graph
 from .features import Features, graph_features
 from .member import Array, Known, Member, Scope, unit_of
 
@@ -33,9 +34,10 @@ def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
         fits = _ridges(features.phi, weights, targets, copies, classes)
         refits = _Refits(known, features.phi)
         for place, (C, (held, mean, v)) in enumerate(zip(_CS, fits, strict=True)):
-            used, start = process_time() - start, process_time()
             values = partial(_values, features, mean, v)
+            cut = cut_graph(values(), scope.graph.similarity) if classes else None
             name = f"{features.name}, C={C:g}"
+            used, start = process_time() - start, process_time()
             yield Member(
                 name,
                 held,
@@ -45,6 +47,7 @@ def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
                 rank=features.phi.shape[1],
                 labels_only=False,
                 without=partial(refits.without, place),
+                cut=cut,
             )
 
 

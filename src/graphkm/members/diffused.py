@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from .cuts import cut_graph
 from .member import Known, Member, Scope
 from .models import model_members, model_scores
 
@@ -33,11 +34,14 @@ def diffused_members(known: Known, scope: Scope, models: dict[str, Any]) -> Iter
     own = replace(known, rows=scope.graph.rows @ rows)
     for member in model_members(models, own, None, np.empty(0, np.int64)):
         assert member.model is not None
+        values = partial(model_scores, member.model, rows, known.classes)
+        cut = None if known.classes is None else cut_graph(values(), scope.graph.similarity)
         yield replace(
             member,
             name=f"diffused, {member.name}",
             model=None,
-            values=partial(model_scores, member.model, rows, known.classes),
+            values=values,
+            cut=cut,
             seconds=member.seconds + spent,
             labels_only=False,
         )

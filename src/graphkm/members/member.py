@@ -14,6 +14,7 @@ from ..graphs.nodes import NodeGraph
 from ..judge.folds import Folds
 from ..judge.held_out import HeldOut
 from ..judge.mixture import Without
+from .cuts import Cut
 
 Array = NDArray[np.float64]
 
@@ -116,6 +117,8 @@ class Member:
         Whether it has not seen the unlabelled rows.
     without : callable or None
         What it would say if it had never seen some labels; None if `held` is all that is known.
+    cut : Cut or None
+        How its classes cut the graph; None if unknown.
     """
 
     name: str
@@ -128,6 +131,7 @@ class Member:
     rank: int | None = None
     labels_only: bool = True
     without: Without | None = None
+    cut: Cut | None = None
 
 
 def log_shares(shares: Array) -> Array:

@@ -20,7 +20,7 @@ from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..graphs.distinct import Copies, copies_in_order
 from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import take_rows
-from ..judge.mixture import Verdict
+from ..judge.mixture import ALONE, Verdict
 from ..machines.checks import check_range, check_scale, checked_weights
 from ..machines.given_rows import require_labels, rows_as_numbers
 from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
@@ -36,6 +36,7 @@ from ..members import (
     residual_members,
     usual_models,
 )
+from ..members.cuts import Cut
 from ..members.features import can_have_features
 from ..members.of_all_rows import learns_from_all
 from .block_rows import joined
@@ -45,6 +46,10 @@ from .report import MemberReport, MemberTable
 
 MANY = 50
 """Labels from which a model's errors are corrected along the graph: fewer errors say little."""
+
+
+CUT = 2.0
+"""Power of the edges that a member cuts in what speaks for it."""
 
 
 class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
@@ -436,9 +441,23 @@ def _no_model(given: Any) -> ValueError:
     )
 
 
-def ranks_of(members: Sequence[Member], n_labeled: int) -> NDArray[np.float64]:
-    """Return how many functions each member has to choose from; as many as labels, if unknown."""
-    return np.array([member.rank or n_labeled for member in members], dtype=np.float64)
+def odds_of(members: Sequence[Member], known: Known) -> NDArray[np.float64]:
+    """Return the logarithm of what speaks for each member before its held-out labels do.
+
+    Simple members that cut few edges come first: 1 over (rank + 1) cut^2. An unknown rank is as
+    many as labels. The classes of the labels count, too, as if they were drawn from the parts that
+    a member cuts the graph into. Where it is not known how one cuts, it does so as others do.
+    """
+    ranks = np.array([member.rank or len(known.y) for member in members], dtype=np.float64)
+    found = [_told_by_cut(member.cut, known) for member in members if member.cut is not None]
+    usual = np.mean(found) if found else 0.0
+    told = [usual if each.cut is None else _told_by_cut(each.cut, known) for each in members]
+    return np.asarray(np.array(told) - np.log(ranks + 1.0))
+
+
+def _told_by_cut(cut: Cut, known: Known) -> float:
+    drawn = known.weights @ np.log(cut.sizes)[known.codes]
+    return float(ALONE * drawn - CUT * np.log(cut.edges))
 
 
 def labels_only(members: Sequence[Member]) -> NDArray[np.bool_]:

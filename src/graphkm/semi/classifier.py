@@ -28,7 +28,7 @@ from ..machines.labels import (
 from ..machines.namespaces import own_names
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
-from .base import SemiSupervised, labels_only, ranks_of
+from .base import SemiSupervised, labels_only, odds_of
 
 
 @own_names
@@ -151,8 +151,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
         held = np.array([member.held for member in members])
         sizes = np.array([member.size for member in members])
-        ranks = ranks_of(members, len(known.y))
-        about = (known.codes, known.weights, sizes, ranks, known.folds)
+        odds = odds_of(members, known)
+        about = (known.codes, known.weights, sizes, odds, known.folds)
         without = [member.without for member in members]
         return judge_classes(held, *about, without, labels_only(members))
 

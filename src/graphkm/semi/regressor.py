@@ -17,7 +17,7 @@ from ..machines.namespaces import own_names
 from ..machines.targets import known_targets
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
-from .base import SemiSupervised, labels_only, ranks_of
+from .base import SemiSupervised, labels_only, odds_of
 
 
 @own_names
@@ -99,9 +99,9 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
 
     def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
         held = np.array([member.held[:, 0] for member in members])
-        ranks = ranks_of(members, len(known.y))
+        odds = odds_of(members, known)
         without = [member.without for member in members]
-        about = (known.y, known.weights, ranks, known.folds)
+        about = (known.y, known.weights, odds, known.folds)
         return judge_quantities(held, *about, without, labels_only(members))
 
     def _prior(self, known: Known) -> NDArray[np.float64]:
