@@ -34,7 +34,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     decision trees, forests, extra trees and HistGradientBoosting have one, alone or behind
     scalers. Members on the graph have one if its nodes are searched exactly. The file then holds
     all nodes, and the runtime needs memory for the distances of all rows of X from all nodes: pass
-    rows in blocks.
+    rows in blocks. Where several nodes are as far as the last one that a row reaches, the runtime
+    may take another than the library.
 
     All else is an error that says what to do. A machine with a field (``field_``) has no form.
 
