@@ -165,6 +165,20 @@ def test_rows_on_a_cut_go_where_the_model_sends_them(pure):
     np.testing.assert_allclose(found, model.predict_proba(rows), atol=1e-15 if pure else 1e-7)
 
 
+def test_forests_behind_a_scaler_see_single_precision():
+    step = np.spacing(np.float32(1000.0))
+    rows = np.array([[0.0], [2.0]]).repeat(5, axis=0) * step
+    model = make_pipeline(StandardScaler(with_std=False), FOREST).fit(rows, np.arange(10) // 5)
+    model[0].mean_ = np.array([-1000.0])
+    model[1].fit(model[0].transform(rows), np.arange(10) // 5)
+    held = HeldOut(model, np.empty((0, 0)), "out-of-fold")
+    new = np.linspace(0.0, 2.0, 41)[:, None] * step  # the cut is at 1, and 1.4 rounds to it
+    new = new.astype(np.float32).astype(np.float64)
+    wanted = model.predict_proba(new)
+    assert (wanted[new[:, 0] < 1.45 * step, 0] > 0.5).all()
+    np.testing.assert_allclose(shares_of(held, np.arange(2), new), wanted, atol=1e-7)
+
+
 @pytest.mark.parametrize("bins", [3, 255])
 def test_boosting_with_gaps(bins):
     rows, new = X.copy(), NEW.copy()
