@@ -126,13 +126,20 @@ def test_quantities_and_models_of_scikit_learn(folder, capsys):
         load_model(folder / "q.gkm")
 
 
-def test_exports_are_refused(folder, capsys):
-    assert trained(folder, "--set", "graph=None", model="e.gkm") == 0
-    assert "The model does not use the unlabelled rows." in capsys.readouterr().out
-    for to in ("libsvm", "onnx"):
-        assert run("export", folder / "e.gkm", "--to", to) == 1
-        told = capsys.readouterr().err
-        assert "a mixture of members" in told and "train with --method gkm --solver newton" in told
+@pytest.mark.parametrize("graph", ["auto", "None"])
+def test_mixtures_go_to_onnx_and_not_to_libsvm(folder, capsys, graph):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    assert trained(folder, "--set", f"graph={graph}", model="e.gkm") == 0
+    used = "The model does not use the unlabelled rows." not in capsys.readouterr().out
+    assert used == (graph != "None")
+    assert run("export", folder / "e.gkm", "--to", "libsvm") == 1
+    told = capsys.readouterr().err
+    assert "a mixture of members" in told and "train with --method gkm --solver newton" in told
+    assert "--to onnx" in told
+    assert run("export", folder / "e.gkm", "--to", "onnx") == 0
+    session = runtime.InferenceSession(str(folder / "e.onnx"))
+    assert [each.name for each in session.get_outputs()] == ["label", "scores", "probabilities"]
 
 
 @pytest.mark.long

@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Names of named tuples, of notebooks, os._exit, and the check that scikit-learn has for estimators.
 FOREIGN = {"_replace", "_asdict", "_make", "_fields", "_repr_html_", "_exit"}
 FOREIGN |= {"_check_sample_weight"}
+# Where scikit-learn keeps the trees of boosting; it has no other way to them.
+FOREIGN |= {"_predictors", "_baseline_prediction"}
 
 if not (ROOT / "reproduction").is_dir():  # tests of a wheel
     pytest.skip("the sources are not here", allow_module_level=True)

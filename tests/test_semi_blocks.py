@@ -140,10 +140,15 @@ def test_copies_and_files_predict_the_same(fitted, tmp_path):
             np.testing.assert_array_equal(other.transduction_, one.transduction_)
 
 
-def test_onnx_has_no_form_for_nodes(fitted):
+def test_anchors_of_blocks_have_a_form_in_onnx(fitted):
     pytest.importorskip("onnx")
-    with pytest.raises(ValueError, match="ONNX has no form for that"):
-        to_onnx(fitted[3])
+    pytest.importorskip("onnxruntime")
+    from onnx_graphs import answers
+
+    X, _, _, model = fitted
+    rows = X.astype(np.float32).astype(np.float64)
+    found = answers(to_onnx(model), rows)["probabilities"]
+    np.testing.assert_allclose(found, model.predict_proba(rows), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", [LaplacianSVC, GKMClassifier, GKMClassifierCV])

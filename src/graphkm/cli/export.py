@@ -33,9 +33,9 @@ def export(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a kernel machine as LIBSVM's svm-predict or ONNX runtimes read it.
+    """Write a model as LIBSVM's svm-predict or ONNX runtimes read it.
 
-    Models of train --method can be written; the mixture that train makes without it cannot.
+    The mixture that train makes goes to ONNX. Kernel machines of train --method go to both.
     LIBSVM's labels are whole numbers. Other labels are numbered, and the numbers are printed.
     For LIBSVM, scaling goes to a file of its own, for svm-scale -r. An ONNX file holds it.
     """
@@ -46,12 +46,12 @@ def export(
     path = out or model.with_suffix(f".{to.value}")
     check_output(path, model)
     fitted, _ = read_model(model)
-    _refuse_mixture(fitted, model)
     lines: dict[str, str | None] = {"written": str(path)}
     facts: dict[str, Any] = {"model": model, "to": to.value, "out": path}
     if to is Target.onnx:
         to_onnx(fitted, path=path)
     else:
+        _refuse_mixture(fitted, model)
         more, more_facts = _to_libsvm(fitted, path)
         lines, facts = lines | more, facts | more_facts
     show(lines, facts, as_json)
@@ -64,9 +64,9 @@ def _refuse_mixture(fitted: Any, path: Path) -> None:
 
     if isinstance(last_step(fitted), MIXED):
         raise ValueError(
-            f"{path} holds a mixture of members, some of them on the graph of its training rows, "
-            "for which other programs have no form. A kernel machine can be written: train with "
-            "--method gkm --solver newton, and export that."
+            f"{path} holds a mixture of members, for which LIBSVM has no form. Pass --to onnx, "
+            "which has one; or write a kernel machine: train with --method gkm --solver newton, "
+            "and export that."
         )
 
 

@@ -1,10 +1,4 @@
-"""Models as ONNX graphs.
-
-f is a product of kernel values and coefficients, and the label is computed from f, as in the
-library. The operators SVMRegressor and SVMClassifier are not used. They sum in single precision,
-where large coefficients that cancel lose their digits; they need a copy of the centres for every
-class; and with several classes the scores of the second are votes of pairs, not f.
-"""
+"""Models as ONNX graphs."""
 
 from __future__ import annotations
 
@@ -13,15 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
-from ..kernels import Linear, Polynomial
 from .container import write_parts
-from .onnx_nodes import Nodes
-from .onnx_probabilities import add_probabilities
-from .plain import PlainModel, plain_model
+from .models import MIXED, check_steps, is_pipeline
+from .onnx_machines import Answers, add_machine
+from .onnx_mixtures import add_mixture
+from .onnx_nodes import TREES, Nodes, check_size
+from .onnx_scalers import add_scalers
+from .plain import plain_model, scalers_of
 
-_OPSET, _IR = 16, 8  # of 2022: all current runtimes support them
+_OPSET, _TREES, _IR = 16, 3, 8  # of 2022: all current runtimes support them
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
@@ -30,15 +26,24 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     Its input X is float32 of shape (n, n_features). A classifier has the outputs "label", as
     `predict`, "scores", as `decision_function`, and "probabilities", as `predict_proba` (unless
     the model has none); a regressor has "prediction". Between them the runtime computes in double
-    precision. So the outputs are those of the model at the rows as float32, rounded to float32.
+    precision, but for the sums of trees. So the outputs are those of the model at the rows as
+    float32, rounded to float32.
 
-    A model with a field (``field_``) has no such form, and is refused.
+    A mixture (`SemiSupervisedClassifier`, `SemiSupervisedRegressor`) is written if every member
+    that counts has a form. Kernel machines of this library, linear models, logistic regression,
+    decision trees, forests, extra trees and HistGradientBoosting have one, alone or behind
+    scalers. Members on the graph have one if its nodes are searched exactly. The file then holds
+    all nodes, and the runtime needs memory for the distances of all rows of X from all nodes: pass
+    rows in blocks. Where several nodes are as far as the last one that a row reaches, the runtime
+    may take another than the library.
+
+    All else is an error that says what to do. A machine with a field (``field_``) has no form.
 
     Parameters
     ----------
     model : estimator
-        A fitted estimator of this library with kernel "rbf", "linear" or "poly", or a pipeline of
-        scalers that ends with one.
+        A fitted estimator of this library, or a pipeline of scalers that ends with one. Kernels
+        are "rbf", "linear" or "poly".
     path : path, optional
         The file to write. It is written whole or not at all.
 
@@ -58,75 +63,71 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
         import onnx
     except ImportError as error:
         raise ImportError('to_onnx needs onnx: pip install "graphkm[onnx]".') from error
-    plain = plain_model(model, "ONNX")
-    graph, types, value = Nodes(onnx), onnx.TensorProto, onnx.helper.make_tensor_value_info
-    _add_functions(graph, plain)
-    if plain.classes is None:
-        flat = graph.add("Reshape", "f", np.array([-1]))
-        outputs = [value(_add_output(graph, flat, "prediction"), types.FLOAT, ["n"])]
+    check_is_fitted(model, msg="%(name)s is not fitted; call fit or partial_fit before writing it.")
+    graph = Nodes(onnx)
+    rows, last = graph.add("Cast", "X", to=graph.types.DOUBLE), model
+    if is_pipeline(model):
+        check_steps(model)
+        rows = add_scalers(graph, rows, scalers_of(model, "ONNX"))
+        last = model.steps[-1][1]
+    if isinstance(last, MIXED):
+        answers = add_mixture(graph, rows, last.mixture_)
     else:
-        k, shown = len(plain.classes), _add_decision(graph, plain.classes)
-        shape: list[str | int] = ["n"] if k == 2 else ["n", k]
-        outputs = [value("label", _label_type(plain.classes, types), ["n"])]
-        outputs += [value(_add_output(graph, shown, "scores"), types.FLOAT, shape)]
-        if plain.calibration is not None:
-            found = add_probabilities(graph, plain.calibration, k)
-            found = _add_output(graph, found, "probabilities")
-            outputs += [value(found, types.FLOAT, ["n", k])]
-    inputs = [value("X", types.FLOAT, ["n", plain.centres.shape[1]])]
-    made = onnx.helper.make_graph(graph.nodes, "graphkm", inputs, outputs, graph.constants)
-    opset = [onnx.helper.make_opsetid("", _OPSET)]
-    options = {"producer_name": "graphkm", "opset_imports": opset, "ir_version": _IR}
-    proto = onnx.helper.make_model(made, **options)
-    onnx.checker.check_model(proto)
+        answers = add_machine(graph, rows, plain_model(last, "ONNX"))
+    proto = _made(onnx, graph, last.n_features_in_, _outputs(graph, answers))
     if path is not None:
         write_parts(path, [proto.SerializeToString()])
     return proto
 
 
-def _add_functions(graph: Nodes, plain: PlainModel) -> None:
-    """Add the nodes that compute "f", of shape (n, n_outputs), from "X"."""
-    add, kernel = graph.add, plain.kernel
-    rows = add("Cast", "X", to=graph.types.DOUBLE)
-    if plain.scale is not None:
-        rows = add("Add", add("Mul", rows, plain.scale), plain.shift)
-    centres = plain.centres.toarray() if issparse(plain.centres) else plain.centres
-    centres = np.asarray(centres, np.float64)
-    if isinstance(kernel, Linear | Polynomial):
-        values = add("MatMul", rows, centres.T)
-        if isinstance(kernel, Polynomial):
-            values = add("Add", add("Mul", values, float(kernel.gamma)), float(kernel.coef0))  # type: ignore[arg-type]
-            values = add("Pow", values, float(kernel.degree))
-    else:
-        # Around their mean no digit of d^2 = x.x - 2 x.c + c.c is lost.
-        mean = centres.mean(axis=0)
-        rows, centres = add("Sub", rows, mean), centres - mean
-        own = add("ReduceSum", add("Mul", rows, rows), np.array([1]), keepdims=1)
-        d2 = add("Add", add("MatMul", rows, -2.0 * centres.T), np.square(centres).sum(axis=1))
-        d2 = add("Relu", add("Add", d2, own))
-        values = add("Exp", add("Mul", d2, -float(kernel.gamma)))  # type: ignore[attr-defined]
-    add("Add", add("MatMul", values, plain.coefficients), plain.intercept, name="f")
+def _outputs(graph: Nodes, answers: Answers) -> list[tuple[str, int, list[str | int]]]:
+    """Add the nodes of all outputs, and return their names, types and shapes."""
+    classes = answers.classes
+    if classes is None:
+        flat = graph.add("Reshape", answers.scores, np.array([-1]))
+        return [_single(graph, flat, "prediction", ["n"])]
+    k = len(classes)
+    found: list[tuple[str, int, list[str | int]]]
+    found = [(_add_label(graph, answers.code, classes), _label_type(graph, classes), ["n"])]
+    found += [_single(graph, answers.scores, "scores", ["n"] if k == 2 else ["n", k])]
+    if answers.probabilities:
+        found += [_single(graph, answers.probabilities, "probabilities", ["n", k])]
+    return found
 
 
-def _add_decision(graph: Nodes, classes: NDArray[Any]) -> str:
-    """Add the nodes that compute "label" and "code" from "f", and return those of the scores."""
-    add, scores = graph.add, "f"
-    if len(classes) == 2:
-        scores = add("Reshape", "f", np.array([-1]))
-        add("Cast", add("GreaterOrEqual", scores, 0.0), to=graph.types.INT64, name="code")
-    else:
-        add("ArgMax", "f", axis=1, keepdims=0, name="code")
+def _single(
+    graph: Nodes, values: str, name: str, shape: list[str | int]
+) -> tuple[str, int, list[str | int]]:
+    """Add an output in single precision."""
+    return graph.add("Cast", values, to=graph.types.FLOAT, name=name), graph.types.FLOAT, shape
+
+
+def _add_label(graph: Nodes, code: str, classes: NDArray[Any]) -> str:
     wide = {"b": bool, "i": np.int64, "u": np.uint64, "f": np.float64}.get(classes.dtype.kind)
     known = classes.astype(str).astype(object) if wide is None else classes.astype(wide)
-    add("Gather", known, "code", axis=0, name="label")
-    return scores
+    return graph.add("Gather", known, code, axis=0, name="label")
 
 
-def _add_output(graph: Nodes, values: str, name: str) -> str:
-    return graph.add("Cast", values, to=graph.types.FLOAT, name=name)
-
-
-def _label_type(classes: NDArray[Any], types: Any) -> int:
+def _label_type(graph: Nodes, classes: NDArray[Any]) -> int:
     """Return the labels' type in ONNX."""
+    types = graph.types
     kinds = {"b": types.BOOL, "i": types.INT64, "u": types.UINT64, "f": types.DOUBLE}
     return int(kinds.get(classes.dtype.kind, types.STRING))
+
+
+def _made(
+    onnx: Any, graph: Nodes, n_features: int, outputs: list[tuple[str, int, list[str | int]]]
+) -> Any:
+    """Return the graph as a checked model."""
+    value, opset = onnx.helper.make_tensor_value_info, onnx.helper.make_opsetid
+    inputs = [value("X", graph.types.FLOAT, ["n", n_features])]
+    shown = [value(*each) for each in outputs]
+    made = onnx.helper.make_graph(graph.nodes, "graphkm", inputs, shown, graph.constants)
+    opsets = [opset("", _OPSET)]
+    if any(node.domain == TREES for node in graph.nodes):
+        opsets += [opset(TREES, _TREES)]
+    options = {"producer_name": "graphkm", "opset_imports": opsets, "ir_version": _IR}
+    proto = onnx.helper.make_model(made, **options)
+    check_size(proto.ByteSize())
+    onnx.checker.check_model(proto)
+    return proto

@@ -9,10 +9,12 @@ from ..machines.calibration import AHEAD, GRID, Calibration
 from .onnx_nodes import Nodes
 
 
-def add_probabilities(graph: Nodes, calibration: Calibration, n_classes: int) -> str:
-    """Add the nodes that compute probabilities from "f" and "code", and return their output."""
+def add_probabilities(
+    graph: Nodes, f: str, code: str, calibration: Calibration, n_classes: int
+) -> str:
+    """Add the nodes that compute probabilities from f and the number of the label."""
     add = graph.add
-    columns = add("Concat", add("Neg", "f"), "f", axis=1) if n_classes == 2 else "f"
+    columns = add("Concat", add("Neg", f), f, axis=1) if n_classes == 2 else f
     shares = add("Mul", columns, float(calibration.slope))
     shares = add("Softmax", add("Add", shares, calibration.offsets[None, :]), axis=1)
     if calibration.curves is not None:
@@ -20,7 +22,7 @@ def add_probabilities(graph: Nodes, calibration: Calibration, n_classes: int) ->
     floor = calibration.floor
     shares = add("Add", add("Mul", shares, float(1.0 - floor.sum())), floor[None, :])
     if calibration.keeps:
-        shares = _with_winner(graph, shares, n_classes)
+        shares = _with_winner(graph, shares, code, n_classes)
     return _normalised(graph, shares)
 
 
@@ -42,10 +44,10 @@ def _bent(graph: Nodes, shares: str, curves: NDArray[np.float64]) -> str:
     return _normalised(graph, bent)
 
 
-def _with_winner(graph: Nodes, shares: str, n_classes: int) -> str:
-    """Return the nearest shares in which that of the class "code" is the largest."""
+def _with_winner(graph: Nodes, shares: str, code: str, n_classes: int) -> str:
+    """Return the nearest shares in which that of the label is the largest."""
     add, last = graph.add, np.array([1])
-    code = add("Unsqueeze", "code", last)
+    code = add("Unsqueeze", code, last)
     wins = add("Equal", code, np.arange(n_classes)[None, :])
     mask = add("Cast", wins, to=graph.types.DOUBLE)
     mine = add("Mul", shares, mask)

@@ -61,10 +61,10 @@ def _refuse_mixture(model: Any, program: str) -> None:
     if isinstance(model, MIXED):
         near = "KernelRidgeClassifierCV" if is_classifier(model) else "KernelRidgeCV"
         raise ValueError(
-            f"This {type(model).__name__} is a mixture of members, some of them on the graph of "
-            f"its training rows, and {program} has no form for that. Write a {near} that is "
-            "fitted to what the model predicts for all rows, which comes near; or keep the model "
-            "with graphkm.exchange.save_model, skops.io.dump or joblib.dump."
+            f"This {type(model).__name__} is a mixture of members, and {program} has no form for "
+            "that. graphkm.exchange.to_onnx has one; or write a "
+            f"{near} that is fitted to what the model predicts for all rows, which comes near; or "
+            "keep the model with graphkm.exchange.save_model, skops.io.dump or joblib.dump."
         )
 
 
@@ -80,11 +80,11 @@ def _refuse_field(model: Any, program: str) -> None:
         )
 
 
-def _affine(pipeline: Any, program: str) -> tuple[Any, Any]:
-    """Return a and b such that the scalers of a pipeline together compute x a + b."""
+def scalers_of(pipeline: Any, program: str) -> list[Any]:
+    """Return the scalers before a pipeline's last step; raise ValueError for any other step."""
     from .scalers import SCALERS  # slow to import
 
-    scale, shift = None, None
+    found = []
     for name, step in pipeline.steps[:-1]:
         if step is None or step == "passthrough":
             continue
@@ -98,6 +98,14 @@ def _affine(pipeline: Any, program: str) -> tuple[Any, Any]:
             raise ValueError(
                 f"{program} cannot clip, which the step {name!r} does; fit with clip=False."
             )
+        found.append(step)
+    return found
+
+
+def _affine(pipeline: Any, program: str) -> tuple[Any, Any]:
+    """Return a and b such that the scalers of a pipeline together compute x a + b."""
+    scale, shift = None, None
+    for step in scalers_of(pipeline, program):
         a, b = _scaled_by(step)
         scale = a if scale is None else scale * a
         shift = b if shift is None else shift * a + b

@@ -21,8 +21,10 @@ factors 1, 4, 6 and 8 had 94.0, 95.3, 95.8 and 95.9 % on MNIST with 100 labels, 
 and 94.6 % on IJCNN1, and 89.3, 90.1, 90.2 and 90.0 % on COVTYPE (`benchmarks/fields.py --part
 sharpness`, one seed)."""
 
+REACH = 2.0
+"""Distances, in units of the nodes' own, up to which a field does not fade."""
+
 _LEAST_DEGREE = 0.01  # of the mean
-_REACH = 2.0  # distances, in units of the nodes' own, up to which a field does not fade
 
 
 class Nodes(ABC):
@@ -161,8 +163,8 @@ def faded(
     weight = np.exp(exponent - exponent.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
     typical = np.einsum("ij,ij->i", weight, reach[near])
-    far = nearest > (_REACH * typical) ** 2
-    weight[far] *= ((_REACH * typical[far]) ** 2 / nearest[far])[:, None]
+    far = nearest > (REACH * typical) ** 2
+    weight[far] *= ((REACH * typical[far]) ** 2 / nearest[far])[:, None]
     n, k = near.shape
     place = (weight.ravel(), near.ravel(), np.arange(0, n * k + 1, k))
     return sp.csr_array(place, shape=(n, len(reach)))

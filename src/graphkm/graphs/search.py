@@ -157,6 +157,17 @@ class NeighbourIndex:
             )
         return near, d2
 
+    def misses_nothing(self, k: int) -> bool:
+        """Return whether the k rows found are always the nearest ones.
+
+        Examples
+        --------
+        >>> NeighbourIndex(np.eye(3)).misses_nothing(1)
+        True
+        """
+        with _PREPARING:
+            return self._cells_for(min(k, self.rows.shape[0] - 1)) is None
+
     # ------------------------------------------------------------------ what is prepared
 
     def _device_search(self, k: int) -> NeighbourSearch | None:
