@@ -7,8 +7,8 @@
 
 The sets are read from the folder GRAPHKM_DATA; one that is not there is skipped. Of every set 90 %
 of the rows are for training, and a tenth of these has a label; MNIST has 50 labels of each class.
-The other rows are new. The draws start at 200: no choice has seen them. The forest and boosting are those of scikit-learn as
-they come, fitted to the labelled rows alone.
+The other rows are new. The draws start at 200: no choice has seen them. The forest and boosting are
+those of scikit-learn as they come, fitted to the labelled rows alone.
 
 "sheet" and "blobs" are drawn, of 50,000 to 500,000 rows with 500 labels, and only our classifier is
 fitted to them: they show how its time grows.
