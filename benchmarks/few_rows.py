@@ -8,7 +8,7 @@ ten have one. For each method: the share of given labels that its predictions ag
 accuracy on the other rows, means over sets and draws. "as for many rows" is what the defaults were
 before they followed the number of rows: 10 neighbours and C_graph = 1e5 / l.
 
-With --warnings the defaults are fitted to the sets of few_labels.py, with the labels as they are
+With --warnings the defaults are fitted to the sets of `few_labels`, with the labels as they are
 and with a fifth of them drawn anew; what is counted is the warning of overruled labels.
 """
 

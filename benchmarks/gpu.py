@@ -79,7 +79,7 @@ def covtype() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarra
 
 
 def mnist(n: int) -> tuple[np.ndarray, np.ndarray]:
-    from fields.sets import LARGE
+    from table_sets import LARGE
 
     X, y = LARGE["mnist"]()
     order = np.random.default_rng(0).permutation(len(y))[:n]

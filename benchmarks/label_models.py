@@ -26,8 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from _common import table
-from fields.sets import LARGE, split
 from graphkm import KernelRidgeClassifierCV
+from table_sets import LARGE, split
 
 SEEDS = (100, 101)
 

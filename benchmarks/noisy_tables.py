@@ -5,8 +5,9 @@
 "flipped": 1,000 rows of `make_classification` with 24 columns, 70 % of one class, and three labels
 in ten drawn by lot; 200 rows are labelled. "linear": 12 Gaussian columns and a noisy linear target,
 of 1,000 or 2,500 rows; 120 are labelled. Printed, over 25 seeds (three with --quick), is the
-accuracy of `GKMClassifier()` on the other rows less that of a default SVC: its mean, its worst, and
-in how many seeds it is more than five points below; and how often a model predicts one class only.
+accuracy of `SemiSupervisedClassifier()` on the other rows less that of a default SVC: its mean, its
+worst, and in how many seeds it is more than five points below; and how often a model predicts one
+class only.
 "scaled" has a StandardScaler before both.
 """
 
@@ -22,11 +23,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from _common import Figure, script, table
-from graphkm import GKMClassifier
+from graphkm import SemiSupervisedClassifier
 
 SEEDS, FEW_SEEDS = 25, 3
 FAR = 0.05  # behind the SVC
-HEADERS = ["table", "GKM", "SVC", "mean", "worst", "far below", "one class (GKM, SVC)"]
+HEADERS = ["table", "ours", "SVC", "mean", "worst", "far below", "one class (ours, SVC)"]
 
 
 def flipped(seed: int) -> tuple[np.ndarray, np.ndarray, int]:
@@ -56,7 +57,7 @@ def answers(model: Any, X: np.ndarray, y: np.ndarray, shown: int) -> np.ndarray:
 
 
 def compare(make: Any, scaled: bool, seeds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the accuracies of GKM and SVC, and whether each knows one class only, by seed."""
+    """Return the accuracies of ours and SVC, and whether each knows one class only, by seed."""
     right, alone = np.empty((seeds, 2)), np.empty((seeds, 2), dtype=bool)
     for seed in range(seeds):
         X, y, shown = make(seed)
@@ -64,7 +65,7 @@ def compare(make: Any, scaled: bool, seeds: int) -> tuple[np.ndarray, np.ndarray
         X, y = X[order], y[order]
         if scaled:
             X = StandardScaler().fit_transform(X)
-        for place, model in enumerate((GKMClassifier(random_state=0), SVC())):
+        for place, model in enumerate((SemiSupervisedClassifier(random_state=0), SVC())):
             said = answers(model, X, y, shown)
             right[seed, place] = np.mean(said == y[shown:])
             alone[seed, place] = len(np.unique(said)) == 1

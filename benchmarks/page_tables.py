@@ -19,7 +19,6 @@ import numpy as np
 
 from _common import RESULTS, ROOT, stored, table
 from few_labels import tables as few_labels
-from fields import tables as fields
 from ratchet.judging import BETTER, Result, read
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -42,13 +41,19 @@ def _cells(kind: str = "all") -> few_labels.pd.DataFrame:
 
 # ---------------------------------------------------------------- calibration
 
+OURS = ("SemiSupervisedClassifier", "GKMClassifier", "GKMClassifierCV")
+
+
+def _ours_first(model: str) -> int:
+    return OURS.index(model) if model in OURS else len(OURS)
+
 
 def _calibration() -> str:
     found = {
         (row["set"], row["labels"], row["model"]): (float(row["brier"]), float(row["error"]))
         for row in stored("calibration")
     }
-    models = list(dict.fromkeys(model for _, _, model in found))
+    models = sorted(dict.fromkeys(model for *_, model in found), key=_ours_first)
     cells = list(dict.fromkeys(key[:2] for key in found))
     values = np.array([[found[*cell, model] for model in models] for cell in cells])
     lines = [
@@ -56,6 +61,84 @@ def _calibration() -> str:
         for names, row in zip([*cells, ("mean", "")], [*values, values.mean(axis=0)], strict=True)
     ]
     return table(["set", "labels", *models], lines)
+
+
+# --------------------------------------------------------------- large tables
+
+TITLES = {
+    "covtype-2": "COVTYPE, 2 classes",
+    "covtype-7": "COVTYPE, 7 classes",
+    "ijcnn1": "IJCNN1",
+    "cod-rna": "COD-RNA",
+    "a1a": "A1A",
+    "w8a": "W8A",
+    "mushrooms": "MUSHROOMS",
+    "mnist-500": "MNIST",
+}
+COLUMNS = {
+    "own": "`SemiSupervisedClassifier`",
+    "own on a card": "the same on a card",
+    "forest": "forest",
+    "boosting": "boosting",
+}
+DRAWN = {"sheet": "a curved sheet with noise", "blobs": "Gaussian blobs that overlap"}
+DIMENSIONS = {"sheet": "4", "blobs": "20"}
+SIZES = ("50k", "100k", "200k", "500k")
+
+
+def _large(name: str, method: str) -> dict[str, float]:
+    """Return the means of a set and a method over draws; nothing where there are none."""
+    own = [row for row in stored("large_tables") if row["set"] == name and row["method"] == method]
+    numbers = ("rows", "labels", "new", "hidden", "seconds", "cpu_seconds", "peak_mb")
+    kept = [key for key in numbers if own and all(row[key] for row in own)]
+    return {key: float(np.mean([float(row[key]) for row in own])) for key in kept}
+
+
+def _large_tables() -> str:
+    lines = []
+    for name, title in TITLES.items():
+        found = {method: _large(name, method) for method in COLUMNS}
+        if ours := found["own"]:
+            best = max(round(each["new"], 2) for each in found.values() if each)
+            texts = [_best(each.get("new"), best) for each in found.values()]
+            sizes = [f"{ours[key]:,.0f}" for key in ("rows", "labels")]
+            lines.append([title, *sizes, f"{ours['hidden']:.2f}", *texts])
+    return table(["set", "rows", "labels", "hidden rows", *COLUMNS.values()], lines)
+
+
+def _best(value: float | None, best: float) -> str:
+    if value is None:
+        return ""
+    return f"**{value:.2f}**" if round(value, 2) >= best else f"{value:.2f}"
+
+
+def _large_table_costs() -> str:
+    lines = []
+    for name, title in TITLES.items():
+        found = {method: _large(name, method) for method in COLUMNS}
+        if found["own"]:
+            texts = [_costs(each) for each in found.values()]
+            lines.append([title, *texts])
+    return table(["set", *COLUMNS.values()], lines)
+
+
+def _costs(own: dict[str, float]) -> str:
+    if not own:
+        return ""
+    return f"{own['cpu_seconds']:.1f}, {own['seconds']:.1f}, {own['peak_mb']:,.0f}"
+
+
+def _growth() -> str:
+    lines = []
+    for kind, title in DRAWN.items():
+        found = [_large(f"{kind}-{size}", "own") for size in SIZES]
+        if all(found):
+            rows, cpu = (np.array([each[key] for each in found]) for key in ("rows", "cpu_seconds"))
+            slope = np.polyfit(np.log(rows), np.log(cpu), 1)[0]
+            texts = [f"{each:.1f}" for each in cpu]
+            lines.append([title, DIMENSIONS[kind], ", ".join(texts), f"{slope:.2f}"])
+    heads = ["rows", "dimensions", "CPU s at 50,000, 100,000, 200,000, 500,000", "exponent"]
+    return table(heads, lines)
 
 
 # ------------------------------------------------------------------- accuracy
@@ -124,9 +207,9 @@ VIEWS: dict[str, Callable[[], str]] = {
         _cells(), ("SemiSupervisedClassifier", "GKMClassifierCV", "GKMClassifier")
     ),
     "few_labels CPU seconds": lambda: few_labels.medians(_cells(), "cpu_seconds"),
-    "fields main": lambda: fields.main(stored("fields_main")),
-    "fields peers": lambda: fields.peers(stored("fields_peers")),
-    "fields growth": lambda: fields.growth(stored("fields_growth")),
+    "large_tables accuracy": _large_tables,
+    "large_tables costs": _large_table_costs,
+    "large_tables growth": _growth,
     "calibration": _calibration,
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,

@@ -38,20 +38,43 @@ def test_every_table_has_its_place():
     assert sorted(name for _, name in PLACES) == sorted(tables.VIEWS)
 
 
-@pytest.mark.parametrize("name", ["few_labels", "fields", "calibration", "accuracy"])
+@pytest.mark.parametrize("name", ["few_labels", "large_tables", "calibration", "accuracy"])
 def test_no_table_of_these_pages_is_pasted(name):
     text = (_common.ROOT / "docs" / f"{name}.md").read_text("utf-8")
     assert tables.BLOCK.search(text)
     assert not re.search(r"^\|", tables.BLOCK.sub("", text), re.M)
 
 
-def test_another_figure_in_a_page_is_found(tmp_path, monkeypatch):
+def test_another_figure_in_a_page_is_found():
     text = (_common.ROOT / "docs" / "calibration.md").read_text("utf-8")
-    assert tables.filled(text.replace("0.256, 0.055", "0.156, 0.055")) == text
-    empty = f"{HEAD.format('fields growth')}\n{END}\nmore\n"
-    assert "| 1.02 " in tables.filled(empty) and tables.filled(empty).endswith("more\n")
-    with pytest.raises(SystemExit, match="no table 'fields grown'; there are few_labels"):
-        tables.filled(empty.replace("growth", "grown"))
+    figure = re.search(r"\d\.\d{3}, \d\.\d{3}", text).group()
+    assert tables.filled(text.replace(figure, "9.999, 9.999")) == text
+    empty = f"{HEAD.format('accuracy Brier')}\n{END}\nmore\n"
+    filled = tables.filled(empty)
+    assert "| moons 10 " in filled and filled.endswith("more\n")
+    with pytest.raises(SystemExit, match="no table 'accuracy Briar'; there are few_labels"):
+        tables.filled(empty.replace("Brier", "Briar"))
+
+
+def test_tables_of_large_tables_by_hand(tmp_path, monkeypatch):
+    monkeypatch.setattr(_common, "RESULTS", tmp_path)
+    costs = {"cpu_seconds": 4, "seconds": 2, "peak_mb": 1500, "rows": 9000, "labels": 900}
+    lines = [
+        {"set": "ijcnn1", "method": "own", "seed": seed, "new": new, "hidden": 98} | costs
+        for seed, new in ((100, 97), (101, 98))
+    ]
+    lines.append(costs | {"set": "ijcnn1", "method": "forest", "seed": 100, "new": 97.2})
+    for kind, size in (("sheet", n) for n in tables.SIZES):
+        n = int(size[:-1]) * 1000
+        drawn = {"rows": n, "cpu_seconds": n / 1e4}
+        lines.append(costs | {"set": f"{kind}-{size}", "method": "own", "seed": 100} | drawn)
+    _common.store("large_tables", lines, ("set", "method", "seed"))
+    shown = [cell.strip() for cell in tables._large_tables().splitlines()[2].split("|")[1:-1]]
+    assert shown == ["IJCNN1", "9,000", "900", "98.00", "**97.50**", "", "97.20", ""]
+    shown = [cell.strip() for cell in tables._large_table_costs().splitlines()[2].split("|")[1:-1]]
+    assert shown == ["IJCNN1", "4.0, 2.0, 1,500", "", "4.0, 2.0, 1,500", ""]
+    (line,) = tables._growth().splitlines()[2:]
+    assert "5.0, 10.0, 20.0, 50.0" in line and "| 1.00 " in line
 
 
 def test_results_replace_those_with_the_same_keys(tmp_path, monkeypatch):

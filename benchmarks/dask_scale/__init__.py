@@ -1,1 +1,1 @@
-"""Parts of `dask_scale.py`."""
+"""Fits on a cluster of processes; the command is in `__main__.py`."""

@@ -8,7 +8,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from fields.sets import SETS, split
+from table_sets import SETS, split
 
 CURVES, HARMONICS, NOISE = 40, 3, 0.5
 NEW = 20_000

@@ -1,1 +1,1 @@
-"""Accuracy of semi-supervised classifiers from few labels; the command is ../few_labels.py."""
+"""Accuracy of semi-supervised classifiers from few labels; the command is in `__main__.py`."""

@@ -1,9 +1,6 @@
 """Peers around a support vector machine or another classifier of single rows.
 
 svc            the SVM on the labelled rows: 5 gammas x 8 costs = 40 candidates
-forest         scikit-learn's random forest of 100 trees on the labelled rows: 9 candidates
-boosting       scikit-learn's histogram gradient boosting on the labelled rows: 6 candidates. Rows
-               become dense; with more than 2,000 columns the first candidate is taken
 self_training  scikit-learn's SelfTrainingClassifier around that SVM. 30 of (gamma, C) are compared
                on the labelled rows; the best two then meet 5 thresholds, with unlabelled rows
 tri_training   sslearn's TriTraining. 38 bases (trees, SVMs, nearest neighbours) are compared on
@@ -24,8 +21,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
@@ -33,14 +29,12 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from .neighbours import Search
+from .row_methods import supervised
 from .tuning import LARGE, Parameters, best, grid, scores
 
 SVC_GRID = grid(gamma=(1, 0.25, 4, 0.0625, 16), C=(1, 10, 0.1, 100, 1e3, 0.01, 1e4, 1e5))
 SELF_BASE_GRID = grid(gamma=(1, 0.25, 4, 0.0625, 16), C=(1, 10, 0.1, 100, 1e3, 1e4))
 THRESHOLDS = (0.75, 0.9, 0.6, 0.99, 0.5)
-FOREST_GRID = grid(max_features=("sqrt", 0.3, 1.0), min_samples_leaf=(1, 2, 4))
-BOOSTING_GRID = grid(min_samples_leaf=(5, 2, 20), learning_rate=(0.1, 0.03))
-WIDE = 2000  # columns
 UNLABELED = (1.0, 0.1, 0.01)  # weights of unlabelled rows, in units of that of labelled ones
 TRI_GRID = [
     *grid(kind=["tree"], min_samples_leaf=(1, 2, 4), max_features=(None, "sqrt")),
@@ -90,12 +84,6 @@ def scale(X: Any) -> float:
     return 1 / (X.shape[1] * variance)
 
 
-def _supervised(model: Any, X: Any, y: np.ndarray) -> np.ndarray:
-    """Return labels of the labelled rows of a fold and its hidden ones; only these are scored."""
-    rows = np.flatnonzero(y != -1)
-    return clone(model).fit(X[rows], y[rows]).predict(X)
-
-
 def _svc(candidate: Parameters, unit: float) -> MarginSVC:
     return MarginSVC(gamma=candidate["gamma"] * unit, C=candidate["C"])
 
@@ -130,37 +118,10 @@ def svc(X: Any, y: np.ndarray, search: Search, seed: int) -> tuple[np.ndarray, P
     small = X[rows]  # the folds need no others
 
     def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return _supervised(_svc(candidate, unit), small, known)
+        return supervised(_svc(candidate, unit), small, known)
 
     chosen = best(predict, SVC_GRID, y[rows], seed)
-    return _supervised(_svc(chosen, unit), X, y), chosen
-
-
-def forest(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
-    """Return predictions and parameters of a random forest that sees labelled rows only."""
-    rows = np.flatnonzero(y != -1)
-    small = X[rows]
-
-    def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return _supervised(RandomForestClassifier(random_state=seed, **candidate), small, known)
-
-    chosen = best(predict, FOREST_GRID, y[rows], seed)
-    return _supervised(RandomForestClassifier(random_state=seed, **chosen), X, y), chosen
-
-
-def boosting(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
-    """Return predictions and parameters of boosted trees that see labelled rows only."""
-    X = X.toarray() if sparse.issparse(X) else X
-    rows = np.flatnonzero(y != -1)
-    small = X[rows]
-    model = functools.partial(HistGradientBoostingClassifier, random_state=seed)
-
-    def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return _supervised(model(**candidate), small, known)
-
-    candidates = BOOSTING_GRID if X.shape[1] <= WIDE else BOOSTING_GRID[:1]
-    chosen = best(predict, candidates, y[rows], seed)
-    return _supervised(model(**chosen), X, y), chosen
+    return supervised(_svc(chosen, unit), X, y), chosen
 
 
 def tsvm(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
@@ -171,7 +132,7 @@ def tsvm(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Param
     small = X[rows]
 
     def alone(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return _supervised(_svc(candidate, unit), small, known)
+        return supervised(_svc(candidate, unit), small, known)
 
     def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
         C, known_rows = candidate["C"], known != -1
@@ -192,7 +153,7 @@ def self_training(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarr
     small = X[rows]
 
     def alone(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return _supervised(_svc(candidate, unit), small, known)
+        return supervised(_svc(candidate, unit), small, known)
 
     looked_up = LookedUp(X, unit)
 
@@ -232,7 +193,7 @@ def tri_training(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarra
     base = functools.partial(_base, unit=unit, seed=seed)
 
     def alone(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return _supervised(base(candidate), small, known)
+        return supervised(base(candidate), small, known)
 
     looked_up = LookedUp(X, unit)
 

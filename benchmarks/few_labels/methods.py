@@ -7,11 +7,13 @@ seed. It returns a label for every row and the parameters it chose.
 from __future__ import annotations
 
 from .graph_methods import laplace, poisson, spreading
-from .kernel_methods import boosting, forest, self_training, svc, tri_training, tsvm
+from .kernel_methods import self_training, svc, tri_training, tsvm
 from .our_methods import ours, ours_cv, ours_default
+from .row_methods import boosting, forest, logistic
 
 METHODS = {
     "svc": svc,
+    "logistic": logistic,
     "forest": forest,
     "boosting": boosting,
     "spreading": spreading,
@@ -37,6 +39,7 @@ SEARCHING = ("spreading", "laplace", "poisson")
 # What tables and pictures call them.
 NAMES = {
     "svc": "SVC",
+    "logistic": "LogisticRegression",
     "forest": "RandomForest",
     "boosting": "HistGradientBoosting",
     "spreading": "LabelSpreading",

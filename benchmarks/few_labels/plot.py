@@ -10,6 +10,7 @@ import pandas as pd
 # Okabe and Ito's colours, told apart also by those who do not see red and green; and shapes.
 STYLE = {
     "SVC": ("#000000", "s"),
+    "LogisticRegression": ("#777777", "d"),
     "RandomForest": ("#777777", "h"),
     "HistGradientBoosting": ("#777777", ">"),
     "LabelSpreading": ("#0072B2", "o"),

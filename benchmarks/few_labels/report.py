@@ -92,6 +92,8 @@ def summarised(common: pd.DataFrame) -> list[dict[str, Any]]:
             line[f"{column}_sd"] = round(100 * worked[column].std(ddof=1), 3)
         for column in ("seconds", "cpu_seconds", "peak_mb"):
             line[column] = float(f"{worked[column].median():.4g}")
+        scores = zip(worked["split"], 100 * worked["accuracy"], strict=True)
+        line["scores"] = " ".join(f"{split}:{score:.3f}" for split, score in scores)
         lines.append({key: "" if value != value else value for key, value in line.items()})
     return lines
 

@@ -1,6 +1,7 @@
 """The tables of few_labels, from one line per cell and method.
 
-A line has the mean and the standard deviation over splits in %, and medians of seconds and memory.
+A line has the mean and the standard deviation over splits in %, medians of seconds and memory, and
+in "scores" the accuracy of every split (older lines have none).
 "tried" counts the method's splits, "worked" those with a result, "splits" those that the methods
 are compared on. What has no result has its reason as "status".
 """
@@ -25,7 +26,7 @@ WITHOUT_CLUSTERS = ("australian", "svmguide3", "a1a", "mushrooms", "ijcnn1", "co
 def frame_of(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Return lines as a frame: numbers are numbers, and every line knows its cell."""
     frame = pd.DataFrame(lines)
-    for name in frame.columns.difference(["set", "method", "status"]):
+    for name in frame.columns.difference(["set", "method", "status", "scores"]):
         frame[name] = pd.to_numeric(frame[name])
     return frame.assign(cell=frame["set"] + " " + frame["labels"].astype(str))
 

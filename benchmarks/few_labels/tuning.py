@@ -72,4 +72,6 @@ def best(
     predict: Predict, candidates: Sequence[Parameters], y: np.ndarray, seed: int
 ) -> Parameters:
     """Return the candidate with the best score, the first of them when they tie."""
+    if len(candidates) == 1:
+        return candidates[0]
     return candidates[int(np.argmax(scores(predict, candidates, y, seed)))]

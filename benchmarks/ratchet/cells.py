@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from sklearn import datasets
 
 from few_labels.cells import SETS as FEW_LABELS
-from fields.sets import SETS as TABLES
+from table_sets import SETS as TABLES
 
 TESTED = 500  # hidden rows whose predictions count
 NEW = 1000  # new rows, where rows are tested that no fit has seen

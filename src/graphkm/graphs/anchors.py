@@ -30,7 +30,7 @@ NEAR = 10
 FEW = 1000
 """Anchors that are few. Many are sharp: on MNIST with 100 labels 20,000 sharp ones had 95.1 % on
 new rows, and mild ones 93.9 %. But 600 of USPST had 88.3 and 89.7 %: few sharp anchors fall apart
-(`benchmarks/fields.py --part sharp_anchors`, 3 and 10 draws)."""
+(`benchmarks/edge_weights.py --part anchors`, 3 and 10 draws)."""
 
 _NUMBERS = 2**20  # numbers of rows hashed together
 

@@ -18,8 +18,8 @@ from .search import NeighbourIndex, Neighbours
 SHARPNESS = 6.0
 """Sharp weights are exp(-6 d^2 / (s_u s_v)): they follow thin structures. Fields alone with the
 factors 1, 4, 6 and 8 had 94.0, 95.3, 95.8 and 95.9 % on MNIST with 100 labels, 94.0, 94.8, 94.8
-and 94.6 % on IJCNN1, and 89.3, 90.1, 90.2 and 90.0 % on COVTYPE (`benchmarks/fields.py --part
-sharpness`, one seed)."""
+and 94.6 % on IJCNN1, and 89.3, 90.1, 90.2 and 90.0 % on COVTYPE (`benchmarks/edge_weights.py --part
+rows`, one seed)."""
 
 REACH = 2.0
 """Distances, in units of the nodes' own, up to which a field does not fade."""

@@ -1,35 +1,36 @@
 """How accurate semi-supervised classifiers are with few labels, each tuned on those labels alone.
 
-    pip install -r benchmarks/requirements.txt     # the peers, beside this library
-    python benchmarks/few_labels.py [--methods svc,spreading] [--sets moons,g50c] [--splits 3]
-    python benchmarks/few_labels.py --report       # tables and a plot of what is there
-    python benchmarks/few_labels.py --report --store && make tables     # and into the pages
+    cd benchmarks
+    pip install -r requirements.txt                # the peers, beside this library
+    python -m few_labels [--jobs 16] [--methods svc,spreading] [--sets moons,g50c] [--splits 3]
+    python -m few_labels --report                  # tables and a plot of what is there
+    python -m few_labels --report --store && make -C .. tables     # and into the pages
 
 The sets are read from the folder GRAPHKM_DATA; one that is not there is skipped.
 
 Accuracy is that of the rows whose labels are hidden, and those rows are in training without them.
-`few_labels/cells.py` lists the sets, `few_labels/kernel_methods.py` and `graph_methods.py` the
-methods with their grids of about 40 candidates each, `few_labels/tuning.py` how one is chosen.
+`cells.py` lists the sets, `row_methods.py`, `kernel_methods.py` and `graph_methods.py` the methods
+with their grids of up to about 40 candidates each, `tuning.py` how one is chosen.
 
 Every fit, tuning included, runs in a process of its own on one thread, with a limit of CPU seconds
-and of memory. It adds one line to results.jsonl in the output folder at once; what is there
-already is not run again. Failures are rows too.
+and of memory; `--jobs` of them run at once. It adds one line to results.jsonl in the output folder
+at once; what is there already is not run again. Failures are rows too.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from tqdm import tqdm
 
 from _common import ROOT, SkipError
 from few_labels import report
-from few_labels.cells import SETS
+from few_labels.cells import SETS, Cell
 from few_labels.methods import METHODS
 from few_labels.running import preload, prepare, run
 
@@ -46,37 +47,33 @@ def key(row: dict) -> tuple:
     return row["set"], row["n_labels"], row["split"], row["method"]
 
 
+def loaded(names: list[str]) -> Iterator[Cell]:
+    """Yield the cells of sets, those of the slowest set first."""
+    for name in reversed(names):
+        try:
+            yield from SETS[name]()
+        except SkipError as reason:
+            print(f"{name} skipped: {reason}")
+
+
 def measure(arguments: argparse.Namespace, methods: list[str], sets: list[str]) -> None:
     file = arguments.out / "results.jsonl"
     rows = report.read(file)
     done = {key(r) for r in rows if not (arguments.retry and r["status"].startswith("error"))}
     preload(methods)
-    for name in sets:
-        try:
-            cells = SETS[name]()
-        except SkipError as reason:
-            print(f"{name} skipped: {reason}")
-            continue
-        tasks = [
-            (cell, split, method)
-            for cell in cells
-            if not arguments.labels or cell.n_labels in arguments.labels
-            for split in range(min(len(cell.splits), arguments.splits or len(cell.splits)))
-            for method in methods
-            if (name, cell.n_labels, split, method) not in done
-        ]
-        part, parts = arguments.shard
-        if parts > 1:  # mixed, so that no process gets all that is slow
-            random.Random(0).shuffle(tasks)
-        tasks = tasks[part - 1 :: parts]
-        if tasks:
-            prepare(cells[0], methods, arguments.out)
-        bar = tqdm(tasks, desc=name)
-        for cell, split, method in bar:
-            bar.set_postfix_str(f"{cell.n_labels} labels, split {split}, {method}")
-            row = run(cell, split, method, arguments.out, arguments.limit, arguments.memory)
-            with file.open("a") as stream:
-                stream.write(json.dumps(row) + "\n")
+    tasks = [
+        (cell, split, method)
+        for cell in loaded(sets)
+        if not arguments.labels or cell.n_labels in arguments.labels
+        for split in range(min(len(cell.splits), arguments.splits or len(cell.splits)))
+        for method in methods
+        if (cell.name, cell.n_labels, split, method) not in done
+    ]
+    prepare(tasks, arguments.out)
+    found = run(tasks, arguments.out, arguments.limit, arguments.memory, arguments.jobs)
+    for row in tqdm(found, total=len(tasks), mininterval=5):
+        with file.open("a") as stream:
+            stream.write(json.dumps(row) + "\n")
 
 
 def main() -> None:
@@ -91,12 +88,7 @@ def main() -> None:
         help="only cells with these numbers of labels",
     )
     parser.add_argument("--splits", type=int, help="only the first splits of every cell")
-    parser.add_argument(
-        "--shard",
-        type=lambda text: tuple(map(int, text.split("/"))),
-        default=(1, 1),
-        help="i/n: only the i-th of n parts, each with an --out of its own; join their results",
-    )
+    parser.add_argument("--jobs", type=int, default=1, help="fits at once; 1 by default")
     parser.add_argument("--limit", type=float, default=900, help="CPU seconds of a fit")
     parser.add_argument("--memory", type=float, default=16, help="GB of address space of a fit")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "few_labels")

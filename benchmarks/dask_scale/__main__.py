@@ -16,11 +16,12 @@ one worker and with two, and compares the seconds of the passes over the rows. `
 training; 100 and 500 labels, and a tenth of them). MNIST is compared with the local estimator on
 all rows, and COVTYPE has a forest as its model, or an SVC with ``--base svc``.
 
-    python benchmarks/dask_scale.py --rows 1000000 --anchors 2000 --labels 500 --workers 2
-    python benchmarks/dask_scale.py --rows 10000000 --size 100000
-    python benchmarks/dask_scale.py --speedup
-    python benchmarks/dask_scale.py --mnist --workers 2
-    python benchmarks/dask_scale.py --covtype --workers 2
+    cd benchmarks
+    python -m dask_scale --rows 1000000 --anchors 2000 --labels 500 --workers 2
+    python -m dask_scale --rows 10000000 --size 100000
+    python -m dask_scale --speedup
+    python -m dask_scale --mnist --workers 2
+    python -m dask_scale --covtype --workers 2
 """
 
 from __future__ import annotations

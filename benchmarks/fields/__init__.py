@@ -1,1 +1,0 @@
-"""Models corrected over a graph; the command is ../fields.py."""
