@@ -171,3 +171,15 @@ def test_dask_gives_the_same_classes_their_sizes():
     blocks = [(X[i : i + 100], y[i : i + 100]) for i in range(0, 400, 100)]
     near = SemiSupervisedClassifier(**about).fit(blocks)
     assert far.to_local().predict_proba(X) == pytest.approx(near.predict_proba(X), abs=1e-6)
+
+
+def test_an_onnx_graph_keeps_the_sizes():
+    runtime = pytest.importorskip("onnxruntime")
+    from graphkm.exchange import to_onnx
+
+    X, y, _ = _blobs(labels=30)
+    model = SemiSupervisedClassifier(unlabeled="", class_sizes=SIZES, random_state=0).fit(X, y)
+    session = runtime.InferenceSession(to_onnx(model).SerializeToString())
+    rows = X[:100].astype(np.float32)
+    (found,) = session.run(["probabilities"], {"X": rows})
+    assert found == pytest.approx(model.predict_proba(rows.astype(np.float64)), abs=1e-5)

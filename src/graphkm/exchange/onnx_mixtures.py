@@ -32,6 +32,8 @@ def add_mixture(graph: Nodes, rows: str, mixed: Mixed) -> Answers:
     found = graph.add("Sum", *terms)
     if mixed.classes is None:
         return Answers(None, found)
+    if mixed.tilt is not None:  # the classes have sizes
+        found = graph.add("Mul", found, np.exp(mixed.tilt - mixed.tilt.max())[None, :])
     total = graph.add("ReduceSum", found, np.array([1]), keepdims=1)
     return _decided(graph, graph.add("Div", found, total), mixed.classes)
 
