@@ -41,7 +41,7 @@ from .plan import Plan, bandwidth
 _CS = (10.0, 100.0, 1.0)
 _C_GRAPHS = (1.0, 100.0, 0.01)
 _GAMMAS = (1.0, 3.0, 1.0 / 3.0, 10.0)  # a graph has the first alone: each is a pass over the data
-_GRAPHS = ((6, 2), (12, 4), (50, 8), (2, 1))  # the rows' own scores have the degree 1
+_GRAPHS = ((6, 2), (12, 4), (50, 8), (6, 1), (12, 1), (2, 1))  # rows' own scores: degree 1 alone
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Grid:
         given = self.given_graphs
         if given is None:
             share = default_neighbors(n) / NEIGHBORS
-            usual = [(k, 1 if rows else degree) for k, degree in _GRAPHS]
+            usual = [pair for pair in _GRAPHS if pair[1] == 1 or not rows]
             given = [(max(1, round(share * k)), degree) for k, degree in usual]
         if not neighbours:  # the graph is fixed; only the degree varies
             return [(1, degree) for degree in dict.fromkeys(degree for _, degree in given)]

@@ -315,8 +315,8 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         times that without.
     graphs : list of (int, int), optional
         Pairs of a number of neighbours and a degree of the Laplacian. By default (6, 2),
-        (12, 4), (50, 8) and (2, 1); for `RowNewton` the degree is 1. The degree counts unless
-        the estimator's smoothness is a `Power`.
+        (12, 4), (50, 8), (6, 1), (12, 1) and (2, 1); for `RowNewton` those of degree 1. The degree
+        counts unless the estimator's smoothness is a `Power`.
     verbose : int, default=0
         Whether progress is shown.
 
