@@ -405,7 +405,7 @@ def test_costs_of_another_p_are_in_units_of_the_kernel(moons):
         kernel = SquaredExponential(sigma_f=sigma_f)
         search = classifier_cv(kernel=kernel, **options, random_state=0).fit(X, y)
         found = [c["C"] * unit for c in search.cv_results_["params"]]
-        assert found == pytest.approx([10, 100, 1] * 2)
+        assert found == pytest.approx([10, 100, 1, 1000] * 2)
 
 
 @pytest.mark.long

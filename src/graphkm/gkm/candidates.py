@@ -38,7 +38,7 @@ from .plan import Plan, bandwidth
 
 # The default values, in order of preference. Units: for C one over the mean kernel value of the
 # labelled rows, for C_graph what "auto" is, for gamma the gamma "spread" of the data.
-_CS = (10.0, 100.0, 1.0)
+_CS = (10.0, 100.0, 1.0, 1000.0)
 _C_GRAPHS = (1.0, 100.0, 0.01)
 _GAMMAS = (1.0, 3.0, 1.0 / 3.0, 10.0)  # a graph has the first alone: each is a pass over the data
 _GRAPHS = ((6, 2), (12, 4), (50, 8), (6, 1), (12, 1), (2, 1))  # rows' own scores: degree 1 alone

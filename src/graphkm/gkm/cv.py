@@ -304,9 +304,9 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     Other Parameters
     ----------------
     Cs : list of float, optional
-        Values of C. By default 10, 100 and 1 in units of 1 / k, where k is the mean value, over
-        the labelled rows, of the kernel that includes the graph (for p other than 2, of the plain
-        kernel).
+        Values of C. By default 10, 100, 1 and 1000 in units of 1 / k, where k is the mean value,
+        over the labelled rows, of the kernel that includes the graph (for p other than 2, of the
+        plain kernel).
     C_graphs : list of float, optional
         Values of C_graph; 0 is always tried too. By default what "auto" is where nothing can be
         held out, 100 times that, and a hundredth of it.
