@@ -201,7 +201,7 @@ def test_it_is_readable():
     assert "IteratedLaplacian(degree=2, normalized=True)" in shown["smoothness"]
     assert "Newton(n_landmarks=300" in shown["solver"]
     assert "(labels are few, and 300 landmarks follow 300 rows)" in shown["solver"]
-    assert "100 / mean kernel value of the labelled rows" in shown["C"]
+    assert "1000 / mean kernel value of the labelled rows" in shown["C"]
     assert shown["C_graph"].split()[:2] == ["C_graph", "500000"]
     assert "(best on held-out labels)" in shown["C_graph"]
     every = repr(GKMClassifier(C=2.0, solver="newton").fit(X, truth).plan_)

@@ -259,7 +259,8 @@ def test_the_last_fit_is_the_plain_estimators(options, moons):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, SMALL | {"cv": 3}, SMALL | {"loss": "l1", "fit_intercept": False}]
+    "options",
+    [{"precision": "double"}, SMALL | {"cv": 3}, SMALL | {"loss": "l1", "fit_intercept": False}],
 )
 def test_the_last_fit_is_the_plain_regressors(options, sine):
     X, y, _ = sine
