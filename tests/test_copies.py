@@ -11,12 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressorCV, SemiSupervisedClassifier
-from graphkm.gkm.criterion import (
-    Labels,
-    judged_rows,
-    leave_one_out,
-    split_in_halves,
-)
+from graphkm.gkm.criterion import Labels, judged_rows, leave_one_out
 from graphkm.graphs.distinct import Copies, distinct_rows
 from graphkm.judge.folds import most_folds
 from graphkm.machines import KernelRidgeClassifierCV, KernelRidgeCV
@@ -244,9 +239,6 @@ class TestFolds:
         copies, y = Copies.of(np.arange(24) % 12), np.arange(24) % 2
         folds = most_folds(y, 10, lambda own: lambda n: _Halves() if n == 2 else None, copies)
         assert [sorted(test % 12) for _, test in folds] == [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]]
-        for one, two in split_in_halves(y, np.random.default_rng(0), copies):
-            assert not set(one % 12) & set(two % 12)
-            assert sorted([*one, *two]) == list(range(24))
 
     def test_a_copy_is_no_company(self):
         labels = Labels(np.ones((5, 1)), np.ones(5), np.array([0, 0, 1, 1, 1]), None)

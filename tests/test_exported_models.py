@@ -148,7 +148,7 @@ def spirals(n):
 ROWS = GKMClassifier(solver="row_newton", random_state=0)
 FIELDS = {
     "rows": ROWS,
-    "search": GKMClassifierCV(ROWS, Cs=[10.0], C_graphs=[500.0], graphs=[(6, 1)], random_state=0),
+    "search": GKMClassifierCV(ROWS, C_graphs=[5e4], graphs=[(6, 1)], random_state=0),
 }
 
 

@@ -150,11 +150,13 @@ def test_ordinary_sizes_are_as_they_were():
     y = np.where(np.arange(300) < 20, truth, -1)
     usual = GKMClassifier(random_state=0).fit(X, y)
     spelt = GKMClassifier(C_graph=1e5 / 20, random_state=0, graph=KNN(n_neighbors=10)).fit(X, y)
-    np.testing.assert_array_equal(usual.dual_coef_, spelt.dual_coef_)
+    assert usual.plan_.C_graph == spelt.plan_.C_graph == 1e5 / 20
+    # No label is at its bound, so that C may be any of the list.
+    np.testing.assert_allclose(usual.dual_coef_, spelt.dual_coef_, rtol=1e-5)
     search = GKMClassifierCV(GKMClassifier(loss="logistic"), random_state=0).fit(X, y)
     tried = search.cv_results_
     assert set(tried["param_C_graph"].compressed()) == {0.0, 1e3 / 20, 1e5 / 20, 1e7 / 20}
-    assert set(tried["param_graph__n_neighbors"].compressed()) == {2, 4, 6, 12, 50}
+    assert set(tried["param_graph__n_neighbors"].compressed()) == {2, 6, 12, 50}
 
 
 @pytest.mark.parametrize("wrong", ["many", 0, 2.5])

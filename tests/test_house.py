@@ -157,7 +157,6 @@ ARITHMETIC = {
     "graphkm.members.of_all_rows": {"_MARK"},
     "graphkm.semi.blocks": {"_NUMBERS", "_FEWEST", "_LEAST", "_NONE"},  # sizes of blocks
     "graphkm.gkm.base": {"_GUARANTEED"},
-    "graphkm.gkm.closed_form": {"_REACHES"},
     "graphkm.gkm.regressor": {"_ENOUGH"},
     "graphkm.gkm.streaming": {"_ENOUGH"},
 }

@@ -201,8 +201,8 @@ def test_it_is_readable():
     assert "IteratedLaplacian(degree=2, normalized=True)" in shown["smoothness"]
     assert "Newton(n_landmarks=300" in shown["solver"]
     assert "(labels are few, and 300 landmarks follow 300 rows)" in shown["solver"]
-    assert "10 / mean kernel value of the labelled rows" in shown["C"]
-    assert shown["C_graph"].split()[:2] == ["C_graph", "5000"]
+    assert "1000 / mean kernel value of the labelled rows" in shown["C"]
+    assert shown["C_graph"].split()[:2] == ["C_graph", "500000"]
     assert "(best on held-out labels)" in shown["C_graph"]
     every = repr(GKMClassifier(C=2.0, solver="newton").fit(X, truth).plan_)
     assert "None  (every row is labelled)" in every and "2\n" in every
@@ -330,7 +330,7 @@ def test_smoothness_and_weights(options, smoothness, weights):
     [
         (GKMClassifier, {}, 300, 20, 10, True, 1e5 / 20),
         (GKMClassifier, {}, 150, 20, 10, True, 0.25 * 1e5 / 20),  # few rows
-        (GKMClassifier, {}, 400, 200, 10, True, 0.125 * 1e5 / 200),  # many labels
+        (GKMClassifier, {}, 400, 200, 10, True, 1e5 / 200),
         (GKMClassifier, {"solver": "row_newton"}, 300, 20, 10, True, 50 * 300 / 20),
         (GKMClassifier, {"solver": "sgd"}, 300, 20, 1, False, 0.1),
         (GKMClassifier, {"graph": "full"}, 300, 20, 10, True, 0.1),

@@ -366,7 +366,8 @@ def test_copies_keep_the_field(kind, request, tmp_path):
 def test_files_of_searches_keep_the_field(moons, tmp_path):
     X, y, _ = moons
     model = GKMClassifier(solver="row_newton")
-    search = GKMClassifierCV(model, Cs=[10.0], C_graphs=[500.0], graphs=[(6, 1)]).fit(X, y)
+    lists = {"C_graphs": [5e4], "gammas": ["spread"], "graphs": [(6, 1)]}
+    search = GKMClassifierCV(model, **lists).fit(X, y)
     assert search.best_estimator_.field_ is not None
     save_model(search, tmp_path / "search")
     again = load_model(tmp_path / "search")

@@ -10,7 +10,7 @@ cv              `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
 candidates      the candidates of a search
 closed_form     candidates judged by leave-one-out in closed form
 fold_judge      candidates judged by fits on folds
-criterion       the formulas of both judges
+criterion       leave-one-out scores, and how good they are
 ==============  ====================================================================
 """
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -36,19 +36,12 @@ from ..solvers.row_newton import row_system
 from .base import BaseGKM, Problem
 from .plan import Plan, bandwidth
 
-_LAST = 4  # steps down the list of candidates without a graph
-
-# The default values. Units: for C one over the mean kernel value of the labelled rows, for C_graph
-# one over their number, for gamma the gamma "spread" of the data.
-_CS = (10.0, 100.0)  # with smaller ones the hinge loss may predict a single class
-_CS_WITHOUT_GRAPH = (10.0, 100.0, 1.0, 1000.0, 0.1)
-_C_GRAPHS = (1e5, 1e7, 1e3)
-_ROWS = 100  # with fewer rows all of these are too strong, and are reduced
-_C_GRAPHS_OF_ROWS = (50.0, 500.0, 5.0)  # times the number of rows
-_GAMMAS = (1.0,)
-_GAMMAS_WITHOUT_GRAPH = (1.0, 3.0, 1.0 / 3.0, 10.0)
-_GRAPHS = ((6, 2), (12, 4), (50, 8), (4, 1), (2, 1))
-_GRAPHS_OF_ROWS = ((6, 1), (12, 1), (3, 1))
+# The default values, in order of preference. Units: for C one over the mean kernel value of the
+# labelled rows, for C_graph what "auto" is, for gamma the gamma "spread" of the data.
+_CS = (10.0, 100.0, 1.0, 1000.0)
+_C_GRAPHS = (1.0, 100.0, 0.01)
+_GAMMAS = (1.0, 3.0, 1.0 / 3.0, 10.0)  # a graph has the first alone: each is a pass over the data
+_GRAPHS = ((6, 2), (12, 4), (50, 8), (6, 1), (12, 1), (2, 1))  # rows' own scores: degree 1 alone
 
 
 @dataclass(frozen=True)
@@ -63,20 +56,17 @@ class Grid:
     given_gammas: Sequence[float | str] | None = None
     given_graphs: Sequence[tuple[int, int]] | None = None
 
-    def Cs(self, scale: float, *, without_graph: bool = False) -> NDArray[np.float64]:
+    def Cs(self, scale: float) -> NDArray[np.float64]:
         """Return the values of C; `scale` is the mean kernel value of the labelled points."""
         if self.given_Cs is not None:
             return np.asarray(self.given_Cs, dtype=np.float64)
-        return np.asarray(_CS_WITHOUT_GRAPH if without_graph else _CS) / scale
+        return np.asarray(_CS) / scale
 
-    def C_graphs(self, n: int, n_labeled: int, *, rows: bool = False) -> list[float]:
-        """Return the values of C_graph, without 0, which is always tried."""
+    def C_graphs(self, usual: float) -> list[float]:
+        """Return the values of C_graph, without 0, which is always tried; `usual` is "auto"."""
         if self.given_C_graphs is not None:
             return [float(value) for value in self.given_C_graphs if value > 0]
-        if rows:
-            return [value * n / n_labeled for value in _C_GRAPHS_OF_ROWS]
-        share = min(1.0, n / _ROWS) ** 3
-        return [share * value / n_labeled for value in _C_GRAPHS]
+        return [value * usual for value in _C_GRAPHS]
 
     def gammas(self, kernel: Kernel, X: Any, *, without_graph: bool = False) -> list[float | None]:
         """Return the values of gamma; None for a kernel that has none."""
@@ -85,15 +75,14 @@ class Grid:
         if self.given_gammas is not None:
             return [resolve_gamma(gamma, X) for gamma in self.given_gammas]  # type: ignore[arg-type]
         spread = resolve_gamma("spread", X)
-        factors = _GAMMAS_WITHOUT_GRAPH if without_graph else _GAMMAS
-        return [factor * spread for factor in factors]
+        return [factor * spread for factor in (_GAMMAS if without_graph else _GAMMAS[:1])]
 
     def graphs(self, n: int, *, neighbours: bool, rows: bool = False) -> list[tuple[int, int]]:
         """Return pairs of a number of neighbours and a degree of the Laplacian."""
         given = self.given_graphs
         if given is None:
-            usual = _GRAPHS_OF_ROWS if rows else _GRAPHS
             share = default_neighbors(n) / NEIGHBORS
+            usual = [pair for pair in _GRAPHS if pair[1] == 1 or not rows]
             given = [(max(1, round(share * k)), degree) for k, degree in usual]
         if not neighbours:  # the graph is fixed; only the degree varies
             return [(1, degree) for degree in dict.fromkeys(degree for _, degree in given)]
@@ -110,19 +99,13 @@ class Family:
         The parameters of the estimator that they set, without C.
     Cs : ndarray
         The values of C.
-    steps : int
-        Their position in the lists of values.
     phi : ndarray of shape (n_labeled, n_features) or None
         Features of the labelled rows, which include the graph; None if there are none.
-    others : callable or None
-        Returns the features of the unlabelled rows on which fits are compared.
     """
 
     parameters: dict[str, Any]
     Cs: NDArray[np.float64]
-    steps: int = 0
     phi: NDArray[np.float64] | None = None
-    others: Callable[[], NDArray[np.float64]] | None = None
 
     def candidates(self) -> list[dict[str, Any]]:
         """Return every candidate as parameters of the estimator."""
@@ -149,8 +132,6 @@ class Candidates:
         The template's plan for the problem.
     grid : Grid
         The values that are tried.
-    others : ndarray of int
-        Unlabelled rows on which fits are compared.
     affinity : sparse matrix or None
         As it was passed to `fit`.
     """
@@ -161,11 +142,10 @@ class Candidates:
         problem: Problem,
         plan: Plan,
         grid: Grid,
-        others: NDArray[np.int64],
         affinity: Any,
     ) -> None:
         self._template, self._problem, self._plan, self._grid = template, problem, plan, grid
-        self._others, self._affinity = others, affinity
+        self._affinity = affinity
         self._labeled = np.flatnonzero(problem.labeled)
         self._rows = isinstance(plan.solver, RowNewton)
         self._kernel = resolve_kernel(template.kernel)
@@ -180,7 +160,7 @@ class Candidates:
 
         def pairs(*, without_graph: bool) -> int:
             gammas = self._grid.gammas(self._kernel, self._problem.X, without_graph=without_graph)
-            return len(gammas) * len(self._grid.Cs(1.0, without_graph=without_graph))
+            return len(gammas) * len(self._grid.Cs(1.0))
 
         graphs = len(self._graphs()) * len(self._C_graphs()) if self.has_graphs else 0
         return graphs * pairs(without_graph=False) + pairs(without_graph=True)
@@ -196,8 +176,7 @@ class Candidates:
         return not self._problem.labeled.all() and len(self._C_graphs()) > 0
 
     def _C_graphs(self) -> list[float]:
-        n, n_labeled = self._problem.X.shape[0], len(self._labeled)
-        return self._grid.C_graphs(n, n_labeled, rows=self._rows)
+        return self._grid.C_graphs(float(self._plan.C_graph))
 
     def _graphs(self) -> list[tuple[int, int]]:
         n, knn = self._problem.X.shape[0], isinstance(self._graph_part, KNN)
@@ -224,8 +203,8 @@ class Candidates:
             for gamma in self._grid.gammas(self._kernel, X):
                 families = self._of_rows if self._rows else self._of_landmarks
                 yield from families(self._objective(gamma), gamma)
-        for step, gamma in enumerate(self._grid.gammas(self._kernel, X, without_graph=True)):
-            yield self._without_graph(gamma, _LAST + step)
+        for gamma in self._grid.gammas(self._kernel, X, without_graph=True):
+            yield self._without_graph(gamma)
 
     def _of_landmarks(self, objective: Objective, gamma: float | None) -> Iterator[Family]:
         """Yield families whose graph smooths the function of the landmarks."""
@@ -233,50 +212,40 @@ class Candidates:
         assert isinstance(solver, Newton)
         features = solver.features(objective, self._template.resources())
         labeled = features.kernels_at(self._labeled)
-        others = cache(lambda: features.kernels_at(self._others))
-        for step, (k, degree) in enumerate(self._graphs()):
+        for k, degree in self._graphs():
             problem = replace(objective, graph=self._graph(k, objective.kernel), degree=degree)
             form = graph_form(problem, features, self._template.verbose)
-            for steps, C_graph, factor in self._factors(problem, step):
+            for C_graph, factor in self._factors(problem):
                 kernel = GraphKernel(features.gram, labeled, form, factor)
-                Cs = self._grid.Cs(kernel.scale)
                 parameters = self._named(k, degree, C_graph, gamma)
-                at = partial(_reached, kernel, others)
-                yield Family(parameters, Cs, steps, kernel.phi, at)
+                yield Family(parameters, self._grid.Cs(kernel.scale), kernel.phi)
 
     def _of_rows(self, objective: Objective, gamma: float | None) -> Iterator[Family]:
         """Yield families whose graph smooths the rows' own scores."""
-        for step, (k, degree) in enumerate(self._graphs()):
+        for k, degree in self._graphs():
             graph = self._graph(k, objective.kernel)
             assert isinstance(graph, ListedGraph)
             system = row_system(graph, degree, self._template.n_threads())
-            for steps, C_graph, factor in self._factors(replace(objective, graph=graph), step):
+            for C_graph, factor in self._factors(replace(objective, graph=graph)):
                 with self._few_threads():
                     kernel = FieldKernel(system, 2.0 * factor, self._labeled)
                 parameters = self._named(k, degree, C_graph, gamma)
-                at = partial(self._reached_by_few, kernel, lambda: self._others)
-                yield Family(parameters, self._grid.Cs(kernel.scale), steps, kernel.phi, at)
+                yield Family(parameters, self._grid.Cs(kernel.scale), kernel.phi)
 
-    def _factors(self, objective: Objective, steps: int) -> Iterator[tuple[int, float, float]]:
-        """Yield, for every C_graph, its steps, its value and the factor of the graph's form."""
-        for more, C_graph in enumerate(self._C_graphs()):
+    def _factors(self, objective: Objective) -> Iterator[tuple[float, float]]:
+        """Yield every C_graph, and the factor of the graph's form."""
+        for C_graph in self._C_graphs():
             factor = replace(objective, C_graph=np.array([C_graph])).graph_factor[0]
-            yield steps + more, C_graph, float(factor)
+            yield C_graph, float(factor)
 
-    def _without_graph(self, gamma: float | None, steps: int) -> Family:
+    def _without_graph(self, gamma: float | None) -> Family:
         """Return the candidates without a graph, which need only the labelled rows."""
         objective = self._objective(gamma)
         with self._few_threads():
             features = LandmarkFeatures(objective, self._labeled, 1e-12, self._template.n_threads())
             kernel = GraphKernel(features.gram, features.kernels_at(self._labeled), None, 0.0)
-            Cs = self._grid.Cs(kernel.scale, without_graph=True)
         parameters = self._named(None, None, 0.0, gamma)
-        at = partial(self._reached_by_few, kernel, lambda: features.kernels_at(self._others))
-        return Family(parameters, Cs, steps, kernel.phi, at)
-
-    def _reached_by_few(self, kernel: Any, others: Callable[[], Any]) -> NDArray[np.float64]:
-        with self._few_threads():
-            return _reached(kernel, others)
+        return Family(parameters, self._grid.Cs(kernel.scale), kernel.phi)
 
     def _few_threads(self) -> AbstractContextManager[Any]:
         """Return a context with few threads, for small matrices between labelled rows."""
@@ -339,7 +308,7 @@ class Candidates:
         """Yield all pairs of gamma and C, with C in units of the kernel with that gamma."""
         X = self._problem.X
         for gamma in self._grid.gammas(self._kernel, X, without_graph=without_graph):
-            for C in self._grid.Cs(self._mean_kernel(gamma), without_graph=without_graph).tolist():
+            for C in self._grid.Cs(self._mean_kernel(gamma)).tolist():
                 yield gamma, C
 
     def _mean_kernel(self, gamma: float | None) -> float:
@@ -348,8 +317,3 @@ class Candidates:
         offset = float(self._template.fit_intercept)
         f = KernelExpansion(kernel, self._problem.X, 1, offset=offset)
         return float(f.diagonal(self._labeled).mean()) or 1.0
-
-
-def _reached(kernel: Any, others: Callable[[], Any]) -> NDArray[np.float64]:
-    """Return the features of the rows on which fits are compared."""
-    return np.asarray(kernel.at(others()))

@@ -54,11 +54,12 @@ class GKMClassifier(CalibratedGKM):
         labels, so is C: fits with the model's own loss to folds of the labels judge it.
     C_graph : float, "auto" or "guaranteed", default="auto"
         Weight of the graph term; 0 ignores the unlabelled rows. With "auto" the Newton solvers
-        at p = 2 choose by leave-one-out: the usual value, a tenth of it, or no graph at all.
+        at p = 2 choose by leave-one-out: the usual value, a hundred times as much, a hundredth of
+        it, or no graph at all.
         Where fewer than eight labels can be left out, it is the usual value: 1e5 / l for `Newton`
-        with a graph that lists its edges, and 50 n / l for `RowNewton`. Beyond 100 labels 1e5 is
-        multiplied by (100 / l)^3, and below 300 rows by (n / 300)^2. Otherwise "auto" is 0.1
-        (0.01 for a normalised smoothness at another p).
+        with a graph that lists its edges, and 50 n / l for `RowNewton`. Below 300 rows 1e5 is
+        multiplied by (n / 300)^2. Otherwise "auto" is 0.1 (0.01 for a normalised smoothness at
+        another p).
         "guaranteed" is the largest value for which the convergence theorem of the stochastic
         solver holds. For p < 2 the theorem holds for all values, and "guaranteed" is C.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable

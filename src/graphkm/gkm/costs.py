@@ -21,8 +21,6 @@ from .candidates import Candidates, Grid
 from .closed_form import ClosedForm
 from .plan import Plan
 
-_STRENGTHS = (1.0, 0.1)  # in units of the usual C_graph
-
 
 def choose_costs(
     estimator: BaseGKM, problem: Problem, plan: Plan, affinity: Any
@@ -39,13 +37,12 @@ def choose_costs(
     neighbours : Neighbours or None
         Those of the kNN graph, if they were found on the way.
     """
-    usual, solver = plan.C_graph, plan.solver
+    solver = plan.solver
     exact = isinstance(solver, Newton | RowNewton) and plan.smoothness.p == 2
     graph = plan.graph
     if estimator.C_graph != "auto" or graph is None or not (graph.listed and exact):
         return plan, None
-    assert not isinstance(usual, str)
-    closed = ClosedForm(problem, classes=True, seed=0)
+    closed = ClosedForm(problem, classes=True)
     if not closed.can_judge:
         return plan, None
     template = clone(estimator).set_params(graph=graph, smoothness=plan.smoothness, solver=solver)
@@ -53,11 +50,10 @@ def choose_costs(
     near = graph.n_neighbors if isinstance(graph, KNN) else 1
     grid = Grid(
         given_Cs=None if estimator.C == "auto" else [float(estimator.C)],
-        given_C_graphs=[share * usual for share in _STRENGTHS],
         given_gammas=None if searched else [getattr(plan.kernel, "gamma", None) or "spread"],
         given_graphs=[(int(near), int(plan.smoothness.degree))],
     )
-    candidates = Candidates(template, problem, plan, grid, closed.others, affinity)
+    candidates = Candidates(template, problem, plan, grid, affinity)
     least = np.inf
     with blas_threads_for(*solver.matrix_shape(problem.sizes(classes=True))):
         for each in candidates:
@@ -67,10 +63,8 @@ def choose_costs(
         place = int(np.argmin([judgement.loss for judgement in closed.judge_fits(family)]))
     C_graph, gamma = float(family.parameters["C_graph"]), family.parameters.get("gamma")
     kernel = plan.kernel if gamma is None else plan.kernel.with_params(gamma=gamma)
-    C = float(family.Cs[place])
-    best = replace(plan, kernel=kernel, C=C, relative=False, C_graph=C_graph)
-    if C_graph and plan.relative and grid.Cs(1.0)[place] == plan.C:  # the usual one
-        best = replace(best, C=plan.C, relative=True)
+    C = float(grid.Cs(1.0)[place])  # in the units of the plan
+    best = replace(plan, kernel=kernel, C=C, C_graph=C_graph)
     if best.C_graph == 0:
         return best.without_graph("none is best on held-out labels"), candidates.neighbours
     why = "C_graph: best on held-out labels\n"

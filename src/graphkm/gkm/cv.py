@@ -15,8 +15,10 @@ from .._order import rows_in_order
 from .._parameters import check_count, check_number
 from .._progress import progress_bar
 from .._threads import blas_threads_for
+from .._warnings import quiet
 from ..graphs import resolve_graph
 from ..kernels import resolve_kernel
+from ..machines.checks import GraphWarning
 from ..machines.labels import as_label_array
 from ..machines.namespaces import AnyNamespace, own_names
 from ..smoothness import IteratedLaplacian
@@ -97,8 +99,8 @@ class SearchMixin(AnyNamespace):
         template.check_affinity(affinity)
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
-        closed = ClosedForm(problem, classes=is_classifier(self), seed=int(template.random_state))
-        candidates = Candidates(template, problem, plan, grid, closed.others, affinity)
+        closed = ClosedForm(problem, classes=is_classifier(self))
+        candidates = Candidates(template, problem, plan, grid, affinity)
         if self.cv is None and self.scoring is None and candidates.have_features:
             judge = closed
         else:
@@ -129,7 +131,10 @@ class SearchMixin(AnyNamespace):
             self.best_score_ = own[self.best_params_["C_graph"] > 0]
             self.unlabeled_gain_ = self.best_score_ - own[False]
         template.set_params(**self.best_params_)
-        self.set_model(template.learn(problem, affinity=affinity, neighbours=candidates.neighbours))
+        given = {"affinity": affinity, "neighbours": candidates.neighbours}
+        # That warning advises what was done here: to try C_graph = 0.
+        with quiet("The graph overrules the labels", category=GraphWarning):
+            self.set_model(template.learn(problem, **given))
         return self
 
     def _refuse_given(self, *names: str) -> None:
@@ -272,15 +277,11 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     form. A whole grid then costs little more than its passes over the data, one per gamma and
     graph. Candidates without a graph (C_graph = 0) always take part.
 
-    The criterion counts errors, averaged over rows and over classes. With five
-    labels or more in every class, agreement breaks ties: fits on random halves of the labels
-    should predict the same for the unlabelled rows. With fewer labels, the squared error of the
-    held-out scores breaks them. Candidates that hardly ever predict some class for the unlabelled
-    rows are penalised. A graph must reduce the held-out error by about a twentieth to be
-    preferred. The lists of values are in order of preference, and every step down costs a little;
-    this matters with very few labels. A row that is the only one of its class is not held out. If
-    fewer than eight labelled rows can be held out, the first candidate is taken: a graph of 6
-    neighbours.
+    The criterion is the log loss of the held-out labels, at the temperature that suits the
+    candidate's scores best, as in `SemiSupervisedClassifier`. The lists of values are in order of
+    preference: of equal candidates the first is taken. A row that is the only one of its class is
+    not held out. If fewer than eight labelled rows can be held out, the first candidate is taken:
+    a graph of 6 neighbours.
 
     Parameters
     ----------
@@ -303,20 +304,19 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     Other Parameters
     ----------------
     Cs : list of float, optional
-        Values of C. By default 10 and 100 (without a graph from 0.1 to 1000) in units of 1 / k,
-        where k is the mean value, over the labelled rows, of the kernel that includes the graph
-        (for p other than 2, of the plain kernel).
+        Values of C. By default 10, 100, 1 and 1000 in units of 1 / k, where k is the mean value,
+        over the labelled rows, of the kernel that includes the graph (for p other than 2, of the
+        plain kernel).
     C_graphs : list of float, optional
-        Values of C_graph; 0 is always tried too. By default 1e3, 1e5 and 1e7 divided by the
-        number of labelled rows. For `RowNewton` 5, 50 and 500 times the number of rows, divided
-        by that of labelled rows.
+        Values of C_graph; 0 is always tried too. By default what "auto" is where nothing can be
+        held out, 100 times that, and a hundredth of it.
     gammas : list of float or str, optional
         Values of gamma. By default "spread" with a graph, and a third, one, three and ten
         times that without.
     graphs : list of (int, int), optional
         Pairs of a number of neighbours and a degree of the Laplacian. By default (6, 2),
-        (12, 4), (50, 8), (4, 1) and (2, 1). For `RowNewton` (6, 1), (12, 1) and (3, 1). The
-        degree counts unless the estimator's smoothness is a `Power`.
+        (12, 4), (50, 8), (6, 1), (12, 1) and (2, 1); for `RowNewton` those of degree 1. The degree
+        counts unless the estimator's smoothness is a `Power`.
     verbose : int, default=0
         Whether progress is shown.
 

@@ -14,7 +14,6 @@ from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
 from ..solvers import SGD, Newton, RowNewton, Solver, Sums
 
 _FEW = 1000  # labels
-_FEW_FOR_THE_GRAPH = 100  # with more labels C_graph shrinks
 _MANY = 300  # with fewer rows C_graph shrinks: their Laplacian has no small eigenvalues
 _SMALL = 500  # up to this many rows every graph and every p is fast
 
@@ -346,7 +345,7 @@ def default_costs(smoothed: bool, rows: bool, sizes: Sizes) -> tuple[float, floa
 
     `smoothed` says that C is in units of the kernel that includes the graph, as for the Newton
     solvers at p = 2. At any other p so strong a graph would flatten f. `rows` says that rows have
-    scores of their own. With many labels the graph gets weaker, since the labels say more.
+    scores of their own.
     """
     n, n_labeled, classes = sizes
     if not smoothed:
@@ -356,8 +355,7 @@ def default_costs(smoothed: bool, rows: bool, sizes: Sizes) -> tuple[float, floa
         return 10.0, 50.0 * n / n_labeled
     if not classes:
         return 10.0, 10.0 / n_labeled
-    many = min(1.0, _FEW_FOR_THE_GRAPH / n_labeled) ** 3
-    return 10.0, graph_share(n) * 1e5 * many / n_labeled
+    return 10.0, graph_share(n) * 1e5 / n_labeled
 
 
 def graph_share(n: int) -> float:

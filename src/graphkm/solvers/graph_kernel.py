@@ -73,10 +73,6 @@ class GraphKernel:
         """Return the landmarks' coefficients a of a v."""
         return self._map @ v
 
-    def at(self, kernels: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return phi at other points from their kernels, projected on the labelled points' span."""
-        return kernels @ self._map
-
     @property
     def scale(self) -> float:
         """The mean over the labelled points of the kernel with the graph inside, at (x, x)."""
