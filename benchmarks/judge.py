@@ -132,7 +132,7 @@ JUDGES: dict[str, Callable[[Seen], np.ndarray]] = {
     "weak": lambda seen: _with(seen, PRIOR=3.0),
     "strong": lambda seen: _with(seen, PRIOR=40.0),
     "free": lambda seen: _with(seen._replace(labels_only=np.zeros_like(seen.labels_only))),
-    "wary": lambda seen: _with(seen, LABELSALONE=25.0),
+    "wary": lambda seen: _with(seen, LABELS_ALONE=25.0),
 }
 
 

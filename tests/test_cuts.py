@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 
 from graphkm import SemiSupervisedClassifier
 from graphkm.graphs.distinct import Copies
-from graphkm.judge.mixture import ALONE
+from graphkm.judge.mixture import ALONE, PRIOR
 from graphkm.members import Known, Member
 from graphkm.members.cuts import Cut, cut_graph
 from graphkm.semi.base import CUT, odds_of
@@ -107,6 +107,14 @@ def test_members_on_the_graph_know_their_cuts():
         assert (each.cut is None) == each.labels_only
     best = max((each for each in seen if each.cut), key=lambda each: -each.cut.edges)
     assert accuracy_score(truth[y < 0], best.values().argmax(axis=1)[y < 0]) > 0.95
+
+
+@pytest.mark.parametrize("n", [8, 10, 12, 100])
+def test_what_a_cut_says_fades_beyond_the_labels_of_the_prior(n):
+    """There is no step: with one more label than the prior is worth, a cut says a little less."""
+    known, even = known_of(np.arange(n) % 2), np.array([0.5, 0.5])
+    odds = odds_of([member(3, Cut(0.1, even)), member(3, Cut(0.2, even))], known)
+    assert odds[0] - odds[1] == pytest.approx(min(1.0, PRIOR / n) * CUT * np.log(2.0))
 
 
 def test_weights_of_labels_count_in_their_classes():

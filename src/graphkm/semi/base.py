@@ -20,7 +20,7 @@ from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..graphs.distinct import Copies, copies_in_order
 from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import take_rows
-from ..judge.mixture import ALONE, Verdict
+from ..judge.mixture import ALONE, PRIOR, Verdict
 from ..machines.checks import check_range, check_scale, checked_weights
 from ..machines.given_rows import require_labels, rows_as_numbers
 from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
@@ -446,7 +446,8 @@ def odds_of(members: Sequence[Member], known: Known) -> NDArray[np.float64]:
 
     Simple members that cut few edges come first: 1 over (rank + 1) cut^2. An unknown rank is as
     many as labels. The classes of the labels count, too, as if they were drawn from the parts that
-    a member cuts the graph into. Where it is not known how one cuts, it does so as others do.
+    a member cuts the graph into. What a cut says is worth the labels of the prior: beyond these it
+    fades as one over their number. Where it is not known how a member cuts, it does so as others do.
     """
     ranks = np.array([member.rank or len(known.y) for member in members], dtype=np.float64)
     found = [_told_by_cut(member.cut, known) for member in members if member.cut is not None]
@@ -457,7 +458,8 @@ def odds_of(members: Sequence[Member], known: Known) -> NDArray[np.float64]:
 
 def _told_by_cut(cut: Cut, known: Known) -> float:
     drawn = known.weights @ np.log(cut.sizes)[known.codes]
-    return float(ALONE * drawn - CUT * np.log(cut.edges))
+    worth = min(1.0, PRIOR / known.weights.sum())
+    return float(worth * (ALONE * drawn - CUT * np.log(cut.edges)))
 
 
 def labels_only(members: Sequence[Member]) -> NDArray[np.bool_]:
