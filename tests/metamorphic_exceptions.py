@@ -29,7 +29,6 @@ EXCEPTIONS = (
             "GKMClassifierCV(Cs=..., cv=5)",
             "GKMRegressor",
             "GKMRegressor(solver=SGD())",
-            "GKMRegressorCV",
             "TransductiveSVC",
         ),
         'A weight multiplies C, as in `SVC`; neither a given C nor "auto" looks at the weights.',

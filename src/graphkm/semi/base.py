@@ -447,7 +447,7 @@ def odds_of(members: Sequence[Member], known: Known) -> NDArray[np.float64]:
     Simple members that cut few edges come first: 1 over (rank + 1) cut^2. An unknown rank is as
     many as labels. The classes of the labels count, too, as if they were drawn from the parts that
     a member cuts the graph into. What a cut says is worth the labels of the prior: beyond these it
-    fades as one over their number. Where it is not known how a member cuts, it does so as others do.
+    fades as one over their number. A member whose cut is not known cuts as others do.
     """
     ranks = np.array([member.rank or len(known.y) for member in members], dtype=np.float64)
     found = [_told_by_cut(member.cut, known) for member in members if member.cut is not None]
