@@ -98,6 +98,9 @@ def measured(step: str, kind: str, side: int, seed: int) -> dict[str, Any]:
     most = max(rows for rows, _ in STEPS[step])
     rows, labels = STEPS[step][side]
     X, truth = KINDS[kind](most + NEW, seed)
+    first = np.unique(truth[:most], return_index=True)[1]  # a label of each class
+    order = np.append(first, np.setdiff1d(np.arange(len(truth)), first))
+    X, truth = X[order], truth[order]
     y = np.where(np.arange(rows) < labels, truth[:rows], -1)
     start = time.process_time()
     model = SemiSupervisedClassifier(random_state=seed, n_jobs=1).fit(X[:rows], y)
