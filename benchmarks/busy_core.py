@@ -4,8 +4,8 @@
 
 Wall time, and CPU time over wall time, of fits of the front door on 500 x 8 and 1,500 x 8 rows with
 40 labels. "no limit" lets BLAS use all threads for small matrices too, whose threads then wait for
-each other: that is what `graphkm._threads.blas_threads_for` prevents. Everything runs in turns, but
-what else runs on the machine counts too: look at the ratios.
+each other: that is what `graphkm._util.threads.blas_threads_for` prevents. Everything runs in
+turns, but what else runs on the machine counts too: look at the ratios.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from graphkm import SemiSupervisedClassifier, _threads
+from graphkm import SemiSupervisedClassifier
+from graphkm._util import threads as _threads
 
 
 def problem(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,9 +15,10 @@ import warnings
 import numpy as np
 
 from graphkm import GKMClassifier, SemiSupervisedClassifier
-from graphkm.graphs import KNN, NeighbourIndex, RowNodes
+from graphkm.fields.system import FieldData, FieldSystem, Strength
+from graphkm.graphs import KNN, RowNodes
 from graphkm.graphs import anchors as anchor_nodes
-from graphkm.solvers.field import FieldData, FieldSystem, Strength
+from graphkm.neighbours.index import NeighbourIndex
 from table_sets import SETS, split
 
 OF_ROWS = (("mnist", "100"), ("ijcnn1", "10%"), ("covtype-7", "10%"))

@@ -26,8 +26,8 @@ from sklearn.svm import SVC
 from _common import SkipError
 from few_labels.cells import SETS
 from graphkm import KNN, GKMClassifier, GKMClassifierCV, SemiSupervisedClassifier
+from graphkm.baselines import LaplacianSVC
 from graphkm.kernels import resolve_gamma
-from graphkm.machines import LaplacianSVC
 
 SIZES = (6, 10, 14, 20, 30, 50, 100, 200)
 OVERRULED = "The graph overrules the labels"

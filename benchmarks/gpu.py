@@ -24,17 +24,13 @@ import numpy as np
 
 import graphkm
 from _common import SkipError, data_file, environment, table
-from graphkm import (
-    SGD,
-    GKMClassifier,
-    SemiSupervisedClassifier,
-)
+from graphkm import SGD, GKMClassifier, SemiSupervisedClassifier
 from graphkm.backends import DeviceError, backend_for
+from graphkm.fields.system import FieldData, FieldSystem, Strength
 from graphkm.graphs import RowNodes
 from graphkm.graphs.anchors import AnchorNodes
-from graphkm.graphs.search import NeighbourIndex, Neighbours
 from graphkm.kernels import SquaredExponential
-from graphkm.solvers.field import FieldData, FieldSystem, Strength
+from graphkm.neighbours.index import NeighbourIndex, Neighbours
 
 TENSOR = 494e12  # operations per second: TF32 without sparsity, NVIDIA's data sheet of the H200
 STRENGTHS = [Strength(C, eps) for C in (0.3, 3.0) for eps in (0.5, 0.1, 0.03, 0.01)]

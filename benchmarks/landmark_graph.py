@@ -16,10 +16,11 @@ import numpy as np
 
 import stream_sets
 from _common import Figure, script
-from graphkm.graphs import NeighbourIndex, RowNodes
+from graphkm.estimators.classes import winning_class
+from graphkm.graphs import RowNodes
 from graphkm.kernels import SquaredExponential, resolve_gamma
-from graphkm.machines.classes import winning_class
-from graphkm.solvers.sums import RowSums, add, add_rows, choose_C, half_of, no_rows, solve
+from graphkm.neighbours.index import NeighbourIndex
+from graphkm.ridge.sums import RowSums, add, add_rows, choose_C, half_of, no_rows, solve
 
 STRENGTHS = (0.0, 1.0, 10.0, 100.0)
 NEW = 5000

@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from _common import Figure, data_file, peak_memory, script, table
-from graphkm.graphs.distances import squared_distances
+from graphkm.neighbours.distances import squared_distances
 
 K, THREADS, SAMPLE = 10, 2, 1000
 QUICK_ROWS = {"mnist": 5_000, "covtype": 20_000, "mixture": 20_000}
@@ -48,7 +48,7 @@ COLUMNS = ["set", "rows", "search", "settings", "recall", "CPU s", "wall s", "Mi
 
 
 def graphkm_approximate(X: np.ndarray, threads: int) -> np.ndarray:
-    from graphkm.graphs.search import NeighbourIndex
+    from graphkm.neighbours.index import NeighbourIndex
 
     return NeighbourIndex(X, "approximate", threads).neighbours(K)[0]
 

@@ -23,8 +23,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from _common import Figure, data_file, in_turns, load_libsvm, script, seconds
+from graphkm.baselines import TransductiveSVC
 from graphkm.kernels import resolve_gamma
-from graphkm.machines import TransductiveSVC
 
 SETS = (("a1a", 123, 1.0), ("ijcnn1", 22, 0.1), ("mushrooms", 112, 1.0))
 COSTS = (1.0, 100.0)

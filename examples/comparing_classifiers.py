@@ -18,8 +18,8 @@ from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
 from graphkm import GKMClassifierCV, SemiSupervisedClassifier
+from graphkm.baselines import LaplacianSVC, TransductiveSVC
 from graphkm.datasets import hide_labels, make_two_moons
-from graphkm.machines import LaplacianSVC, TransductiveSVC
 
 # %%
 # Sets

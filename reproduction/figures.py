@@ -8,9 +8,9 @@ from typing import Any
 import joblib
 import numpy as np
 
+from graphkm.estimators.classes import winning_class
 from graphkm.expansion import KernelExpansion
 from graphkm.graphs import KNN
-from graphkm.machines.classes import winning_class
 from graphkm.solvers import Newton, Resources, solve
 
 from .cells import Cell

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphkm._files import replacing
+from graphkm._util.files import replacing
 
 Row = dict[str, Any]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from graphkm import KNN, SGD, GKMClassifier, GKMClassifierCV
-from graphkm.machines import LaplacianSVC, TransductiveSVC
-from graphkm.machines.checks import UnderflowError
-from graphkm.machines.classes import winning_class
+from graphkm.baselines import LaplacianSVC, TransductiveSVC
+from graphkm.estimators.classes import winning_class
+from graphkm.estimators.data_checks import UnderflowError
 
 from .gkm import PaperGKM
 from .protocol import Protocol

@@ -13,7 +13,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from graphkm.machines.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
+from graphkm.estimators.labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
 
 
 class SelfTrainingKNN(ClassifierMixin, BaseEstimator):

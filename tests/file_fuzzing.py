@@ -36,9 +36,9 @@ from graphkm import (
     SemiSupervisedRegressor,
     Sums,
 )
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.exchange import ModelFileError, from_libsvm, load_model, save_model, to_libsvm
 from graphkm.io import DataFileError, read_libsvm
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.online import read_stream
 from graphkm.solvers.base import DivergenceError
 from mutations import mutated

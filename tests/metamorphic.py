@@ -28,7 +28,8 @@ from graphkm import (
     SemiSupervisedRegressor,
     Sums,
 )
-from graphkm.machines import GraphWarning, LaplacianRegressor, LaplacianSVC, TransductiveSVC
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
+from graphkm.estimators.data_checks import GraphWarning
 
 SEED: dict[str, Any] = {"random_state": 0, "n_jobs": 1}
 SHORT: dict[str, Any] = {"Cs": [0.01, 0.1], "gammas": ["spread"], "graphs": [(6, 1)]}

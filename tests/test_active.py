@@ -16,12 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from cli_runner import moons, run, write_csv
-from graphkm import (
-    GKMClassifier,
-    GKMRegressor,
-    SemiSupervisedClassifier,
-    SemiSupervisedRegressor,
-)
+from graphkm import GKMClassifier, GKMRegressor, SemiSupervisedClassifier, SemiSupervisedRegressor
 from graphkm import active as module
 from graphkm.active import Cover, suggest, uncertainty
 from graphkm.graphs import KNN

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-import graphkm._memory as memory
+import graphkm._util.memory as memory
 from graphkm import KNN, Epsilon, GKMClassifier, GKMRegressor
 from graphkm.kernels import Linear, Polynomial, SquaredExponential
 from graphkm.losses import L1, Hinge

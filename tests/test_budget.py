@@ -13,7 +13,7 @@ from graphkm._native import largest_columns, project_centres
 from graphkm.kernels import Linear, SquaredExponential
 from graphkm.solvers.budget import Budget
 from graphkm.solvers.centres import Centres
-from graphkm.solvers.stream_edges import Moment
+from graphkm.streams.edges import Moment
 from oracles import kernel_matrix
 
 GAMMA = 0.6

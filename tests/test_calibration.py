@@ -20,11 +20,11 @@ from graphkm import (
     KernelRidgeClassifierCV,
     SemiSupervisedClassifier,
 )
+from graphkm.baselines import LaplacianSVC, TransductiveSVC
+from graphkm.estimators.calibration import GRID, MANY, Calibration, class_columns
+from graphkm.estimators.calibration_folds import calibration_folds
 from graphkm.exchange import load_model, save_model, to_onnx
 from graphkm.losses import Hinge, Logistic
-from graphkm.machines import LaplacianSVC, TransductiveSVC
-from graphkm.machines.calibration import GRID, MANY, Calibration, class_columns
-from graphkm.machines.calibration_folds import calibration_folds
 
 X, TRUTH = make_moons(300, noise=0.25, random_state=0)
 Y = np.where(np.arange(300) < 60, TRUTH, -1)

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from flat import gkm_classifier
-from graphkm import GKMClassifier, GKMRegressor, Sums, _files
+from graphkm import GKMClassifier, GKMRegressor, Sums
+from graphkm._util import files as _files
 from graphkm.exchange import ModelFileError, load_model, save_model
 from graphkm.exchange.container import read_container, write_container
 from graphkm.kernels import Polynomial, SquaredExponential
 from graphkm.losses import EpsilonInsensitive, SmoothHinge
-from graphkm.solvers.sums import add_rows, no_rows, solve
+from graphkm.ridge.sums import add_rows, no_rows, solve
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 3))

@@ -27,9 +27,9 @@ from graphkm import (
     Newton,
     SemiSupervisedClassifier,
 )
+from graphkm.baselines import LaplacianSVC, TransductiveSVC
 from graphkm.exchange import load_model, save_model
 from graphkm.io import read_libsvm
-from graphkm.machines import LaplacianSVC, TransductiveSVC
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from cli_runner import process, read_predictions
 from cli_runner import run_machine as run
 from graphkm import GKMClassifier, SemiSupervisedClassifier
-from graphkm.cli.models import read_model
+from graphkm.cli.model_files import read_model
 from graphkm.exchange import load_model, save_model
 
 pd = pytest.importorskip("pandas")

@@ -26,12 +26,12 @@ from graphkm import (
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
-from graphkm._warnings import _FILTER, heard, quiet
+from graphkm._util.warnings import _FILTER, heard, quiet
 from graphkm.backends import config_context, device
 from graphkm.backends.host import HostBackend
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.expansion import KernelExpansion
 from graphkm.kernels import SquaredExponential
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 
 THREADS = 8
 

@@ -14,7 +14,7 @@ import pytest
 from graphkm import _native
 from graphkm.io import BadRowWarning, DataFileError
 from graphkm.io.columns import Columns
-from graphkm.io.tables import joined, open_table
+from graphkm.io.row_files import joined, open_table
 from graphkm.online import read_stream
 from mutations import mutated
 

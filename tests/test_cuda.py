@@ -22,7 +22,7 @@ from graphkm import (
     SemiSupervisedRegressor,
 )
 from graphkm.backends import DeviceError, backend_for
-from graphkm.graphs.search import NeighbourIndex
+from graphkm.neighbours.index import NeighbourIndex
 
 pytestmark = pytest.mark.cuda
 

@@ -9,10 +9,10 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import accuracy_score
 
 from graphkm import SemiSupervisedClassifier
-from graphkm.graphs.distinct import Copies
 from graphkm.judge.mixture import ALONE, PRIOR
 from graphkm.members import Known, Member
 from graphkm.members.cuts import Cut, cut_graph
+from graphkm.neighbours.distinct import Copies
 from graphkm.semi.base import CUT, odds_of
 
 

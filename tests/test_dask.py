@@ -23,7 +23,7 @@ import graphkm
 from dask_rows import cut, moons
 from graphkm.exchange import load_model, save_model
 from graphkm.graphs import KNN, Anchors
-from graphkm.machines import KernelRidgeClassifierCV
+from graphkm.kernel_ridge import KernelRidgeClassifierCV
 from test_nodes import literal_draw
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'graphkm[dask]'")

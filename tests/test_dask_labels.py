@@ -12,7 +12,7 @@ import graphkm
 from dask_rows import cut, moons
 from graphkm.exchange import load_model, save_model
 from graphkm.graphs import Anchors
-from graphkm.machines import KernelRidgeClassifierCV, KernelRidgeCV
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 
 pytest.importorskip("dask", reason="dask is not installed: pip install 'graphkm[dask]'")
 pytest.importorskip("distributed", reason="distributed is not installed")

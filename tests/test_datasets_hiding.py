@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkm.datasets import hide_labels
-from graphkm.machines.labels import as_label_array, labeled_mask
+from graphkm.estimators.labels import as_label_array, labeled_mask
 
 Y = np.repeat([0, 1, 2], [50, 30, 20])
 

@@ -264,12 +264,13 @@ def test_frames(frame, classifier, two):
 
 def estimators():
     """Return all public estimators: those of the package, the machines, and those of Dask."""
+    import graphkm.baselines
+
     import graphkm
     import graphkm.dask
-    import graphkm.machines
 
     found = {}
-    for home in (graphkm, graphkm.machines, graphkm.dask):
+    for home in (graphkm, graphkm.baselines, graphkm.dask):
         for name in home.__all__:
             kind = getattr(home, name)
             if isinstance(kind, type) and issubclass(kind, BaseEstimator):

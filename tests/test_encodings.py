@@ -11,7 +11,7 @@ import pytest
 
 from graphkm.io import BadRowWarning, DataFileError
 from graphkm.io.columns import Columns
-from graphkm.io.tables import open_table
+from graphkm.io.row_files import open_table
 from graphkm.online import read_stream
 
 NAMES = ["größe", "stadt", "label"]

@@ -12,20 +12,10 @@ from sklearn.datasets import dump_svmlight_file, make_moons
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from graphkm import (
-    GKMClassifier,
-    GKMClassifierCV,
-    GKMRegressor,
-    GKMRegressorCV,
-)
+from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.exchange import to_libsvm, to_onnx
-from graphkm.machines import (
-    KernelRidgeClassifierCV,
-    KernelRidgeCV,
-    LaplacianRegressor,
-    LaplacianSVC,
-    TransductiveSVC,
-)
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

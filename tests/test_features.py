@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
+from graphkm.fields import spectra as spectrum
+from graphkm.fields.spectra import KernelSpectrum, leading_vectors
+from graphkm.fields.system import FieldSystem
 from graphkm.graphs import KNN
 from graphkm.members.features import LANDMARKS, MOST, graph_features
-from graphkm.solvers import spectrum
-from graphkm.solvers.field import FieldSystem
-from graphkm.solvers.spectrum import KernelSpectrum, leading_vectors
 
 KINDS = ["kernel", "neighbours", "near"]
 

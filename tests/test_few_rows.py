@@ -12,9 +12,9 @@ from sklearn.svm import SVC
 
 from flat import build_graph
 from graphkm import KNN, GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from graphkm.graphs import default_neighbors
+from graphkm.baselines import LaplacianSVC
 from graphkm.kernels import resolve_gamma
-from graphkm.machines import LaplacianSVC
+from graphkm.neighbours.arguments import default_neighbors
 
 STRONG = {"graph": KNN(n_neighbors=10), "C_graph": 1e4, "random_state": 0}
 OVERRULED = "The graph overrules the labels"

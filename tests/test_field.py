@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from graphkm.fields.system import Field, FieldData, FieldSystem, Strength
 from graphkm.graphs import KNN, Anchors
-from graphkm.solvers.field import Field, FieldData, FieldSystem, Strength
 
 PARTS = [KNN(n_neighbors=5), Anchors(n_anchors=30)]
 
@@ -115,7 +115,7 @@ def test_tables_wider_than_a_backend_takes_are_solved_in_parts(part, most, monke
 def test_sums_over_rows_are_those_of_blocks(part, size, monkeypatch):
     given = problem(part)
     whole = FieldData.of(*given)
-    monkeypatch.setattr("graphkm.solvers.field._ROWS", size)
+    monkeypatch.setattr("graphkm.fields.system._ROWS", size)
     cut = FieldData.of(*given)
     np.testing.assert_allclose(cut.diagonal, whole.diagonal)
     np.testing.assert_allclose(cut.right, whole.right)

@@ -18,8 +18,9 @@ import pytest
 
 from cli_runner import moons, process, write_csv
 from cli_runner import run_machine as run
-from graphkm import GKMClassifier, _files
-from graphkm._files import destination, is_stream, previous_path, replacing, writable_place
+from graphkm import GKMClassifier
+from graphkm._util import files as _files
+from graphkm._util.files import destination, is_stream, previous_path, replacing, writable_place
 from graphkm.exchange import ModelFileError, load_model, save_model, to_libsvm
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, links, permissions of POSIX")
@@ -198,7 +199,7 @@ def test_write_protected_files_are_not_replaced(tmp_path):
     (tmp_path / "a").chmod(0o444)
     answer = with_nobody(
         """
-        from graphkm._files import replacing
+        from graphkm._util.files import replacing
         become_nobody()
         try:
             with replacing("a") as file:
@@ -260,7 +261,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
     path.write_bytes(b"old")
     text = """
         import sys
-        from graphkm._files import replacing
+        from graphkm._util.files import replacing
         with replacing(sys.argv[1], keep_previous=True) as file:
             file.write(b"half"); file.flush()
             print("writing", flush=True)
@@ -386,7 +387,7 @@ def test_devices_are_written_into():
 
 OWN_OUTPUT = """
     import sys
-    from graphkm._files import replacing
+    from graphkm._util.files import replacing
     print("before", flush=True)
     with replacing(sys.argv[1], keep_previous=True) as file:
         file.write(b"between\\n")

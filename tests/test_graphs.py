@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-import graphkm._memory as memory
+import graphkm._util.memory as memory
 from flat import build_graph
 from graphkm.graphs import (
     BipartiteGraph,
@@ -27,9 +27,9 @@ from graphkm.graphs import (
     knn_graph,
     resolve_graph,
 )
-from graphkm.graphs import distances as distances_module
 from graphkm.graphs.full import triangular_pair
 from graphkm.graphs.implicit import CandidateSampler
+from graphkm.neighbours import distances as distances_module
 
 pytestmark = pytest.mark.filterwarnings("error")
 

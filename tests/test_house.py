@@ -158,7 +158,7 @@ ARITHMETIC = {
     "graphkm.semi.blocks": {"_NUMBERS", "_FEWEST", "_LEAST", "_NONE"},  # sizes of blocks
     "graphkm.gkm.base": {"_GUARANTEED"},
     "graphkm.gkm.regressor": {"_ENOUGH"},
-    "graphkm.gkm.streaming": {"_ENOUGH"},
+    "graphkm.gkm.partial_fits": {"_ENOUGH"},
 }
 """Numbers of tolerances, marks and blocks, which decide nothing."""
 

@@ -8,15 +8,15 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import make_classification, make_moons
 from sklearn.kernel_ridge import KernelRidge
 
-from graphkm.kernels import SquaredExponential
-from graphkm.machines import KernelRidgeClassifierCV, KernelRidgeCV
-from graphkm.machines.ridge_solvers import (
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
+from graphkm.kernel_ridge.solvers import (
     FullRidge,
     LandmarkBasis,
     LandmarkSums,
     RidgeProblem,
     held_out_by_alpha,
 )
+from graphkm.kernels import SquaredExponential
 
 ONE = {"gammas": [0.3], "alphas": [0.2]}
 

@@ -19,7 +19,7 @@ pytest.importorskip("pyarrow")
 from cli_runner import moons, process, read_predictions, run, write_csv
 from graphkm import SemiSupervisedClassifier
 from graphkm.active import uncertainty
-from graphkm.cli.models import read_model
+from graphkm.cli.model_files import read_model
 from label_server import label_page
 
 

@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
-import graphkm._memory as memory
+import graphkm._util.memory as memory
 from flat import build_graph
-from graphkm import GKMClassifier, _spread
+from graphkm import GKMClassifier
+from graphkm._util import spread as _spread
 from graphkm.graphs import Edges, ListedGraph
 from graphkm.graphs import laplacian as laplacian_module
 from graphkm.graphs.laplacian import edge_laplacian, laplacian_matrix, power_form, vertex_scales

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from flat import laplacian_parts
 from graphkm import IteratedLaplacian
-from graphkm.machines import LaplacianRegressor
+from graphkm.baselines import LaplacianRegressor
 from laplacian_oracles import laplacian, minimum, neighbour_weights, rbf
 
 EXPLICIT = {

@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import graphkm.machines.early_stopping as early_stopping
+import graphkm.baselines.early_stopping as early_stopping
 from flat import laplacian_parts
 from graphkm import Full, GKMClassifier, IteratedLaplacian, Newton
-from graphkm.machines import LaplacianSVC
+from graphkm.baselines import LaplacianSVC
 from laplacian_oracles import laplacian, minimum, neighbour_weights, rbf
 
 # Defaults follow measurements and may change; tests name what they depend on.

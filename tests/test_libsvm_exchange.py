@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.exchange import (
     ModelFileError,
     PairwiseClassifier,
@@ -24,7 +25,6 @@ from graphkm.exchange import (
     to_libsvm,
 )
 from graphkm.kernels import Polynomial, SquaredExponential
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 
 needs_libsvm = pytest.mark.skipif(
     any(shutil.which(f"svm-{name}") is None for name in ("train", "predict", "scale")),

@@ -9,15 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import hinge_loss, log_loss, mean_absolute_error
 
-from graphkm.losses import (
-    L1,
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Loss,
-    SmoothHinge,
-    resolve_loss,
-)
+from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, Loss, SmoothHinge, resolve_loss
 
 LOSSES = [
     Hinge(),

@@ -16,15 +16,10 @@ from graphkm import (
     SemiSupervisedRegressor,
 )
 from graphkm.active import suggest
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.datasets import hide_labels
-from graphkm.machines import (
-    KernelRidgeClassifierCV,
-    KernelRidgeCV,
-    LaplacianRegressor,
-    LaplacianSVC,
-    TransductiveSVC,
-)
-from graphkm.machines.labels import as_label_array, labeled_mask
+from graphkm.estimators.labels import as_label_array, labeled_mask
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.model_selection import LabeledKFold
 from graphkm.online import prequential
 

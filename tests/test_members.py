@@ -16,7 +16,6 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 
 from graphkm import KNN, GKMClassifier
-from graphkm.graphs.distinct import copies_in_order
 from graphkm.members import (
     Known,
     Scope,
@@ -27,6 +26,7 @@ from graphkm.members import (
     usual_models,
 )
 from graphkm.members.clusters import _CS, _ridges
+from graphkm.neighbours.distinct import copies_in_order
 
 N, LABELS = 90, 16
 

@@ -150,7 +150,7 @@ def test_partitions_of_dask(name, change):
 
 def test_every_public_estimator_takes_part():
     kinds = {type(model) for model in MODELS.values()}
-    for place in ("graphkm", "graphkm.machines"):
+    for place in ("graphkm", "graphkm.baselines"):
         module = import_module(place)
         public = [getattr(module, name) for name in module.__all__]
         estimators = {each for each in public if hasattr(each, "fit") and hasattr(each, "predict")}

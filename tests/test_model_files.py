@@ -25,18 +25,13 @@ from graphkm import (
     Newton,
     Sums,
 )
-from graphkm._parts import Part
+from graphkm._util.parts import Part
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.exchange import ModelFileError, codec, load_model, read_note, save_model
 from graphkm.exchange.container import write_container
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.kernels import Linear, Polynomial, SquaredExponential
 from graphkm.losses import Hinge, SmoothHinge
-from graphkm.machines import (
-    KernelRidgeClassifierCV,
-    KernelRidgeCV,
-    LaplacianRegressor,
-    LaplacianSVC,
-    TransductiveSVC,
-)
 from graphkm.online import CheckpointError, train
 from graphkm.smoothness import IteratedLaplacian, Power
 from graphkm.theory import Guarantee

@@ -530,7 +530,7 @@ WORK = """
     from graphkm.backends import instruction_set
     from graphkm.expansion import KernelExpansion
     from graphkm.kernels import Cosine, Laplacian, Linear, Polynomial, SquaredExponential
-    from graphkm.solvers.smo import DualSolver, DualTerms
+    from graphkm.baselines.smo import DualSolver, DualTerms
     sys.path.insert(0, sys.argv[1])
     from oracles import make_case
 

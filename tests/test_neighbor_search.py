@@ -11,14 +11,14 @@ import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-import graphkm._memory as memory
+import graphkm._util.memory as memory
 from flat import build_graph
 from graphkm.graphs import KNN, knn_graph
-from graphkm.graphs import approximate as approximate_module
-from graphkm.graphs import exact as exact_module
-from graphkm.graphs import search as search_module
-from graphkm.graphs.approximate import calibrate
-from graphkm.graphs.search import NeighbourIndex
+from graphkm.neighbours import cells as approximate_module
+from graphkm.neighbours import exact as exact_module
+from graphkm.neighbours import index as search_module
+from graphkm.neighbours.cells import calibrate
+from graphkm.neighbours.index import NeighbourIndex
 
 pytestmark = pytest.mark.filterwarnings("error")
 

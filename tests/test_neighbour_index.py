@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from graphkm.graphs import approximate as approximate_module
-from graphkm.graphs import search as search_module
-from graphkm.graphs.search import NeighbourIndex
+from graphkm.neighbours import cells as approximate_module
+from graphkm.neighbours import index as search_module
+from graphkm.neighbours.index import NeighbourIndex
 
 pytestmark = pytest.mark.filterwarnings("error")
 forms = pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

@@ -16,16 +16,16 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-import graphkm._memory as memory
+import graphkm._util.memory as memory
 from convex import minimum
 from flat import gkm_classifier, gkm_regressor
 from graphkm import GKMClassifier, GKMRegressor, IteratedLaplacian
 from graphkm.graphs import ListedGraph
 from graphkm.graphs.laplacian import laplacian_matrix
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge, SmoothTube
+from graphkm.ridge.factors import safe_cholesky
 from graphkm.smoothness import Smoothness
 from graphkm.solvers import Newton, Resources, landmark_features, solve
-from graphkm.solvers.damped_newton import safe_cholesky
 from graphkm.solvers.landmark_features import LandmarkFeatures
 from graphkm.solvers.landmarks import RULES, choose_landmarks
 from oracles import KERNELS, LOSSES, J, make_case

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from graphkm.fields.system import FieldData, FieldSystem, Strength
 from graphkm.graphs import KNN, Anchors, resolve_nodes
 from graphkm.graphs.anchors import (
     JOINED,
@@ -16,10 +17,9 @@ from graphkm.graphs.anchors import (
     moved,
     rows_by_anchor,
 )
-from graphkm.graphs.distinct import distinct_rows
 from graphkm.graphs.nodes import RowNodes, faded
-from graphkm.graphs.search import NeighbourIndex
-from graphkm.solvers.field import FieldData, FieldSystem, Strength
+from graphkm.neighbours.distinct import distinct_rows
+from graphkm.neighbours.index import NeighbourIndex
 
 
 def some_rows(n=60, d=3, seed=0):

@@ -12,15 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from graphkm import GKMClassifier, GKMRegressor, GKMRegressorCV
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.exchange import to_onnx
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.kernels import Polynomial, SquaredExponential
-from graphkm.machines import (
-    KernelRidgeClassifierCV,
-    KernelRidgeCV,
-    LaplacianRegressor,
-    LaplacianSVC,
-    TransductiveSVC,
-)
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -16,15 +16,16 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 from graphkm import GKMClassifier, GKMRegressor, SemiSupervisedClassifier
+from graphkm.baselines import LaplacianSVC
 from graphkm.exchange.onnx_fields import add_far, add_field, add_reached
 from graphkm.exchange.onnx_members import add_quantities, add_shares
 from graphkm.exchange.onnx_trees import add_bag, add_boosted
 from graphkm.graphs.anchors import FEW, AnchorNodes
 from graphkm.graphs.nodes import RowNodes
-from graphkm.graphs.search import NeighbourIndex
 from graphkm.judge.held_out import HeldOut, class_shares
-from graphkm.machines import KernelRidgeClassifierCV, KernelRidgeCV, LaplacianSVC
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.members.of_all_rows import OfAllRows
+from graphkm.neighbours.index import NeighbourIndex
 from onnx_graphs import computed, rows_of
 
 X, NEW = rows_of(200), np.vstack([rows_of(150, seed=1), 20 * rows_of(30, seed=2)])

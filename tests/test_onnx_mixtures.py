@@ -16,11 +16,12 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
+from graphkm.baselines import LaplacianSVC
 from graphkm.exchange import to_onnx
 from graphkm.exchange.onnx_nodes import check_size
 from graphkm.graphs import KNN, Anchors
-from graphkm.graphs.search import NeighbourIndex
-from graphkm.machines import KernelRidgeClassifierCV, KernelRidgeCV, LaplacianSVC
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
+from graphkm.neighbours.index import NeighbourIndex
 from onnx_graphs import answers, rows_of
 
 SCALER = StandardScaler().fit(rows_of(240))

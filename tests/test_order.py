@@ -9,9 +9,9 @@ from sklearn.datasets import make_moons
 from sklearn.model_selection import StratifiedKFold
 
 from graphkm import SemiSupervisedClassifier
-from graphkm._order import rows_in_order
-from graphkm.graphs.distinct import copies_in_order
+from graphkm._util.order import rows_in_order
 from graphkm.judge.folds import most_folds
+from graphkm.neighbours.distinct import copies_in_order
 
 X = np.random.default_rng(0).normal(size=(50, 4))
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from graphkm import SGD, Full, GKMClassifier, GKMRegressor, Newton, Power
-from graphkm._spread import without_outliers
+from graphkm._util.spread import without_outliers
 from graphkm.expansion import KernelExpansion
 from graphkm.kernels import SquaredExponential, resolve_gamma
 

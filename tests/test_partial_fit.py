@@ -19,8 +19,8 @@ import stream_oracle
 from flat import parts
 from graphkm import KNN, Bipartite, Full, GKMClassifier, GKMRegressor
 from graphkm.solvers import DivergenceError
-from graphkm.solvers.reservoir import Kept, Reservoir
-from graphkm.solvers.schedule import Schedule
+from graphkm.streams.reservoir import Kept, Reservoir
+from graphkm.streams.schedule import Schedule
 
 GAMMA = 0.7
 

@@ -28,9 +28,9 @@ from graphkm import (
     Power,
     RowNewton,
 )
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC
 from graphkm.kernels import Cosine, Laplacian, Linear, Polynomial, SquaredExponential
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge, SmoothTube
-from graphkm.machines import LaplacianRegressor, LaplacianSVC
 from graphkm.model_selection import LabeledStratifiedKFold
 
 # Parameter, part, a field of it and another value for that field.

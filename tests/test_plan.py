@@ -23,7 +23,7 @@ from graphkm import (
     RowNewton,
     Sums,
 )
-from graphkm._parts import Sizes
+from graphkm._util.parts import Sizes
 from graphkm.gkm.plan import LARGEST, choose_solver
 from graphkm.kernels import Linear, Precomputed, SquaredExponential
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from graphkm._progress import progress_bar
+from graphkm._util.progress import progress_bar
 
 _SILENT = """
 import sys
 import graphkm, graphkm.datasets, graphkm.online
-from graphkm._progress import progress_bar
+from graphkm._util.progress import progress_bar
 with progress_bar(0, total=3, unit="row") as bar:
     bar.update(2)
     bar.set_postfix(centres=1, refresh=False)

@@ -25,8 +25,9 @@ from graphkm import (
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
+from graphkm.estimators import transduction as remembering
 from graphkm.exchange import load_model, save_model
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC, remembering
 from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold
 
 RNG = np.random.default_rng(0)

@@ -12,18 +12,19 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-import graphkm._memory as memory
+import graphkm._util.memory as memory
 from convex import minimum
 from flat import gkm_classifier
 from graphkm import KNN, Epsilon, GKMClassifier, GKMClassifierCV, GKMRegressor
 from graphkm.exchange import ModelFileError, load_model, save_model, to_libsvm, to_onnx
 from graphkm.exchange.container import read_container, write_container
-from graphkm.graphs import NeighbourIndex
+from graphkm.fields import system as field
+from graphkm.fields.kernel import FieldKernel
+from graphkm.fields.system import FieldSystem
 from graphkm.graphs.laplacian import laplacian_matrix, similarity_matrix
+from graphkm.neighbours.index import NeighbourIndex
 from graphkm.smoothness import IteratedLaplacian
-from graphkm.solvers import Newton, Resources, RowNewton, field, newton, solve
-from graphkm.solvers.field import FieldSystem
-from graphkm.solvers.field_kernel import FieldKernel
+from graphkm.solvers import Newton, Resources, RowNewton, newton, solve
 from oracles import make_case
 
 X = np.random.default_rng(0).normal(size=(60, 3))  # no two rows alike

@@ -29,11 +29,11 @@ from graphkm import (
     IteratedLaplacian,
     Newton,
 )
+from graphkm.estimators.classes import winning_class
 from graphkm.gkm.criterion import Labels, judge_classes, judge_values, leave_one_out
-from graphkm.graphs.search import NeighbourIndex
 from graphkm.kernels import SquaredExponential
-from graphkm.machines.classes import winning_class
 from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold
+from graphkm.neighbours.index import NeighbourIndex
 
 SMALL = {"Cs": [1.0, 10.0], "C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 2)]}
 SMALL_GRAPHS = {"C_graphs": [1.0, 100.0], "graphs": [(5, 1), (8, 2)]}

@@ -20,13 +20,7 @@ from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from graphkm import (
-    KNN,
-    Anchors,
-    KernelRidgeCV,
-    SemiSupervisedClassifier,
-    SemiSupervisedRegressor,
-)
+from graphkm import KNN, Anchors, KernelRidgeCV, SemiSupervisedClassifier, SemiSupervisedRegressor
 
 
 def moons(n=200, labels=16, seed=0, noise=0.12):

@@ -19,10 +19,11 @@ from graphkm import (
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
+from graphkm.baselines import LaplacianSVC
 from graphkm.exchange import load_model, save_model, to_onnx
 from graphkm.graphs import KNN, Anchors
 from graphkm.graphs.anchors import RowDraw, drawn_rows
-from graphkm.machines import KernelRidgeClassifierCV, KernelRidgeCV, LaplacianSVC
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.online import read_stream
 
 ANCHORS = Anchors(n_anchors=120)

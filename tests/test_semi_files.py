@@ -24,13 +24,13 @@ from graphkm import (
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
+from graphkm.baselines import LaplacianSVC
 from graphkm.exchange import ModelFileError, load_model, save_model, to_libsvm
 from graphkm.exchange.container import read_container, write_container
 from graphkm.exchange.files import load_with_note
 from graphkm.exchange.skops_files import load_with_skops, save_with_skops
-from graphkm.graphs import search
-from graphkm.machines import LaplacianSVC
 from graphkm.members.of_all_rows import OfAllRows
+from graphkm.neighbours import index as search
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))

@@ -10,12 +10,8 @@ from sklearn.base import clone
 from sklearn.metrics import r2_score
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, SemiSupervisedClassifier
-from graphkm.machines import (
-    KernelRidgeClassifierCV,
-    KernelRidgeCV,
-    LaplacianSVC,
-    TransductiveSVC,
-)
+from graphkm.baselines import LaplacianSVC, TransductiveSVC
+from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 
 
 def words(*needed):
@@ -108,7 +104,7 @@ def test_weights_that_no_arithmetic_holds(name, two):
     ],
 )
 def test_as_many_classes_as_rows(model, monkeypatch):
-    monkeypatch.setattr("graphkm._memory.available_memory", lambda: 2**25)
+    monkeypatch.setattr("graphkm._util.memory.available_memory", lambda: 2**25)
     X = np.arange(6000.0).reshape(3000, 2)
     message = words("3,000 labels and 3,000 classes", "quantities, take a regressor")
     with pytest.raises(MemoryError, match=message):

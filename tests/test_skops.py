@@ -22,9 +22,9 @@ from graphkm import (
     GKMRegressorCV,
     SemiSupervisedClassifier,
 )
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.exchange import ModelFileError, skops_files
 from graphkm.kernels import Polynomial
-from graphkm.machines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 
 skops = pytest.importorskip("skops.io")
 

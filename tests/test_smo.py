@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.svm import SVC, SVR
 
 from graphkm._native import DenseSmo32, DenseSmo64, GramSmo64, SparseSmo64
+from graphkm.baselines.smo import DualSolver, DualTerms
 from graphkm.kernels import (
     Cosine,
     FunctionKernel,
@@ -23,7 +24,6 @@ from graphkm.kernels import (
     Precomputed,
     SquaredExponential,
 )
-from graphkm.solvers.smo import DualSolver, DualTerms
 
 RBF = SquaredExponential(gamma=0.3)
 KERNELS = [
@@ -426,7 +426,7 @@ LONG = """
     import threading, time
     import numpy as np
     from graphkm.kernels import SquaredExponential
-    from graphkm.solvers.smo import DualSolver, DualTerms
+    from graphkm.baselines.smo import DualSolver, DualTerms
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20000, 20)), rng.choice([-1.0, 1.0], 20000)

@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 import graphkm
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressor, _native
+from graphkm.baselines import TransductiveSVC
 from graphkm.datasets import hide_labels, make_two_moons
 from graphkm.exchange import load_model
 from graphkm.io import read_libsvm
-from graphkm.machines import TransductiveSVC
 from graphkm.online import train
 
 

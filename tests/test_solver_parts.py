@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphkm._parts import Sizes
+from graphkm._util.parts import Sizes
 from graphkm.kernels import Linear, Precomputed
 from graphkm.smoothness import IteratedLaplacian, Power
 from graphkm.solvers import SGD, DivergenceError, Newton, Progress, Resources, RowNewton, solve

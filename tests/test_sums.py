@@ -15,8 +15,8 @@ from sklearn.kernel_ridge import KernelRidge
 from graphkm import GKMClassifier, GKMRegressor, Sums
 from graphkm.exchange import load_model, save_model
 from graphkm.kernels import SquaredExponential
-from graphkm.solvers import sums
-from graphkm.solvers.landmark_set import LandmarkSet
+from graphkm.ridge import sums
+from graphkm.streams.landmarks import LandmarkSet
 from stream_oracle import kernel_matrix
 
 GAMMA = 0.7
@@ -440,7 +440,7 @@ def test_few_rows_show_no_drift(n):
 
 
 def test_nothing_is_solved_before_it_is_asked_for(monkeypatch):
-    from graphkm.solvers import sums_stream
+    from graphkm.streams import sums as sums_stream
 
     X, y, _ = make_rows(500, seed=18)
     model = stream(classifier(), X, y, 100, classes=[0, 1])
@@ -482,7 +482,7 @@ def test_copies_and_files_go_on_alike(tmp_path):
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_call_that_fails_changes_nothing(monkeypatch, begun):
-    from graphkm.solvers import sums_stream
+    from graphkm.streams import sums as sums_stream
 
     X, y, _ = make_rows(2000, seed=22)
     n = 500 if begun else 40

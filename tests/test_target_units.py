@@ -15,9 +15,9 @@ from sklearn.svm import SVR
 
 from cli_runner import run, write_csv
 from graphkm import SGD, GKMRegressor, GKMRegressorCV, IteratedLaplacian, RowNewton
+from graphkm.baselines import LaplacianRegressor
 from graphkm.exchange import load_model, save_model
 from graphkm.losses import EpsilonInsensitive
-from graphkm.machines import LaplacianRegressor
 
 N, KNOWN = 240, 80
 X, TRUTH = make_friedman1(N, n_features=5, random_state=0)

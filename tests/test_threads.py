@@ -14,9 +14,10 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from threadpoolctl import ThreadpoolController
 
-from graphkm import Newton, Sums, _threads
+from graphkm import Newton, Sums
+from graphkm._util import threads as _threads
+from graphkm.baselines import LaplacianRegressor, LaplacianSVC
 from graphkm.gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-from graphkm.machines import LaplacianRegressor, LaplacianSVC
 
 N, LABELED, MANY = 120, 20, 60
 LIMIT = 50**3  # between the labelled rows' matrices and those of all rows
@@ -156,9 +157,9 @@ def test_every_user_of_linear_algebra_is_watched():
         "graphkm.solvers.graph_kernel",
         "graphkm.solvers.landmark_features",
         "graphkm.solvers.landmarks",
-        "graphkm.solvers.field_kernel",
+        "graphkm.fields.kernel",
         "graphkm.gkm.criterion",
-        "graphkm.machines.laplacian_newton",
+        "graphkm.baselines.laplacian_newton",
     }
 
 

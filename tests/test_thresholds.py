@@ -147,7 +147,7 @@ def test_rows_too_many_for_their_own_scores(kind, smaller, monkeypatch):
 @pytest.mark.slow
 def test_sparse_rows_too_many_for_neighbours(monkeypatch):
     """The command's choice of a graph, on fewer rows."""
-    from graphkm.cli import models
+    from graphkm.cli import model_files as models
     from graphkm.cli.options import FitOptions, Method
 
     monkeypatch.setattr(models, "_MANY_ROWS", 1500)

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from graphkm import GKMClassifier
-from graphkm.machines import TransductiveSVC
+from graphkm.baselines import TransductiveSVC
 from graphkm.model_selection import LabeledStratifiedKFold
 
 ESTIMATORS = [

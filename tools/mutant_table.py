@@ -50,12 +50,12 @@ MUTANTS = [
         ("return (_squared_norms(X) > 0).astype", "return (_squared_norms(X) >= 0).astype"),
     ),
     *_of(
-        "src/graphkm/_spread.py",
+        "src/graphkm/_util/spread.py",
         "test_laplacian.py",
         ("squares - n * float(mean @ mean)", "squares - float(mean @ mean)"),
     ),
     *_of(
-        "src/graphkm/_spread.py",
+        "src/graphkm/_util/spread.py",
         "test_outliers.py",
         ("place = n - 1 - n // _ONE_OF", "place = n - 1"),
         ("squares > limit if limit > 0 else", "squares > limit if limit >= 0 else"),
@@ -77,23 +77,23 @@ MUTANTS = [
         ("(d / s[u]) * (d / s[v])", "(d / s[u]) * (d / s[u])"),
     ),
     *_of(
-        "src/graphkm/graphs/approximate.py",
+        "src/graphkm/neighbours/cells.py",
         "test_neighbor_search.py",
         ("(true >= below).sum(axis=1)", "true.shape[1]"),
     ),
     *_of(
-        "src/graphkm/graphs/candidates.py",
+        "src/graphkm/neighbours/candidates.py",
         "test_neighbour_index.py",
         ("np.lexsort((found, d2), axis=-1)", "np.lexsort((d2, found), axis=-1)"),
         ("k if own is None else k + 1", "k"),
     ),
     *_of(
-        "src/graphkm/graphs/search.py",
+        "src/graphkm/neighbours/index.py",
         "test_neighbour_index.py",
         ("self._calibrations.get(k)", "next(iter(self._calibrations.values()), None)"),
     ),
     *_of(
-        "src/graphkm/graphs/sparse.py",
+        "src/graphkm/neighbours/sparse.py",
         "test_neighbour_index.py",
         ("norms.max(initial=0.0) <= _WHOLE", "norms.max(initial=0.0) <= 2**60"),
         ("self._whole and _is_whole(queries)", "self._whole"),
@@ -167,7 +167,7 @@ MUTANTS = [
         ("gram + (2 * factor) * form", "gram + factor * form"),
     ),
     *_of(
-        "src/graphkm/solvers/field.py",
+        "src/graphkm/fields/system.py",
         "test_row_newton.py",
         ("worst = max(worst, residual)", "worst = residual"),
     ),
@@ -183,7 +183,7 @@ MUTANTS = [
         ("eps * float(J.sum())", "float(J.sum())"),
     ),
     *_of(
-        "src/graphkm/solvers/smo.py",
+        "src/graphkm/baselines/smo.py",
         "test_smo.py",
         ("terms.kink * unit, terms.lower * unit", "terms.kink, terms.lower * unit"),
     ),
@@ -193,39 +193,39 @@ MUTANTS = [
         ("(W.kernel.diagonal(rows) + W.offset)", "1.0"),
     ),
     *_of(
-        "src/graphkm/solvers/reservoir.py",
+        "src/graphkm/streams/reservoir.py",
         "test_partial_fit.py",
         ("accepted = limit / number", "accepted = limit / (number + 1)"),
         ('key, side="right") - 1', 'key, side="left") - 1'),
     ),
     *_of(
-        "src/graphkm/solvers/schedule.py",
+        "src/graphkm/streams/schedule.py",
         "test_partial_fit.py",
         ("np.floor(self._plan * rows)", "np.ceil(self._plan * rows)"),
     ),
     *_of(
-        "src/graphkm/solvers/stream_edges.py",
+        "src/graphkm/streams/edges.py",
         "test_partial_fit.py",
         ("(slot + 1 + pick(draws[:, 0], count - 1))", "(slot + pick(draws[:, 0], count - 1))"),
     ),
     *_of(
-        "src/graphkm/solvers/stream.py",
+        "src/graphkm/streams/sgd.py",
         "test_partial_fit.py",
         ("u, v, mu * counted", "u, v, mu"),
     ),
     # ------------------------------------------------------------ labels, choices, files
     *_of(
-        "src/graphkm/machines/labels.py",
+        "src/graphkm/estimators/labels.py",
         "test_labels.py test_bad_input.py",
         ('type(value).__name__ == "NAType" or ', ""),
     ),
     *_of(
-        "src/graphkm/machines/targets.py",
+        "src/graphkm/estimators/targets.py",
         "test_regressor.py",
         ("found[labeled] = known", "found[labeled] = found[labeled]"),
     ),
     *_of(
-        "src/graphkm/machines/params.py",
+        "src/graphkm/estimators/nested_parameters.py",
         "test_parts.py",
         ("for name, value in before.items():", "for name, value in ():"),
         (
@@ -256,7 +256,7 @@ MUTANTS = [
         ('return float(f"{loss:.10g}")', "return loss"),
     ),
     *_of(
-        "src/graphkm/solvers/refits.py",
+        "src/graphkm/ridge/left_out.py",
         "test_search_cv.py test_copies.py",
         ("- leverage * targets) / (1.0 - leverage)", "- leverage * targets) / (1.0 + leverage)"),
         ("/ _ALL_OF_IT - block", "/ _ALL_OF_IT + block"),

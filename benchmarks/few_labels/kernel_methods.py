@@ -126,7 +126,7 @@ def svc(X: Any, y: np.ndarray, search: Search, seed: int) -> tuple[np.ndarray, P
 
 def tsvm(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
     """Return predictions and parameters of the transductive SVM."""
-    from graphkm.machines import TransductiveSVC
+    from graphkm.baselines import TransductiveSVC
 
     rows, unit = np.flatnonzero(y != -1), scale(X)
     small = X[rows]

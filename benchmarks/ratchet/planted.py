@@ -13,8 +13,8 @@ HOTTER = 4.0  # how much too large the temperature is
 
 def temperature() -> None:
     """Make probabilities less sure than held-out labels say."""
+    from graphkm.estimators import calibration
     from graphkm.judge import mixture
-    from graphkm.machines import calibration
 
     right, best = calibration._platt, mixture.best_temperature
     mixture.best_temperature = lambda *given: best(*given) / HOTTER
@@ -28,7 +28,7 @@ def temperature() -> None:
 
 def neighbours() -> None:
     """Shuffle the neighbours: they are those of the rows under other numbers."""
-    from graphkm.graphs import NeighbourIndex
+    from graphkm.neighbours.index import NeighbourIndex
 
     right = NeighbourIndex.neighbours
 
@@ -45,7 +45,7 @@ def neighbours() -> None:
 def ridge() -> None:
     """Fit with a ridge ten times as large as the one that was chosen: C is one over it."""
     from graphkm.gkm import base
-    from graphkm.machines.ridge_solvers import FullRidge, LandmarkBasis
+    from graphkm.kernel_ridge.solvers import FullRidge, LandmarkBasis
 
     objective, full, landmarks = base.Objective, FullRidge.fit, LandmarkBasis.fit
     base.Objective = lambda **given: objective(**given | {"C": given["C"] / TIMES})

@@ -5,16 +5,20 @@ A map of the package, from the ground up; every layer imports only from those ab
 =======================================  =====================================================
 losses, smoothness, kernels, theory      formulas: what is minimised, and what is guaranteed
 io                                       LIBSVM, CSV and Parquet files
-graphs                                   edges between rows: drawn, listed, weighted
 backends, expansion                      sums of kernels over centres, in compiled code
+neighbours                               the nearest rows of every row
+graphs                                   edges between rows: drawn, listed, weighted
 objective                                J(w): the parts put together
+ridge, fields                            least squares; functions that follow a graph
 solvers                                  stochastic gradient descent in exact blocks; Newton
-machines                                 what kernel machines share; the compared methods
-model_selection                          folds of partly labelled data
-gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
+streams                                  the same on rows that come once and in pieces
 judge                                    folds, held-out values, the weights of a mixture
+estimators                               what all estimators share
+kernel_ridge, baselines                  labels alone; methods that others have published
+model_selection                          folds of partly labelled data
 members                                  ways to learn: models, clusters, fields
 semi                                     `SemiSupervisedClassifier`, `SemiSupervisedRegressor`
+gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
 active                                   which rows to label next
 online                                   streams of chunks, progressive evaluation, checkpoints
 exchange                                 models as files, for others and from others
@@ -29,14 +33,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .backends import config_context
-    from .gkm import (
-        GKMClassifier,
-        GKMClassifierCV,
-        GKMRegressor,
-        GKMRegressorCV,
-    )
+    from .gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
     from .graphs import KNN, Affinity, Anchors, Bipartite, Epsilon, Full
-    from .machines import KernelRidgeClassifierCV, KernelRidgeCV
+    from .kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
     from .semi import SemiSupervisedClassifier, SemiSupervisedRegressor
     from .smoothness import IteratedLaplacian, Power
     from .solvers import SGD, Newton, RowNewton, Sums
@@ -75,7 +74,7 @@ _HOMES = {
         "GKMRegressorCV",
     ),
     "graphs": ("KNN", "Affinity", "Anchors", "Bipartite", "Epsilon", "Full"),
-    "machines": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
+    "kernel_ridge": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
     "semi": ("SemiSupervisedClassifier", "SemiSupervisedRegressor"),
     "smoothness": ("IteratedLaplacian", "Power"),
     "solvers": ("SGD", "Newton", "RowNewton", "Sums"),

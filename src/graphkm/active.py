@@ -2,7 +2,7 @@
 
 A row is worth a label if the model is unsure of it, and if its label would tell much about rows
 that no label covers yet. The first is read off the model's probabilities or margins. The second
-comes from a field on the graph of all rows (`graphkm.solvers.field`): with prior precision
+comes from a field on the graph of all rows (`graphkm.fields.system`): with prior precision
 T = eps + L, and labels with noise s at some rows, its covariance is
 
     P = (T + Z'Z / s)^(-1) ,   k(x, x') = z(x)' P z(x') ,
@@ -26,11 +26,11 @@ from scipy.linalg import lapack
 from sklearn.base import is_classifier
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
-from ._parameters import check_count, refuse_masked
+from ._util.parameters import check_count, refuse_masked
+from .estimators.data_checks import canonical_csr
+from .estimators.labels import as_label_array, labeled_mask
 from .graphs import KNN, Anchors
 from .judge.held_out import take_rows
-from .machines.checks import canonical_csr
-from .machines.labels import as_label_array, labeled_mask
 
 __all__ = ["Cover", "suggest", "uncertainty"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from ._spread import without_outliers
+from ._util.spread import without_outliers
 from .backends import active, as_centres, make_store, query_rows
 from .kernels import Kernel
 

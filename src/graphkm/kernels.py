@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 
-from ._parts import Part
-from ._spread import spread_of, variance_of
+from ._util.parts import Part
+from ._util.spread import spread_of, variance_of
 
 Array: TypeAlias = NDArray[Any]
 Rows: TypeAlias = Any  # two-dimensional: an ndarray, a csr_matrix or a csr_array

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ._parts import Part
+from ._util.parts import Part
 
 Array: TypeAlias = NDArray[Any]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
 
-from ._parameters import check_count
-from ._warnings import quiet
-from .graphs.distinct import Copies, equal_items
-from .machines.labels import as_label_array, labeled_mask, plain_labels
+from ._util.parameters import check_count
+from ._util.warnings import quiet
+from .estimators.labels import as_label_array, labeled_mask, plain_labels
+from .neighbours.distinct import Copies, equal_items
 
 
 class LabeledKFold(BaseCrossValidator):

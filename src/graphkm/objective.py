@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._parts import Sizes
+from ._util.parts import Sizes
 from .expansion import KernelExpansion
 from .graphs import Graph
 from .graphs.laplacian import laplacian_matrix, power_form, vertex_scales

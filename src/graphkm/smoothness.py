@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._parameters import check_count, check_flag, check_number
-from ._parts import Combination, Part
+from ._util.parameters import check_count, check_flag, check_number
+from ._util.parts import Combination, Part
 
 
 @dataclass(frozen=True)

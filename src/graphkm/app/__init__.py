@@ -3,7 +3,7 @@
 =================  ==============================================================
 material           rows as they are learnt from and as they are shown
 reading            files and folders to material
-tables             tables, prepared as `graphkm train` prepares them
+table_material     tables, prepared as `graphkm train` prepares them
 texts              tables with a column of texts
 images             which image belongs to a row, and nothing outside its folder
 journal            answers on disk before they are acknowledged

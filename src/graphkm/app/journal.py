@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from .._files import replacing
+from .._util.files import replacing
 from .material import Material
 
 VERSION = 1

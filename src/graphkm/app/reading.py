@@ -10,10 +10,10 @@ from ..io import DataFileError
 from ..io.files import format_by_name
 from ..io.kinds import number_text
 from ..io.libsvm import whole_libsvm
-from ..io.tables import open_table
+from ..io.row_files import open_table
 from .images import ImageFolder, image_names, pixel_names, pixels
 from .material import Material, numbers_of
-from .tables import TableReading, read_table
+from .table_material import TableReading, read_table
 from .texts import read_texts
 
 

@@ -14,9 +14,9 @@ from ..io import DataFileError
 from ..io.cells import joined_cells, texts
 from ..io.columns import Columns, Head
 from ..io.naming import check_names, find_column, label_column
-from ..io.tables import open_table
+from ..io.row_files import open_table
 from .material import Material, numbers_of
-from .tables import TableReading, given_labels
+from .table_material import TableReading, given_labels
 
 _WORDS = 100  # columns that texts become
 _FEATURES = 20_000  # words that are looked at

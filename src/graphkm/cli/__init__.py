@@ -6,18 +6,18 @@ train, ...     `train`; likewise predict, evaluate, suggest, label, stream, info
                datasets
 options        options that several sub-commands share, each written once
 errors         exit codes; errors as one sentence that names options
-tables         files of rows: opened for learning, or for a model that knows its columns
-choosers       which columns of a table are read
-column_lines   what summaries say of the label's column
+row_files      files of rows: opened for learning, or for a model that knows its columns
+column_choice  which columns of a table are read
+label_summary  what summaries say of the label's column
 preparing      a table's preparation and its estimator in one pipeline
 starting       scikit-learn, imported without the packages that few commands use
 categories     categories of a file that its model does not know
-rows           whole files as arrays, the task that their labels ask for, rows held out
+learning_rows  whole files as arrays, the task that their labels ask for, rows held out
 estimators     estimators made from options
-models         model files and the notes in them
+model_files    model files and the notes in them
 gains          what held-out labels say of a model and of its unlabelled rows
 output         summaries, JSON, progress; output files that are complete or absent
-streaming      a stream from a file to a model: surveyed, tested, learnt, resumed
+stream_training  a stream from a file to a model: surveyed, tested, learnt, resumed
 =============  =====================================================================================
 
 Only typer is imported until a sub-command runs: help and completion do not wait for scikit-learn.

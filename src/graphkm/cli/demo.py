@@ -118,7 +118,7 @@ def draw(models: Any, scores: Any, X: Any, y: Any, path: Path) -> Path | None:
         from matplotlib.figure import Figure
     except ImportError:
         return None
-    from .._files import replacing
+    from .._util.files import replacing
     from .output import percent
 
     figure = Figure(figsize=(11, 3.9), layout="constrained")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from .. import gkm, machines, semi
+from .. import baselines, gkm, semi
 from ..gkm.base import BaseGKM
 from ..gkm.plan import check_parameters
 from ..graphs import KNN, Anchors, Bipartite, Epsilon, Full, resolve_nodes
@@ -28,9 +28,9 @@ _CLASSES: dict[tuple[str, str], Any] = {
     ("gkm", "regress"): gkm.GKMRegressor,
     (SEARCH, "classify"): gkm.GKMClassifierCV,
     (SEARCH, "regress"): gkm.GKMRegressorCV,
-    ("lapsvm", "classify"): machines.LaplacianSVC,
-    ("lapsvm", "regress"): machines.LaplacianRegressor,
-    ("tsvm", "classify"): machines.TransductiveSVC,
+    ("lapsvm", "classify"): baselines.LaplacianSVC,
+    ("lapsvm", "regress"): baselines.LaplacianRegressor,
+    ("tsvm", "classify"): baselines.TransductiveSVC,
 }
 _OWN = ("unlabeled", "verbose", "callback")  # set by the command line itself
 _ALWAYS = ("random_state", "n_jobs")  # ignored by estimators that have no such parameter

@@ -11,7 +11,7 @@ from .options import AsJson, Data, FileOptions, Model, spread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .models import FileNote
+    from .model_files import FileNote
 
 EXAMPLES = (
     "graphkm evaluate moons.gkm test_rows.csv",
@@ -34,7 +34,7 @@ def evaluate(
     """
     import numpy as np
 
-    from .models import read_model
+    from .model_files import read_model
     from .output import show
 
     fitted, note = read_model(model)
@@ -60,12 +60,12 @@ def labelled_predictions(
     """Return the number of rows, and pairs of labels and predictions of the labelled rows."""
     import numpy as np
 
+    from ..estimators.labels import missing_mask
     from ..io import DataFileError
-    from ..machines.labels import missing_mask
     from ..online.chunks import cut_into_chunks
     from .output import progress_bar
     from .predict import CHUNK
-    from .tables import open_known
+    from .row_files import open_known
 
     n_rows, pairs = 0, []
     with open_known(data, files, note) as table, progress_bar("testing", "rows") as bar:
@@ -108,8 +108,8 @@ def _labels_explained(note: FileNote, model: Any) -> Iterator[None]:
 def _check_known(labels: NDArray[Any], model: Any, name: str) -> None:
     """Raise if no label of a file is a class of the model; note it if some are not."""
     from ..io import DataFileError
+    from .learning_rows import label_text
     from .output import say
-    from .rows import label_text
 
     known = {label_text(label) for label in model.classes_}
     strange = [text for text in map(label_text, labels) if text not in known]
@@ -124,7 +124,7 @@ def _check_known(labels: NDArray[Any], model: Any, name: str) -> None:
 
 
 def _classes_of(model: Any) -> str:
-    from .rows import label_text
+    from .learning_rows import label_text
 
     texts = [label_text(label) for label in model.classes_]
     return f"The model's classes are {', '.join(texts[:_SHOWN])}{', ...' * (len(texts) > _SHOWN)}."
@@ -143,7 +143,7 @@ def judge(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, 
     import numpy as np
     from sklearn import metrics
 
-    from .rows import label_values
+    from .learning_rows import label_values
 
     if task == "regress":
         return {
@@ -192,8 +192,8 @@ def print_confusion(classes: Sequence[Any], confusion: Sequence[Sequence[int]]) 
     a                 1  0
     b                 1  1
     """
+    from .learning_rows import label_text
     from .output import print_table
-    from .rows import label_text
 
     if len(classes) > _SHOWN:
         print(f"({len(classes)} classes: --json has the confusion matrix)")

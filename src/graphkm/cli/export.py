@@ -40,7 +40,7 @@ def export(
     For LIBSVM, scaling goes to a file of its own, for svm-scale -r. An ONNX file holds it.
     """
     from ..exchange import to_onnx
-    from .models import read_model
+    from .model_files import read_model
     from .output import check_output, show
 
     path = out or model.with_suffix(f".{to.value}")
@@ -59,8 +59,8 @@ def export(
 
 def _refuse_mixture(fitted: Any, path: Path) -> None:
     """Raise for a mixture, and say what can be written instead."""
-    from ..exchange.models import MIXED
-    from .models import last_step
+    from ..exchange.storable import MIXED
+    from .model_files import last_step
 
     if isinstance(last_step(fitted), MIXED):
         raise ValueError(
@@ -72,8 +72,8 @@ def _refuse_mixture(fitted: Any, path: Path) -> None:
 
 def _to_libsvm(fitted: Any, path: Path) -> tuple[dict[str, str | None], dict[str, Any]]:
     from ..exchange import to_libsvm
-    from .models import last_step
-    from .rows import label_values
+    from .learning_rows import label_values
+    from .model_files import last_step
 
     whole = all(isinstance(label, int) for label in label_values(getattr(fitted, "classes_", ())))
     ranges = None if last_step(fitted) is fitted else path.with_name(path.name + ".range")

@@ -14,10 +14,10 @@ _SHOWN = 12  # columns in the summary
 @spread
 def info(model: Model, as_json: AsJson = False) -> None:
     """Tell what a model was trained on, how, and what files it takes."""
-    from .column_lines import label_line
-    from .models import described_model, found_facts, last_step, read_model, shown_parameters
+    from .label_summary import label_line
+    from .learning_rows import label_text, label_values
+    from .model_files import described_model, found_facts, last_step, read_model, shown_parameters
     from .output import show
-    from .rows import label_text, label_values
 
     fitted, note = read_model(model)
     estimator = last_step(fitted)

@@ -96,7 +96,7 @@ def label(
     from ..app.reading import read_material
     from ..app.session import Session
     from .output import check_output, say
-    from .tables import reading
+    from .row_files import reading
 
     place = model if model is not None else out.with_suffix(".gkm")
     for written in (out, place):
@@ -194,10 +194,10 @@ def _first_model(
     from ..active import uncertainty
     from ..app.learning import FirstModel
     from ..io import DataFileError
-    from .models import read_model
+    from .learning_rows import label_text
+    from .model_files import read_model
     from .output import say
-    from .rows import label_text
-    from .tables import open_known, read_whole
+    from .row_files import open_known, read_whole
 
     fitted, note = read_model(path)
     if (note.task == "regress") is not regression:
@@ -245,10 +245,10 @@ def _saver(
 
         from .estimators import make_estimator
         from .gains import gain_sentence
-        from .models import FileNote, last_step, write_model
+        from .learning_rows import Rows
+        from .model_files import FileNote, last_step, write_model
         from .options import FitOptions, Method, Scale
         from .preparing import fit_prepared
-        from .rows import Rows
 
         if len(labels) < 2 or (not regression and len(set(labels.values())) < 2):
             raise ValueError("a model needs two labels at least, of two classes.")

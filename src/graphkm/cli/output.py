@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from .. import _progress
-from .._files import replacing, writable_place
+from .._util import progress as _progress
+from .._util.files import replacing, writable_place
 from ..io.files import STDIN
 from .options import UsageError
 

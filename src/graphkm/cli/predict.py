@@ -13,7 +13,7 @@ import typer
 from .options import AsJson, Data, FileOptions, Model, UsageError, spread
 
 if TYPE_CHECKING:
-    from .models import FileNote
+    from .model_files import FileNote
 
 EXAMPLES = (
     "graphkm predict moons.gkm new_rows.csv --out predictions.csv",
@@ -60,9 +60,9 @@ def predict(
     are skipped, whatever they hold.
     """
     from .categories import UnknownCategories
-    from .models import read_model
+    from .model_files import read_model
     from .output import STDOUT, check_output, say, show, whole_or_not
-    from .tables import open_known
+    from .row_files import open_known
 
     if as_json and str(out or STDOUT) == STDOUT:
         raise UsageError("--json takes standard output for its summary; pass --out FILE as well.")
@@ -111,7 +111,7 @@ def kept_columns(id: str | None, keep: str | None, note: FileNote) -> list[tuple
 
 def header(model: Any, proba: bool = False) -> list[str]:
     """Return the names of the output's columns."""
-    from .rows import label_text
+    from .learning_rows import label_text
 
     if not hasattr(model, "classes_"):
         return ["prediction"]
@@ -124,11 +124,11 @@ def predictions(model: Any, pieces: Any, proba: bool = False) -> Iterator[list[l
     """Yield rows of predictions for pieces of a table, in chunks."""
     import numpy as np
 
-    from ..machines.classes import winning_class
+    from ..estimators.classes import winning_class
     from ..online.chunks import cut_into_chunks
-    from .models import last_step
+    from .learning_rows import label_text
+    from .model_files import last_step
     from .output import progress_bar
-    from .rows import label_text
 
     # Without a field, and in a mixture, the model's own predict decides: scores may not tell.
     own = any(hasattr(last_step(model), name) for name in ("field_", "mixture_"))

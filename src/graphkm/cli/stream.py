@@ -60,9 +60,9 @@ def stream(
     killed, the same command continues from the last checkpoint. It also continues with a file that
     has grown. The first chunk decides the scaling, and --gamma if it is a word.
     """
-    from .models import write_model
+    from .model_files import write_model
     from .output import check_output
-    from .streaming import Settings, learn_stream
+    from .stream_training import Settings, learn_stream
 
     check_output(model, data)
     start = time.perf_counter()
@@ -76,7 +76,7 @@ def stream(
 
 def _checkpoint_place(model: Path, given: Path | None) -> Path:
     """Return the checkpoint's path; it must be a file, because it is read again."""
-    from .._files import destination, is_stream
+    from .._util.files import destination, is_stream
     from .options import UsageError
 
     place = given or model.with_name(model.name + ".checkpoint")
@@ -93,10 +93,10 @@ def _checkpoint_place(model: Path, given: Path | None) -> Path:
 def _summary(
     fitted: Any, note: Any, record: Any, path: Path, seconds: float, as_json: bool
 ) -> None:
-    from .column_lines import label_line
-    from .models import described_model
+    from .label_summary import label_line
+    from .learning_rows import label_text, label_values
+    from .model_files import described_model
     from .output import show
-    from .rows import label_text, label_values
 
     labels = list(getattr(fitted, "classes_", ()))
     resumed = f", {record.resumed:,} of them before this run" if record.resumed else ""

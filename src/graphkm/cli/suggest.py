@@ -37,7 +37,7 @@ def suggest(
     before it, is near it. Rows of DATA that have a label already are not suggested. The output's
     columns are row (numbered from 1, without the header), prediction and uncertainty (up to 1).
     """
-    from .models import read_model
+    from .model_files import read_model
     from .output import STDOUT, check_output, show, whole_or_not
 
     if as_json and str(out or STDOUT) == STDOUT:
@@ -63,10 +63,10 @@ def suggestions(
 
     from ..active import suggest as choose
     from ..active import uncertainty
+    from ..estimators.labels import missing_mask
     from ..io import DataFileError
-    from ..machines.labels import missing_mask
-    from .rows import label_text
-    from .tables import open_known, read_whole
+    from .learning_rows import label_text
+    from .row_files import open_known, read_whole
 
     with open_known(str(data), files, note) as table:
         X, y = read_whole(table)

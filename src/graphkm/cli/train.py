@@ -24,7 +24,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from .rows import Rows
+    from .learning_rows import Rows
 
 EXAMPLES = (
     "graphkm train few_labels.csv moons.gkm",
@@ -84,10 +84,10 @@ def train(
     It tells which models count, and what the unlabelled rows gave on labels that were held out.
     """
     from .estimators import SEARCH, check_options, make_estimator
-    from .models import described_model, found_facts, kept_model, write_model
+    from .learning_rows import hold_out, read_rows
+    from .model_files import described_model, found_facts, kept_model, write_model
     from .output import check_output, say, show
     from .preparing import fit_prepared
-    from .rows import hold_out, read_rows
 
     if search and method is not Method.gkm:
         raise UsageError(f"--search belongs to --method gkm, and the method is {method.value}.")

@@ -14,8 +14,8 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators.nested_parameters import Resolver
 from ..graphs import Anchors
-from ..machines.params import Resolver
 from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows
 from .passes import Passes

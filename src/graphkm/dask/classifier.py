@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import semi
-from ..machines.namespaces import own_names
-from ..machines.params import Composed
+from ..estimators.array_kinds import own_names
+from ..estimators.nested_parameters import Composed
 from .base import Distributed
 
 

@@ -10,8 +10,8 @@ from dask.delayed import Delayed
 from dask.utils import format_bytes
 from numpy.typing import NDArray
 
+from ..estimators.labels import checked_classes, refuse_ambiguous
 from ..graphs.anchors import drawn_rows
-from ..machines.labels import checked_classes, refuse_ambiguous
 from ..semi.block_rows import find_known, joined
 from .collections import Partitioned
 from .runner import Runner

@@ -7,8 +7,8 @@ from typing import Any
 from sklearn.base import RegressorMixin
 
 from .. import semi
-from ..machines.namespaces import own_names
-from ..machines.params import Composed
+from ..estimators.array_kinds import own_names
+from ..estimators.nested_parameters import Composed
 from .base import Distributed
 
 

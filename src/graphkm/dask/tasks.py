@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._parameters import refuse_masked, unmasked
-from .._warnings import heard
-from ..graphs import AnchorNodes, NeighbourIndex
+from .._util.parameters import refuse_masked, unmasked
+from .._util.warnings import heard
+from ..estimators.labels import plain_labels
+from ..graphs import AnchorNodes
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
-from ..machines.labels import plain_labels
+from ..neighbours.index import NeighbourIndex
 from ..semi.block_rows import Known, as_numbers, joined, split_labels, stacked
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, column_or_1d
 
-from .._parameters import unmasked
+from .._util.parameters import unmasked
 
 
 def hide_labels(

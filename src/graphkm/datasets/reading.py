@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._warnings import quiet
+from .._util.warnings import quiet
 from ..io import read_libsvm
 from ..io.files import open_source
 

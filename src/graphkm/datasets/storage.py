@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from .._files import destination
-from .._progress import progress_bar
+from .._util.files import destination
+from .._util.progress import progress_bar
 from .catalog import PublicFile
 from .reading import Arrays, DamagedFileError, DatasetError, Reader, content_digest, read_file
 

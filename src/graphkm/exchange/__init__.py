@@ -2,12 +2,12 @@
 
 ==============  ============================================================================
 files           `save_model`, `load_model`, `read_note`: every estimator here, or a pipeline
-models          one table: what each kind of model consists of, and how it is restored
-machines        the state of a kernel machine or a stream, and its checks
-fields          the state of a field and of its nodes, and its checks
-mixtures        the state of the front door's mixture, and its checks
-scalers         scalers before a model
-preparations    imputers and encoders before a model, column by column
+storable        one table: what each kind of model consists of, and how it is restored
+state_machines  the state of a kernel machine or a stream, and its checks
+state_fields    the state of a field and of its nodes, and its checks
+state_mixtures  the state of the front door's mixture, and its checks
+state_scalers   scalers before a model
+state_preparations  imputers and encoders before a model, column by column
 skops_files     mixtures with models of scikit-learn, as the command line keeps them
 codec           values as JSON and arrays
 container       JSON and arrays as bytes
@@ -16,7 +16,7 @@ libsvm_reading  `from_libsvm`: what `svm-train` wrote
 onnx            `to_onnx`: for ONNX runtimes (``pip install "graphkm[onnx]"``)
 onnx_nodes      nodes and constants of such a graph; `onnx_probabilities` adds probabilities
 pairwise        `PairwiseClassifier`: several classes by votes of pairs, as in LIBSVM
-plain           what other programs need of a model
+kernel_form     what other programs need of a model
 ==============  ============================================================================
 """
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from .. import gkm, graphs, kernels, losses, smoothness, solvers
-from .._parts import Part
+from .._util.parts import Part
 from ..gkm import Plan
 from ..kernels import FunctionKernel, Kernel, Polynomial
 from ..losses import Loss

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import previous_path, replacing
+from .._util.files import previous_path, replacing
 
 _MAGIC = b"graphkm\n"
 _VERSION = 2

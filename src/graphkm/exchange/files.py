@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .codec import Decoder, Encoder
 from .container import ModelFileError, read_container, write_container
-from .models import KINDS, MODELS, check_storable
+from .storable import KINDS, MODELS, check_storable
 
 _DEFECTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 

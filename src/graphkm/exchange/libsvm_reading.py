@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .._memory import require_memory
+from .._util.memory import require_memory
 from ..expansion import KernelExpansion
 from ..gkm import GKMClassifier, GKMRegressor
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential

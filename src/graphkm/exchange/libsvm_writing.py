@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 
 from ..kernels import Polynomial, SquaredExponential
 from .container import write_parts
-from .plain import PlainModel, plain_model
+from .kernel_form import PlainModel, plain_model
 
 _LARGEST = 2**31 - 1  # LIBSVM's labels are C's ints
 

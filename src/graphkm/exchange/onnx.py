@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .container import write_parts
-from .models import MIXED, check_steps, is_pipeline
+from .kernel_form import plain_model, scalers_of
 from .onnx_machines import Answers, add_machine
 from .onnx_mixtures import add_mixture
 from .onnx_nodes import TREES, Nodes, check_size
 from .onnx_scalers import add_scalers
-from .plain import plain_model, scalers_of
+from .storable import MIXED, check_steps, is_pipeline
 
 _OPSET, _TREES, _IR = 16, 3, 8  # of 2022: all current runtimes support them
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from ..kernels import Linear, Polynomial
+from .kernel_form import PlainModel
 from .onnx_nodes import Nodes, check_size
 from .onnx_probabilities import add_probabilities
-from .plain import PlainModel
 
 
 class Answers(NamedTuple):

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..judge.held_out import HeldOut
-from ..machines import KernelRidgeClassifierCV
+from ..kernel_ridge import KernelRidgeClassifierCV
 from ..members.of_all_rows import OfAllRows
-from .models import MIXED, MODELS, is_pipeline
+from .kernel_form import plain_model, scalers_of
 from .onnx_lines import OF_QUANTITIES, OF_SCORES, SURE, add_line, add_logistic
 from .onnx_machines import add_functions, add_machine
 from .onnx_nodes import Nodes
 from .onnx_scalers import add_scalers
 from .onnx_trees import BAGS, BOOSTED, add_bag, add_boosted
-from .plain import plain_model, scalers_of
+from .storable import MIXED, MODELS, is_pipeline
 
 
 def add_quantities(graph: Nodes, rows: str, held: HeldOut) -> str:

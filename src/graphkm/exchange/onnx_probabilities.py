@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machines.calibration import AHEAD, GRID, Calibration
+from ..estimators.calibration import AHEAD, GRID, Calibration
 from .onnx_nodes import Nodes
 
 

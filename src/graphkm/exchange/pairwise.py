@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..estimators.classes import KernelClassifier
 from ..kernels import Kernel
-from ..machines.classes import KernelClassifier
 
 
 class PairwiseClassifier(KernelClassifier):

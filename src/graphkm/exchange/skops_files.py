@@ -21,14 +21,16 @@ from typing import Any
 
 from scipy.sparse import csr_array, csr_matrix
 
+from ..estimators import calibration
 from ..expansion import KernelExpansion
-from ..graphs import KNN, AnchorNodes, Anchors, NeighbourIndex, RowNodes
+from ..graphs import KNN, AnchorNodes, Anchors, RowNodes
 from ..judge import held_out
+from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..kernels import SquaredExponential
-from ..machines import KernelRidgeClassifierCV, KernelRidgeCV, calibration
+from ..neighbours.index import NeighbourIndex
 from ..semi import mixed, report
 from .container import ModelFileError, write_parts
-from .models import MIXED
+from .storable import MIXED
 
 _PARTS = (
     *(held_out.HeldOut, calibration.Calibration),

@@ -3,7 +3,7 @@
 ==============  ====================================================================
 plan            `Plan`: what one fit does, with every "auto" filled in
 base            `fit` of the classifier and the regressor
-streaming       `partial_fit` of both
+partial_fits    `partial_fit` of both
 classifier      `GKMClassifier`
 regressor       `GKMRegressor`
 cv              `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit

@@ -12,12 +12,9 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._parts import Part, Sizes
-from .._threads import blas_threads_for
-from ..graphs import KNN, Affinity, Graph, GraphPart, Neighbours, resolve_graph
-from ..kernels import Kernel, resolve_kernel
-from ..losses import Loss, resolve_loss
-from ..machines.checks import (
+from .._util.parts import Part, Sizes
+from .._util.threads import blas_threads_for
+from ..estimators.data_checks import (
     check_graph_reaches,
     check_kernel_reaches,
     largest_kernel_value,
@@ -25,12 +22,16 @@ from ..machines.checks import (
     warn_of_rounding,
     warn_of_unlabeled_components,
 )
-from ..machines.machine import KernelMachine
-from ..machines.params import Composed, Resolver
+from ..estimators.kernel_machine import KernelMachine
+from ..estimators.nested_parameters import Composed, Resolver
+from ..fields.system import Field
+from ..graphs import KNN, Affinity, Graph, GraphPart, resolve_graph
+from ..kernels import Kernel, resolve_kernel
+from ..losses import Loss, resolve_loss
+from ..neighbours.index import Neighbours
 from ..objective import Objective
 from ..smoothness import IteratedLaplacian, Power, Smoothness, SmoothnessPart
 from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Solver, Sums, solve
-from ..solvers.field import Field
 from ..theory import Guarantee, largest_C_graph
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
 

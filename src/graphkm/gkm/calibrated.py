@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..graphs import KNN, NeighbourIndex, Neighbours
-from ..graphs.distinct import distinct_rows
-from ..machines.calibration import Calibration
-from ..machines.calibration_folds import calibration_folds
-from ..machines.classes import CodedLabels, KernelClassifier, winning_class
+from ..estimators.calibration import Calibration
+from ..estimators.calibration_folds import calibration_folds
+from ..estimators.classes import CodedLabels, KernelClassifier, winning_class
+from ..graphs import KNN
+from ..neighbours.distinct import distinct_rows
+from ..neighbours.index import NeighbourIndex, Neighbours
 from ..solvers import SGD, DivergenceError, Newton, RowNewton, Solution
-from ..solvers.stream import StreamScores, StreamState
+from ..streams.sgd import StreamScores, StreamState
 from .base import Problem
+from .partial_fits import StreamingGKM
 from .plan import Plan
-from .streaming import StreamingGKM
 
 _FEWER = 4  # steps of a stochastic fit without some labels: one of so many
 

@@ -12,24 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._threads import blas_threads_for
+from .._util.threads import blas_threads_for
 from ..expansion import KernelExpansion
-from ..graphs import (
-    KNN,
-    NEIGHBORS,
-    Bipartite,
-    Graph,
-    ListedGraph,
-    NeighbourIndex,
-    Neighbours,
-    default_neighbors,
-    resolve_graph,
-)
+from ..fields.kernel import FieldKernel
+from ..graphs import KNN, Bipartite, Graph, ListedGraph, resolve_graph
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
+from ..neighbours.arguments import NEIGHBORS, default_neighbors
+from ..neighbours.index import NeighbourIndex, Neighbours
 from ..objective import Objective
 from ..smoothness import IteratedLaplacian, Smoothness
 from ..solvers import Newton, RowNewton
-from ..solvers.field_kernel import FieldKernel
 from ..solvers.graph_kernel import GraphKernel, graph_form
 from ..solvers.landmark_features import LandmarkFeatures
 from ..solvers.row_newton import row_system

@@ -10,20 +10,21 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from .._warnings import quiet
-from ..graphs import GraphPart, Neighbours
+from .._util.warnings import quiet
+from ..estimators.array_kinds import own_names
+from ..estimators.classes import winning_class
+from ..estimators.data_checks import GraphWarning
+from ..graphs import GraphPart
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
-from ..machines.checks import GraphWarning
-from ..machines.classes import winning_class
-from ..machines.namespaces import own_names
+from ..neighbours.index import Neighbours
 from ..smoothness import SmoothnessPart
 from ..solvers import Newton, Progress, Solver
 from .base import Problem
 from .calibrated import CalibratedGKM
 from .costs import choose_costs
+from .partial_fits import can_stream
 from .plan import check_parameters
-from .streaming import can_stream
 
 _MANY = 0.5  # of the errors of the most frequent label: contradictions that are worth a warning
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._threads import blas_threads_for
-from ..graphs.distinct import copies_in_order
+from .._util.threads import blas_threads_for
+from ..estimators.calibration_folds import calibration_folds
 from ..judge.mixture import FEWEST
-from ..machines.calibration_folds import calibration_folds
+from ..neighbours.distinct import copies_in_order
 from ..solvers.refits import refit_scores
 from .base import Problem
 from .candidates import Family

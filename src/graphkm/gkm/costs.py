@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._threads import blas_threads_for
-from ..graphs import KNN, Neighbours
+from .._util.threads import blas_threads_for
+from ..graphs import KNN
+from ..neighbours.index import Neighbours
 from ..solvers import Newton, RowNewton
 from .base import BaseGKM, Problem
 from .candidates import Candidates, Grid

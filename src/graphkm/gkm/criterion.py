@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from ..graphs.distinct import Copies
+from ..estimators.classes import winning_class
 from ..judge.folds import make_folds
 from ..judge.mixture import FEWEST
 from ..judge.temperature import best_temperature, log_probabilities
 from ..losses import Loss
-from ..machines.classes import winning_class
-from ..solvers.refits import left_out, refit_scores
+from ..neighbours.distinct import Copies
+from ..ridge.left_out import left_out
+from ..solvers.refits import refit_scores
 
 Matrix = NDArray[np.float64]
 

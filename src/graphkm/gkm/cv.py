@@ -11,16 +11,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, 
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._order import rows_in_order
-from .._parameters import check_count, check_number
-from .._progress import progress_bar
-from .._threads import blas_threads_for
-from .._warnings import quiet
+from .._util.order import rows_in_order
+from .._util.parameters import check_count, check_number
+from .._util.progress import progress_bar
+from .._util.threads import blas_threads_for
+from .._util.warnings import quiet
+from ..estimators.array_kinds import AnyNamespace, own_names
+from ..estimators.data_checks import GraphWarning
+from ..estimators.labels import as_label_array
 from ..graphs import resolve_graph
 from ..kernels import resolve_kernel
-from ..machines.checks import GraphWarning
-from ..machines.labels import as_label_array
-from ..machines.namespaces import AnyNamespace, own_names
 from ..smoothness import IteratedLaplacian
 from ..solvers import Newton, RowNewton
 from .base import BaseGKM, Problem

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 
-from .._warnings import quiet
-from ..graphs import Neighbours
-from ..machines.checks import GraphWarning
-from ..machines.labels import as_label_array, plain_labels
+from .._util.warnings import quiet
+from ..estimators.data_checks import GraphWarning
+from ..estimators.labels import as_label_array, plain_labels
+from ..neighbours.index import Neighbours
 from .base import BaseGKM, Problem
 from .candidates import Family
 from .criterion import Judgement

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
-from .._parameters import check_choice, check_flag, check_number
-from .._parts import Sizes, part_by_name
+from .._util.parameters import check_choice, check_flag, check_number
+from .._util.parts import Sizes, part_by_name
 from ..graphs import GraphPart, resolve_graph
 from ..kernels import Kernel, resolve_gamma
 from ..smoothness import IteratedLaplacian, Power, SmoothnessPart

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from ..estimators.array_kinds import own_names
+from ..estimators.targets import KernelRegressor, spread_of, weighted_quantile
 from ..graphs import GraphPart
 from ..kernels import Kernel
 from ..losses import Loss, resolve_loss
-from ..machines.namespaces import own_names
-from ..machines.targets import KernelRegressor, spread_of, weighted_quantile
 from ..smoothness import SmoothnessPart
 from ..solvers import Progress, Solver
 from .base import Problem
+from .partial_fits import StreamingGKM, can_stream
 from .plan import check_parameters
-from .streaming import StreamingGKM, can_stream
 
 _ENOUGH = 10  # targets of a stream, which give its spread well enough
 

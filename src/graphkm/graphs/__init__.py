@@ -1,27 +1,22 @@
 """Graphs over the training rows, none with an edge between two labelled rows.
 
 =====================  ==========================================================
+arguments              checks of arguments that several graphs share
+laplacian              Laplacians of graphs
 base                   `Graph`: number, list and draw edges; `EdgeSampler`
 implicit               edges by formula, weights computed when looked at
 full, bipartite        the two implicit graphs
 listed                 `ListedGraph`: edges stored, connected components
 neighbors              `knn_graph`, `epsilon_graph`
-search                 `NeighbourIndex`, `Neighbours`: the nearest rows of every row, or of new ones
-exact, approximate     the searches among dense rows: scikit-learn's, and cells by faiss
-sparse                 the search among sparse rows
-candidates             what a search proposes, judged by distances in float64
 affinity               `affinity_graph`, from the user's matrix
 nodes                  `RowNodes`: where fields live, and the way to them
 anchors                `AnchorNodes`: means of rows as nodes, by sums over blocks of rows
-distinct               which rows are copies of others
 part_kinds             `GraphPart`, `NodesPart`: the two kinds of parts
 parts, node_parts      `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`; `Anchors`: what
                        estimators take
-distances              squared distances and Gaussian weights of pairs of rows
 =====================  ==========================================================
 """
 
-from ._checks import NEIGHBORS, default_neighbors
 from .affinity import affinity_graph
 from .anchors import AnchorNodes
 from .base import Edges, EdgeSampler, Graph
@@ -33,11 +28,9 @@ from .node_parts import Anchors
 from .nodes import NodeGraph, Nodes, RowNodes
 from .part_kinds import GraphPart, NodesPart
 from .parts import KNN, Affinity, Bipartite, Epsilon, Full, resolve_graph, resolve_nodes
-from .search import NeighbourIndex, Neighbours
 
 __all__ = [
     "KNN",
-    "NEIGHBORS",
     "Affinity",
     "AnchorNodes",
     "Anchors",
@@ -51,14 +44,11 @@ __all__ = [
     "Graph",
     "GraphPart",
     "ListedGraph",
-    "NeighbourIndex",
-    "Neighbours",
     "NodeGraph",
     "Nodes",
     "NodesPart",
     "RowNodes",
     "affinity_graph",
-    "default_neighbors",
     "epsilon_graph",
     "knn_graph",
     "neighbour_graph",

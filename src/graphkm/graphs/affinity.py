@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ._checks import check_labeled
+from .arguments import check_labeled
 from .listed import ListedGraph
 
 

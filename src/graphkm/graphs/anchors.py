@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..backends import active
-from .distances import squared_distances
+from ..neighbours.distances import squared_distances
+from ..neighbours.index import NeighbourIndex
 from .nodes import NearNodes, NodeGraph, faded, normalized, positive, scaled
-from .search import NeighbourIndex
 
 JOINED = 3
 """Anchors that a row joins."""

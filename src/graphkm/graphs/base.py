@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._memory import require_memory
+from .._util.memory import require_memory
 
 Rule = Literal["uniform", "weight"]
 """How edges are drawn: uniformly, or in proportion to their weight."""

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import check_gamma, check_labeled, check_rows
+from ..neighbours.arguments import check_rows
+from ..neighbours.distances import gaussian_weights
+from .arguments import check_gamma, check_labeled
 from .base import Edges, EdgeSampler, Graph, generators
-from .distances import gaussian_weights
 
 
 class ImplicitGraph(Graph):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._memory import require_memory
+from .._util.memory import require_memory
 from .base import Edges, Graph
 from .listed import ListedGraph
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from ._checks import check_labeled
+from .arguments import check_labeled
 from .base import Edges, EdgeSampler, Graph, generators
 from .nodes import Nodes
 

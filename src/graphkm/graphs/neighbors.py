@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._memory import require_memory
-from ._checks import check_gamma, check_labeled, check_neighbors, check_radius, check_rows
-from .distances import gaussian_weights, squared_distances
-from .exact import mean_if_far, neighbours
+from .._util.memory import require_memory
+from ..neighbours.arguments import check_neighbors, check_rows
+from ..neighbours.distances import gaussian_weights, squared_distances
+from ..neighbours.exact import mean_if_far, neighbours
+from ..neighbours.index import Method, NeighbourIndex, Neighbours
+from .arguments import check_gamma, check_labeled, check_radius
 from .full import FullGraph
 from .listed import ListedGraph
 from .nodes import SHARPNESS, RowNodes
-from .search import Method, NeighbourIndex, Neighbours
 
 POWERS = {"local": 1.0, "sharp": SHARPNESS}
 """Factors of d^2 / (s_u s_v) in weights that follow the distances around each row."""

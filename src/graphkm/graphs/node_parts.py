@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._parameters import check_count
+from .._util.parameters import check_count
 from .anchors import AnchorNodes
 from .nodes import NodeGraph
 from .part_kinds import NodesPart

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .search import NeighbourIndex, Neighbours
+from ..neighbours.index import NeighbourIndex, Neighbours
 
 SHARPNESS = 6.0
 """Sharp weights are exp(-6 d^2 / (s_u s_v)): they follow thin structures. Fields alone with the

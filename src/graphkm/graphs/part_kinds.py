@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._parts import Combination, Part, Sizes
+from .._util.parts import Combination, Part, Sizes
 from .base import Graph
 from .nodes import NodeGraph
 

@@ -9,20 +9,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._parameters import check_choice, check_count, check_number
-from .._parts import Combination, Sizes, part_by_name
+from .._util.parameters import check_choice, check_count, check_number
+from .._util.parts import Combination, Sizes, part_by_name
 from ..kernels import resolve_gamma
-from ._checks import NEIGHBORS, default_neighbors
+from ..neighbours.arguments import NEIGHBORS, default_neighbors
+from ..neighbours.distinct import distinct_rows
+from ..neighbours.index import NeighbourIndex, Neighbours, choose_search
 from .affinity import affinity_graph
 from .base import Graph
 from .bipartite import BipartiteGraph
-from .distinct import distinct_rows
 from .full import FullGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
 from .node_parts import Anchors
 from .nodes import SHARPNESS, NodeGraph, RowNodes
 from .part_kinds import GraphPart, NodesPart
-from .search import NeighbourIndex, Neighbours, choose_search
 
 
 class _Weighted(GraphPart):

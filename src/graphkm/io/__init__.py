@@ -1,7 +1,7 @@
 """Reading data files, whole or in pieces, with bounded memory.
 
 ==========  ==================================================================================
-tables      `open_table`: a file of rows in any format
+row_files   `open_table`: a file of rows in any format
 columns     which columns of a table are features, and which one is the label
 naming      columns that are found by their names
 csv         CSV, by the compiled parser; labels as numbers or words

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._parameters import check_count
-from .._warnings import quiet
-from ..graphs.distinct import Copies
+from .._util.parameters import check_count
+from .._util.warnings import quiet
+from ..neighbours.distinct import Copies
 
 Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 """Positions among the labelled rows: those to train on, and those held out."""

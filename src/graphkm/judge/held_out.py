@@ -14,8 +14,8 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from .._warnings import quiet
-from ..graphs.distinct import equal_items
+from .._util.warnings import quiet
+from ..neighbours.distinct import equal_items
 from .folds import Folds
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from ..graphs.distinct import Copies
-from ..solvers.refits import left_out
+from ..neighbours.distinct import Copies
+from ..ridge.left_out import left_out
 from .cuts import cut_graph
 from .features import Features, graph_features
 from .member import Array, Known, Member, Scope, unit_of

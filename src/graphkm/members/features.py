@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..fields.kernel import FieldKernel
+from ..fields.spectra import KernelSpectrum, neighbour_vectors
+from ..fields.system import FieldSystem
 from ..graphs import NodeGraph, RowNodes
-from ..graphs.search import Neighbours
 from ..kernels import resolve_gamma
-from ..solvers.field import FieldSystem
-from ..solvers.field_kernel import FieldKernel
-from ..solvers.spectrum import KernelSpectrum, neighbour_vectors
+from ..neighbours.index import Neighbours
 from .member import Array
 
 _BROAD = (1.2, 5.0)  # neighbours of graphs with eigenvectors, in units of the nodes' own

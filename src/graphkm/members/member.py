@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graphs.distinct import Copies
 from ..graphs.nodes import NodeGraph
 from ..judge.folds import Folds
 from ..judge.held_out import HeldOut
 from ..judge.mixture import Without
+from ..neighbours.distinct import Copies
 from .cuts import Cut
 
 Array = NDArray[np.float64]

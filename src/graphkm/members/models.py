@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from .._threads import one_thread
+from .._util.threads import one_thread
 from ..judge.held_out import (
     FoldError,
     HeldOut,
@@ -22,7 +22,7 @@ from ..judge.held_out import (
     hold_out_classes,
     hold_out_values,
 )
-from ..machines.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
+from ..kernel_ridge.estimators import KernelRidgeClassifierCV, KernelRidgeCV
 from .member import Array, Known, Member, log_shares
 from .of_all_rows import hold_out_of_all, learns_from_all
 
@@ -45,7 +45,7 @@ def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[st
 
     Examples
     --------
-    >>> from graphkm.graphs.distinct import Copies
+    >>> from graphkm.neighbours.distinct import Copies
     >>> ones, copies = np.ones(2), Copies.of(np.arange(2))
     >>> known = Known(np.eye(2), np.array([0, 1]), ones, None, np.array([0, 1]), [], copies)
     >>> list(usual_models(known, np.eye(2), 0, None))

@@ -10,7 +10,7 @@ from scipy.special import softmax
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from .._warnings import quiet
+from .._util.warnings import quiet
 from ..judge.held_out import HeldOut, class_scores_of, take_rows
 from .member import Array, Known
 

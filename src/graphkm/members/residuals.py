@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..solvers.field import FieldData, FieldSystem, Strength
+from ..fields.system import FieldData, FieldSystem, Strength
 from .member import Array, Known, Member, Scope, log_shares
 
 _STRENGTHS = tuple(Strength(C, eps) for C in (0.3, 3.0) for eps in (0.5, 0.1, 0.03, 0.01))

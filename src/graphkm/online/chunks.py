@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from ..io.tables import joined
+from ..io.row_files import joined
 
 
 class Chunk(NamedTuple):

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from .._parameters import unmasked
-from .._progress import progress_bar
-from ..machines.labels import labeled_mask
+from .._util.parameters import unmasked
+from .._util.progress import progress_bar
+from ..estimators.labels import labeled_mask
 
 _NO_MARKER = object()
 

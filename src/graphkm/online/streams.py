@@ -14,7 +14,7 @@ from ..io.csv import DELIMITERS
 from ..io.encodings import TextEncoding
 from ..io.files import STDIN, DataFileError, binary_file, format_by_name, source_name
 from ..io.libsvm import check_indices, libsvm_pieces
-from ..io.tables import OpenTable, open_table
+from ..io.row_files import OpenTable, open_table
 from .chunks import Chunk, cut_into_chunks
 
 _FORMATS = ("libsvm", "csv", "parquet")

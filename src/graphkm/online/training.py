@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .._parameters import check_count
+from .._util.parameters import check_count
 from ..exchange.files import load_with_note, save_model
 from ..gkm import GKMClassifier, GKMRegressor
 

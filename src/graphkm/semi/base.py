@@ -13,19 +13,18 @@ from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._parameters import count_threads
-from .._warnings import quiet
+from .._util.parameters import count_threads
+from .._util.warnings import quiet
+from ..estimators.data_checks import check_range, check_scale, checked_weights
+from ..estimators.given_rows import require_labels, rows_as_numbers
+from ..estimators.labels import checked_classes, plain_labels, refuse_ambiguous
+from ..estimators.nested_parameters import Composed, Resolver
+from ..estimators.transduction import Remembering
 from ..expansion import default_threads
 from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
-from ..graphs.distinct import Copies, copies_in_order
 from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import ALONE, PRIOR, Verdict
-from ..machines.checks import check_range, check_scale, checked_weights
-from ..machines.given_rows import require_labels, rows_as_numbers
-from ..machines.labels import checked_classes, plain_labels, refuse_ambiguous
-from ..machines.params import Composed, Resolver
-from ..machines.remembering import Remembering
 from ..members import (
     Known,
     Member,
@@ -39,6 +38,7 @@ from ..members import (
 from ..members.cuts import Cut
 from ..members.features import can_have_features
 from ..members.of_all_rows import learns_from_all
+from ..neighbours.distinct import Copies, copies_in_order
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
 from .mixed import Mixed

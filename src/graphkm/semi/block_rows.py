@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._parameters import refuse_masked
-from ..machines.checks import check_range, check_weight_range
-from ..machines.labels import as_label_array, labeled_mask, missing_mask
-from ..machines.targets import known_targets
+from .._util.parameters import refuse_masked
+from ..estimators.data_checks import check_range, check_weight_range
+from ..estimators.labels import as_label_array, labeled_mask, missing_mask
+from ..estimators.targets import known_targets
 
 
 class Known(NamedTuple):

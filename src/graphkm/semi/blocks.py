@@ -16,10 +16,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
-from .._parameters import refuse_masked, unmasked
-from .._progress import progress_bar
-from ..graphs import AnchorNodes, Anchors, NeighbourIndex, NodeGraph
+from .._util.parameters import refuse_masked, unmasked
+from .._util.progress import progress_bar
+from ..graphs import AnchorNodes, Anchors, NodeGraph
 from ..graphs.anchors import RowDraw, add_by_anchor, moved, rows_by_anchor
+from ..neighbours.index import NeighbourIndex
 from .block_rows import Known, as_numbers, find_known, joined, stacked
 
 _NUMBERS, _FEWEST = 2**20, 2**12  # of a block of an array: numbers about, and rows at least

@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from ..judge.folds import Splitter
-from ..judge.held_out import check_classifier
-from ..judge.mixture import Verdict, judge_classes
-from ..judge.sizes import checked_sizes, tilt_to_sizes
-from ..machines.checks import require_memory_for_classes
-from ..machines.classes import winning_class
-from ..machines.given_rows import require_labels, weights_to_score
-from ..machines.labels import (
+from ..estimators.array_kinds import own_names
+from ..estimators.classes import winning_class
+from ..estimators.data_checks import require_memory_for_classes
+from ..estimators.given_rows import require_labels, weights_to_score
+from ..estimators.labels import (
     as_label_array,
     checked_classes,
     labeled_mask,
     plain_labels,
     refuse_ambiguous,
 )
-from ..machines.namespaces import own_names
+from ..judge.folds import Splitter
+from ..judge.held_out import check_classifier
+from ..judge.mixture import Verdict, judge_classes
+from ..judge.sizes import checked_sizes, tilt_to_sizes
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised, labels_only, odds_of

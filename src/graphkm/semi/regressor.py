@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
 
+from ..estimators.array_kinds import own_names
+from ..estimators.given_rows import require_labels, weights_to_score
+from ..estimators.targets import known_targets
 from ..judge.folds import Splitter
 from ..judge.mixture import Verdict, judge_quantities, r_squared
-from ..machines.given_rows import require_labels, weights_to_score
-from ..machines.namespaces import own_names
-from ..machines.targets import known_targets
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised, labels_only, odds_of

@@ -4,27 +4,17 @@
 base               `solve`: the one loop that iterates, reports and stops; `Solution`
 descent            the stochastic step, in exact blocks; W and its average
 sgd                `SGD`: the paper's Algorithm 1 on a data set
-stream             `StreamSolver`: the same steps on rows that come in pieces
-stream_edges       the edges of those steps
-reservoir          which rows of a stream are kept, at every moment of it
-sums               sums over rows: added, scaled, solved, judged; pure functions
 sums_solver        `Sums`: least squares on landmarks in one pass
-sums_stream        `SumsStreamSolver`: the same on rows that come in pieces
-landmark_set       the landmarks of a stream, and when they are replaced
-schedule           how many steps a stream takes
 centres            centres with the two sums of the stochastic step
 budget             at most so many of them: the others are projected
+refits             what fits without some of the labels say of them
 newton             `Newton`: J to its minimum over the span of landmarks
 row_newton         `RowNewton`: a field fitted to the labels with any loss
-field_kernel       the kernel of a field at labelled rows
-field              fields, and their linear systems
 damped_newton      Newton's method with line search, smoothing and a certified gap
 terms              what it minimises: losses, and for a p other than 2 the edges
 graph_kernel       for p = 2, the kernel that has the graph inside
 landmark_features  features of the landmarks' span, and sums over all rows of them
 landmarks          which rows become landmarks
-spectrum           leading eigenvectors: functions that hardly change along edges
-smo                `DualSolver`: dual problems of support vector machines, exactly
 =================  ================================================================
 """
 

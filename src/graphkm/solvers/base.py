@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._parts import Combination, Part, Sizes
-from .._progress import progress_bar
+from .._util.parts import Combination, Part, Sizes
+from .._util.progress import progress_bar
+from ..fields.system import Field
 from ..objective import Objective
-from .field import Field
 from .refits import Refits
 
 

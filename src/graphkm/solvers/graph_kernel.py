@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from .._progress import progress_bar
-from .._threads import blas_threads_for
+from .._util.progress import progress_bar
+from .._util.threads import blas_threads_for
 from ..graphs.laplacian import laplacian_matrix
 from ..objective import Objective
-from .damped_newton import Vector, safe_cholesky
+from ..ridge.factors import safe_cholesky
+from .damped_newton import Vector
 from .landmark_features import LandmarkFeatures
 
 

@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from .._progress import SILENT
+from .._util.progress import SILENT
 from ..backends import active
 from ..objective import Objective
 

@@ -15,9 +15,9 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._memory import require_memory
-from .._parameters import check_choice, check_count, check_number
-from .._parts import Combination, Sizes
+from .._util.memory import require_memory
+from .._util.parameters import check_choice, check_count, check_number
+from .._util.parts import Combination, Sizes
 from ..objective import Objective
 from .base import Progress, Resources, Solution, Solver, State
 from .damped_newton import DampedNewton, Terms, Vector

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .._threads import blas_threads_for
-from ..graphs.distinct import Copies
+from .._util.threads import blas_threads_for
 from ..losses import Loss
 from .damped_newton import DampedNewton
 from .terms import LabelTerms
@@ -25,7 +24,6 @@ Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 Refits = Callable[[Folds], Matrix]
 """Returns the scores of all test rows, one fold after another, from fits without their labels."""
 
-_ALL_OF_IT = 1.0 - 1e-12  # the largest leverage: such a row decides its score alone
 _TOL = 1e-3  # a few digits of the scores are enough
 _STEPS = 200
 
@@ -58,36 +56,3 @@ def refit_scores(
                 scores[:, column] = phi[test] @ fit.v
             found.append(scores)
     return np.concatenate(found)
-
-
-def left_out(
-    scores: Matrix, targets: Matrix, left: Matrix, right: Matrix, copies: Copies | None
-) -> Matrix:
-    """Return what a linear fit without a row and its copies says of the row, for every row.
-
-    The scores are H t for targets t, with H = left right'. A row of leverage h and score f has the
-    score (f - h t) / (1 - h) without its own target. A set G of equal rows has the errors
-    (1 - H_GG)^-1 (t - f)_G.
-
-    Parameters
-    ----------
-    scores, targets : ndarray of shape (n, n_columns)
-        f and t, times the roots of the rows' weights.
-    left, right : ndarray of shape (n, m)
-        The factors of H.
-    copies : Copies or None
-        The sets of equal rows; None if all rows differ.
-
-    Examples
-    --------
-    >>> t, one = np.array([[1.0], [3.0], [5.0]]), np.ones((3, 1))
-    >>> left_out(one * t.mean(), t, one / 3, one, Copies.of(np.array([1, 1, 2]))).ravel().round(6)
-    array([5., 5., 2.])
-    """
-    leverage = np.minimum(np.einsum("ij,ij->i", left, right), _ALL_OF_IT)[:, None]
-    found = (scores - leverage * targets) / (1.0 - leverage)
-    for rows in [] if copies is None else copies.sets():
-        block = left[rows] @ right[rows].transpose(0, 2, 1)
-        rest = np.eye(rows.shape[1]) / _ALL_OF_IT - block
-        found[rows] = targets[rows] - np.linalg.solve(rest, (targets - scores)[rows])
-    return np.asarray(found)

@@ -17,15 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._parts import Combination, Sizes
-from ..graphs import ListedGraph, NeighbourIndex, Neighbours, Nodes, RowNodes, default_neighbors
+from .._util.parts import Combination, Sizes
+from ..fields.kernel import FieldKernel
+from ..fields.system import Field, FieldSystem, Strength
+from ..graphs import ListedGraph, Nodes, RowNodes
 from ..graphs.laplacian import similarity_matrix
 from ..graphs.neighbors import POWERS
+from ..neighbours.arguments import default_neighbors
+from ..neighbours.index import NeighbourIndex, Neighbours
 from ..objective import Objective
 from .base import Progress, Resources, Solution, State
 from .damped_newton import DampedNewton
-from .field import Field, FieldSystem, Strength
-from .field_kernel import FieldKernel
 from .newton import Newton, NewtonMethod, warn_of_distance
 from .refits import Folds, Matrix, refit_scores
 from .terms import LabelTerms

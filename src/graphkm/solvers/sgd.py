@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from .._parameters import check_choice, check_count, check_number
-from .._parts import Combination, Sizes
+from .._util.parameters import check_choice, check_count, check_number
+from .._util.parts import Combination, Sizes
 from ..backends import active, query_rows
 from ..expansion import mean_row
 from ..graphs import ListedGraph

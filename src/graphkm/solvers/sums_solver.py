@@ -8,16 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._memory import require_memory
-from .._parameters import check_count, check_number
-from .._parts import Combination, Sizes
-from ..graphs.distinct import distinct_rows
+from .._util.memory import require_memory
+from .._util.parameters import check_count, check_number
+from .._util.parts import Combination, Sizes
+from ..neighbours.distinct import distinct_rows
 from ..objective import Objective
-from .base import Progress, Resources, Solution, Solver
-from .landmark_features import LandmarkFeatures
-from .landmarks import choose_landmarks
-from .refits import Folds, Matrix
-from .sums import (
+from ..ridge.sums import (
     RowSums,
     add,
     add_rows,
@@ -30,6 +26,10 @@ from .sums import (
     solve,
     squared_error,
 )
+from .base import Progress, Resources, Solution, Solver
+from .landmark_features import LandmarkFeatures
+from .landmarks import choose_landmarks
+from .refits import Folds, Matrix
 
 _LANDMARKS = 1000  # "auto"
 _LEAST, _MOST = 64, 256  # labelled rows that are added together

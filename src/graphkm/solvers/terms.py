@@ -14,8 +14,9 @@ from ..graphs import Edges
 from ..graphs.laplacian import edge_laplacian, vertex_scales
 from ..losses import Loss
 from ..objective import Objective
+from ..ridge.factors import solve_matrix, solve_rows
 from ..smoothness import Smoothness
-from .damped_newton import Vector, solve_matrix, solve_rows
+from .damped_newton import Vector
 from .landmark_features import LandmarkFeatures
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..._memory import format_bytes
+from ..._util.memory import format_bytes
 from ..base import DeviceError
 
 _NEGLIGIBLE = 2**25  # bytes that are not worth a look at the card

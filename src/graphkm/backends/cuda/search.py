@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._spread import without_outliers
+from ..._util.spread import without_outliers
 from .modules import STAGES, TILE, TILE_BYTES, kernel, multiprocessors, require_card
 from .rows import on_card, padded
 

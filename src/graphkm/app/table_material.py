@@ -1,0 +1,335 @@
+"""Tables to material: their columns are prepared as `graphkm train` prepares them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..io import DataFileError
+from ..io.cells import joined_cells
+from ..io.columns import Columns, Head
+from ..io.csv import csv_head, fields
+from ..io.kinds import EMPTY, NUMBER, WORD, is_quantity, kinds_line, label_word, number_text, values
+from ..io.naming import check_names, find_column, label_column
+from ..io.preparing import overflowing_column
+from ..io.records import unfolded
+from ..io.row_files import joined, open_table
+from ..io.treatments import (
+    NoFeaturesError,
+    Treatment,
+    constant_columns,
+    identifier_doubts,
+    label_kind,
+    rows_of,
+    treat,
+)
+from .images import ImageFolder, pixel_names, pixels
+from .material import Material, numbers_of
+
+Cells = Callable[[int], list[str]]  # of a row, in the order of the file
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """How a table is read.
+
+    Parameters
+    ----------
+    label : str, optional
+        The column of labels that are known; None is the one called "label", if there is one.
+    images, text : str, optional
+        A column of paths of images, relative to the file's folder, or of texts.
+    drop : sequence of str, default=()
+        Columns that are shown and not learnt from.
+    id : str, optional
+        The column that identifies rows.
+    categorical : str, default="auto"
+        The columns that are categories; see `graphkm.io.treatments.treat`.
+    regression : bool, default=False
+        Whether labels are quantities.
+    unlabeled : str, optional
+        The mark of unlabelled rows, besides an empty cell, ?, nan, NA, N/A, null and None.
+    header : bool or "auto", default="auto"
+        Whether the first line of CSV holds names.
+    delimiter : str, optional
+        What separates the fields of CSV; None judges by the first lines.
+    encoding : str, optional
+        The encoding of CSV; None judges by its bytes.
+    """
+
+    label: str | None = None
+    images: str | None = None
+    text: str | None = None
+    drop: Sequence[str] = ()
+    id: str | None = None
+    categorical: str = "auto"
+    regression: bool = False
+    unlabeled: str | None = None
+    header: bool | str = "auto"
+    delimiter: str | None = None
+    encoding: str | None = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the text of a table is read."""
+        return {"unlabeled": self.unlabeled, "header": self.header, "delimiter": self.delimiter}
+
+
+@dataclass(frozen=True)
+class PageColumns:
+    """Chooses what is learnt from: all columns but the label and those that are only shown."""
+
+    options: TableReading
+
+    def likely_label(self, width: int) -> str | int | None:
+        """Return a column's name if an option has one: the first line holds names then."""
+        given = (self.options.label, self.options.images, self.options.id, *self.options.drop)
+        return next((name for name in given if name and not name.lstrip("-").isdigit()), None)
+
+    def choose(self, head: Head) -> Columns:
+        """Return the columns; the label is not read with them."""
+        check_names(head.file, head.names or ())
+        label = label_column(head, self.options.label)
+        hidden = {label, *head.index, *self.only_shown(head)}
+        return Columns(head, tuple(k for k in range(head.width) if k not in hidden), None)
+
+    def only_shown(self, head: Head) -> dict[int, str]:
+        """Return the columns that are not learnt from, and why."""
+        found = dict.fromkeys(head.index, "an index")
+        found |= {find_column(head, name, "--drop"): "--drop" for name in self.options.drop}
+        for name, flag, why in (
+            (self.options.id, "--id", "it identifies rows"),
+            (self.options.images, "--images", "an image"),
+        ):
+            if name is not None:
+                found[find_column(head, name, flag)] = why
+        return found
+
+
+def read_table(path: Path, format: str | None, options: TableReading) -> Material:
+    """Return the rows of a CSV or Parquet file."""
+    chooser = PageColumns(options)
+    with open_table(path, format, encoding=options.encoding) as opened:
+        columns, _ = opened.cells(chooser, **options.reading)
+    head, format = columns.head, opened.format
+    names = list(head.names or (str(k + 1) for k in range(head.width)))
+    label = label_column(head, options.label)
+    cells = _parquet_cells(path) if format == "parquet" else _csv_cells(path, chooser, options)
+    others = [k for k in range(head.width) if k != label]
+
+    def shown(row: int) -> list[tuple[str, str]]:
+        found = cells(row)
+        return [(names[k], found[k]) for k in others]
+
+    def line(row: int) -> list[str]:
+        found = cells(row)
+        return [found[k] for k in others]
+
+    found = _learnt(path, format, chooser, columns, options)
+    n = len(found.X) if found is not None else _length(path, format, chooser, options)
+    if n < 2:
+        raise DataFileError(f"{path}: it has {n} rows; two at least are needed.")
+    about: dict[str, Any] = {
+        "shown": shown,
+        "given": given_labels([cells(row)[label] for row in range(n)], options, path)
+        if label is not None
+        else np.full(n, None, dtype=object),
+        "label": "label" if label is None else names[label],
+        "format": format,
+    }
+    if options.images is not None:
+        at = find_column(head, options.images, "--images")
+        where = ImageFolder(path.parent, [cells(row)[at] for row in range(n)])
+        about |= {"image": names[at], "images": where}
+        if found is None:
+            return _of_pixels(path, names[at], where, n, about)
+    assert found is not None
+    header = None if head.names is None else [names[k] for k in others]
+    why = {names[k]: reason for k, reason in chooser.only_shown(head).items()}
+    return found.material(why, written=line, header=header, **about)
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """The features of a table."""
+
+    X: NDArray[Any]
+    names: list[str]
+    kinds: list[str]
+    left_out: dict[str, str]
+
+    def material(self, only_shown: dict[str, str], **about: Any) -> Material:
+        gaps = self.X != self.X
+        plain = all(kind == NUMBER for kind in self.kinds) and not gaps.any()
+        words = [k for k, kind in enumerate(self.kinds) if kind == WORD]
+        worst = overflowing_column(self.X, words)
+        if worst is not None:
+            raise DataFileError(
+                f"The column {self.names[worst[0]]} has values as large as {worst[1]:.3g}, whose "
+                "squares overflow. Fix these rows, or leave the column out with --drop."
+            )
+        notes = [] if plain else [f"The model learns from {kinds_line(self.kinds, self.names)}."]
+        told = only_shown | self.left_out
+        if told:
+            listed = ", ".join(f"{name} ({why})" for name, why in told.items())
+            notes.append(f"Shown, not learnt from: {listed}.")
+        if gaps.any():
+            columns = int(gaps.any(axis=0).sum())
+            notes.append(f"Missing values in {columns} of the columns: {gaps.sum():,}, filled in.")
+        notes += identifier_doubts(self.X, self.names, words)
+        return Material(
+            X=self.X,
+            names=self.names,
+            kinds=() if plain else self.kinds,
+            left_out=self.left_out,
+            notes=notes,
+            **about,
+        )
+
+
+def _learnt(
+    path: Path, format: str, chooser: PageColumns, columns: Columns, options: TableReading
+) -> _Learnt | None:
+    """Return the features; None if images have to be learnt from, because there are no numbers."""
+    try:
+        if not columns.features:
+            raise NoFeaturesError(f"{path}: it has no column to learn from.")
+        X, columns, treatment = _features(path, format, chooser, options)
+    except NoFeaturesError:
+        if options.images is None:
+            raise
+        return None
+    kinds = list(treatment.kinds) or [NUMBER] * X.shape[1]
+    if options.images is not None and not any(map(is_quantity, kinds)):
+        return None
+    names = list(columns.names or (str(k + 1) for k in columns.features))
+    out = constant_columns(X)
+    out = out if columns.names is not None and len(out) < X.shape[1] else {}
+    stay = [k for k in range(X.shape[1]) if k not in out]
+    return _Learnt(
+        X=X[:, stay] if out else X,
+        names=[names[k] for k in stay],
+        kinds=[kinds[k] for k in stay],
+        left_out=treatment.left_out | {names[k]: why for k, why in out.items()},
+    )
+
+
+def _features(
+    path: Path, format: str, chooser: PageColumns, options: TableReading
+) -> tuple[NDArray[Any], Columns, Treatment]:
+    """Read numbers by the compiled parser, and any other table by cells."""
+    if options.categorical in ("auto", "none"):
+        try:
+            with open_table(path, format, encoding=options.encoding) as opened:
+                columns, pieces = opened.columns(chooser, labels="number", **options.reading)
+                plain = not set(columns.features) & set(columns.head.truths)
+                found = list(pieces) if plain else []
+            if found:
+                return joined(found)[0], columns, Treatment()
+        except DataFileError:
+            pass  # it is not all numbers
+    with open_table(path, format, encoding=options.encoding, advice="Fix it.") as opened:
+        columns, texts = opened.cells(chooser, **options.reading)
+        read = list(texts)
+        if not read:
+            raise DataFileError(f"{path}: it holds no rows.")
+        cells = joined_cells(read)
+        columns, treatment = treat(cells, columns, options.categorical)
+        X, _ = rows_of(cells, columns, treatment.kinds, "impute", opened.bad_rows)
+    return X, columns, treatment
+
+
+def _length(path: Path, format: str, chooser: PageColumns, options: TableReading) -> int:
+    with open_table(path, format, encoding=options.encoding, advice="Fix it.") as opened:
+        _, pieces = opened.cells(chooser, **options.reading)
+        return sum(len(piece.places) for piece in pieces)
+
+
+# -------------------------------------------------------------- what is shown
+
+
+def _csv_cells(path: Path, chooser: PageColumns, options: TableReading) -> Cells:
+    """Return what gives the cells of a row. Lines are kept, which are smaller than their cells."""
+    with open_table(path, "csv", encoding=options.encoding) as opened:
+        _, delimiter, rows = csv_head(opened.lines, chooser, **options.reading)
+        lines = [line for block in rows.blocks for line in block.split(b"\n") if line.strip()]
+
+    def cells(row: int) -> list[str]:
+        line = lines[row].decode("utf-8", "surrogateescape").rstrip("\r")
+        return list(map(unfolded, fields(line, delimiter)))
+
+    return cells
+
+
+def _parquet_cells(path: Path) -> Cells:
+    """Return what gives the cells of a row."""
+    from pyarrow import parquet
+
+    columns = parquet.read_table(path).columns
+
+    def cells(row: int) -> list[str]:
+        return [cell_text(column[row].as_py()) for column in columns]
+
+    return cells
+
+
+def cell_text(value: Any) -> str:
+    """Return a value of Parquet as text."""
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return str(value) if isinstance(value, int) else number_text(value)
+
+
+def given_labels(words: list[str], options: TableReading, path: Path) -> NDArray[np.object_]:
+    """Return labels as texts, None where there is none; quantities with a decimal point."""
+    found = [label_word(word.strip(), options.unlabeled) for word in words]
+    if options.regression:
+        texts = ["" if word is None else word for word in found]
+        kind = label_kind(found)
+        numbers, wrong = values(texts, NUMBER if kind in (WORD, EMPTY) else kind)
+        for row, reason in sorted(wrong.items()):
+            said = reason.replace("the value of", "the label")
+            raise DataFileError(f"{path}: row {row + 1}: {said}. Fix it, or drop --regression.")
+        found = [number_text(value) or None for value in numbers]
+    given = np.empty(len(found), dtype=object)
+    given[:] = found
+    return given
+
+
+# ---------------------------------------------------------------------- images
+
+
+def _of_pixels(
+    path: Path, column: str, where: ImageFolder, n: int, about: dict[str, Any]
+) -> Material:
+    paths = [where(row) for row in range(n)]
+    missing = next((k for k, place in enumerate(paths) if place is None), None)
+    if missing is not None:
+        name = dict(about["shown"](missing))[column]
+        raise DataFileError(
+            f"{path}: row {missing + 1} names the image {name!r}, which is not a picture inside "
+            f"{path.resolve().parent}."
+        )
+    X, whole, notes = pixels([place for place in paths if place is not None])
+    shown = about["shown"]
+    about |= {
+        "shown": lambda row: shown(whole[row]),
+        "given": about["given"][whole],
+        "images": lambda row: where(whole[row]),
+    }
+    return Material(
+        X=X,
+        names=pixel_names(),
+        written=lambda row: [dict(shown(whole[row]))[column], *numbers_of(X, row)],
+        header=[column, *pixel_names()],
+        alike=True,
+        notes=["The model learns from the pixels, in grey, 28 x 28.", *notes],
+        **about,
+    )

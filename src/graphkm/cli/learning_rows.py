@@ -1,0 +1,303 @@
+"""Rows to learn from: whole files as arrays, the task, rows held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from ..estimators.labels import missing_mask
+from ..io import DataFileError
+from ..io.columns import listed
+from ..io.kinds import are_dates, kinds_line
+from ..io.naming import is_usual_label
+from ..io.treatments import are_texts, constant_columns, identifier_doubts
+from .label_summary import label_line
+from .model_files import FileNote
+from .options import Task, TrainingFileOptions, UsageError
+from .row_files import Table, missing_policy, read_any, table_note
+
+_MANY = 20  # different whole numbers that are classes; more of them may be counts
+_SHOWN = 10  # classes in a summary
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to learn from, and the note that goes into the model file."""
+
+    X: Any  # ndarray or csr_matrix
+    y: NDArray[Any]  # floats, or objects; NaN or None where a row is unlabelled
+    note: FileNote
+
+    @property
+    def labeled(self) -> NDArray[np.bool_]:
+        """Where y holds a label."""
+        return ~missing_mask(self.y)
+
+    @property
+    def classes(self) -> list[Any]:
+        """The different labels."""
+        return list(np.unique(self.y[self.labeled]))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features, or their numbers from 1."""
+        return self.note.columns or [str(k + 1) for k in range(self.note.n_features)]
+
+    @property
+    def n_gaps(self) -> int:
+        """The number of missing values."""
+        return 0 if issparse(self.X) else int((self.X != self.X).sum())
+
+    def chosen(self, which: NDArray[Any]) -> Rows:
+        """Return some of the rows."""
+        y = self.y[which]
+        return Rows(self.X[which], y, _counted(self.note, y))
+
+    def lines(self) -> dict[str, str | None]:
+        """Return a summary for people."""
+        n_labeled = int(self.labeled.sum())
+        width = f"{self.note.n_features:,} feature{'s' * (self.note.n_features != 1)}"
+        classify = self.note.task == "classify"
+        return {
+            "rows": f"{len(self.y):,} with {width}",
+            "encoding": None if self.note.encoding == "utf-8" else self.note.encoding,
+            "columns": self._columns(),
+            "left out": ", ".join(f"{k} ({why})" for k, why in self.note.left_out.items()) or None,
+            "missing": self._gaps(),
+            "label": label_line(self.note),
+            "labelled": f"{n_labeled:,} ({100 * n_labeled / len(self.y):.3g} %)",
+            "classes": self._counted_classes() if classify else None,
+            "targets": None if classify else self._targets(),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """Return a summary for programs."""
+        facts: dict[str, Any] = {
+            "task": self.note.task,
+            "rows": len(self.y),
+            "labelled": int(self.labeled.sum()),
+            "features": self.note.n_features,
+            "label": self.note.label,
+            "label_guessed": self.note.guessed,
+            "encoding": self.note.encoding,
+            "kinds": dict(zip(self.names, self.note.kinds, strict=bool(self.note.kinds))),
+            "categories": [self.names[k] for k in self.note.words],
+            "left_out": self.note.left_out,
+            "missing_values": self.n_gaps,
+        }
+        if self.note.task == "classify":
+            facts["classes"] = label_values(self.classes)
+        return facts
+
+    def doubts(self) -> list[str]:
+        """Return what the user should look at: choices that were made unasked."""
+        said = []
+        for mark in {-1, "-1"} & set(self.classes if self._many_classes else ()):
+            said.append(
+                f"{mark} was read as a class; if it marks unlabelled rows, pass --unlabeled {mark}."
+            )
+        if issparse(self.X):
+            return said
+        return said + identifier_doubts(self.X, self.names, self.note.words)
+
+    @property
+    def _many_classes(self) -> bool:
+        return self.note.task == "classify" and len(self.classes) > 2
+
+    def _columns(self) -> str | None:
+        return None if self.note.plain else kinds_line(self.note.kinds, self.names)
+
+    def _gaps(self) -> str | None:
+        if not self.n_gaps:
+            return None
+        columns = int((self.X != self.X).any(axis=0).sum())
+        values = f"{self.n_gaps:,} value{'s' * (self.n_gaps != 1)}"
+        return f"{values} of {columns} column{'s' * (columns != 1)}, filled in"
+
+    def _counted_classes(self) -> str:
+        values, counts = np.unique(self.y[self.labeled], return_counts=True)
+        listed = [f"{label_text(v)} ({n:,})" for v, n in zip(values, counts, strict=True)]
+        more = ", ..." if len(listed) > _SHOWN else ""
+        return f"{len(values)}: {', '.join(listed[:_SHOWN])}{more}"
+
+    def _targets(self) -> str:
+        known = self.y[self.labeled]
+        return f"numbers from {known.min():.6g} to {known.max():.6g}, median {np.median(known):.6g}"
+
+
+def read_rows(
+    path: str, options: TrainingFileOptions, task: Task, unlabeled_data: str | None = None
+) -> Rows:
+    """Read a file to learn from, and a second file of unlabelled rows if one is given."""
+    labels = "number" if task is Task.regress else "auto"
+    table, (X, y) = read_any(path, options, labels, unlabeled_data)
+    rows = Rows(X, y, _counted(file_note(table, X, y, options, task), y))
+    check_labels(rows, table.name)
+    return rows if issparse(X) else _without_constants(rows, table.name)
+
+
+def _counted(note: FileNote, y: NDArray[Any]) -> FileNote:
+    return replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum()))
+
+
+def _without_constants(rows: Rows, name: str) -> Rows:
+    """Leave out columns with one value only: they tell nothing, and another value is no signal."""
+    note, X = rows.note, rows.X
+    out = constant_columns(X)
+    if len(out) == X.shape[1]:
+        told = listed([f"{rows.names[k]} ({why})" for k, why in out.items()])
+        raise DataFileError(
+            f"{name}: every column has the same value in all rows, so that there is nothing to "
+            f"learn from: {told}. Are --label and --delimiter right?"
+        )
+    if note.columns is None or not out:
+        return rows
+    stay = [k for k in range(X.shape[1]) if k not in out]
+    kept = replace(
+        note,
+        columns=[note.columns[k] for k in stay],
+        kinds=[note.kinds[k] for k in stay] if note.kinds else [],
+        n_features=len(stay),
+        left_out=note.left_out | {note.columns[k]: why for k, why in out.items()},
+    )
+    return replace(rows, X=X[:, stay], note=kept)
+
+
+def file_note(
+    table: Table, X: Any, y: NDArray[Any], options: TrainingFileOptions, task: Task
+) -> FileNote:
+    """Return the note on a training file."""
+    columns = table.columns
+    known = y[~missing_mask(y)]
+    label = None if columns is None else columns.label_name
+    guessed = columns is not None and options.label is None and not is_usual_label(label)
+    mixed = bool(table.treatment.kinds)
+    return replace(
+        table_note(table, X, options),
+        task=decide_task(known, task, table.name, label if guessed else None),
+        labels="number" if known.dtype.kind == "f" else "text",
+        guessed=guessed,
+        missing=missing_policy(options, found_some=mixed) if columns is not None else "error",
+    )
+
+
+def decide_task(
+    known: NDArray[Any],
+    task: Task,
+    name: str,
+    guessed: str | int | None = None,
+    n_labeled: int | None = None,
+) -> str:
+    """Return "classify" or "regress": the given task, or the one that fits the labels.
+
+    `guessed` is the label's column if it was a guess. Such a column is not regressed unasked.
+    `n_labeled` is how many labels there are if `known` holds each once.
+
+    Examples
+    --------
+    >>> decide_task(np.array([1.0, 2.0]), Task.auto, "a.csv")
+    'classify'
+    >>> decide_task(np.array([1.5, 2.0]), Task.auto, "a.csv")
+    'regress'
+    """
+    if task is not Task.auto:
+        return task.value
+    if known.dtype.kind != "f":
+        _refuse_texts(np.unique(known), n_labeled or len(known), name, guessed)
+        return "classify"
+    fractions = bool((known % 1 != 0).any())
+    n = len(np.unique(known))
+    if guessed is not None and (fractions or n > _MANY):
+        raise UsageError(
+            f"{name}: no column is called label. The last one, {guessed!r}, holds {n:,} different "
+            f"numbers; if it is the label, pass --label {guessed}, else name the right column."
+        )
+    if fractions:
+        return "regress"
+    if n > _MANY:
+        raise UsageError(
+            f"{name}: its labels are {n} different whole numbers, which may be classes or "
+            "quantities; pass --task classify or --task regress."
+        )
+    return "classify"
+
+
+def _refuse_texts(
+    different: NDArray[Any], n_labeled: int, name: str, guessed: str | int | None
+) -> None:
+    """Raise if labels are dates or texts; a few of them may be classes."""
+    dates = len(different) > _MANY and are_dates(different.tolist())
+    if not dates and not are_texts(len(different), n_labeled):
+        return
+    column = "its labels are" if guessed is None else f"its last column, {guessed!r}, holds"
+    raise UsageError(
+        f"{name}: {column} {len(different):,} different {'dates' if dates else 'texts'} in "
+        f"{n_labeled:,} labelled rows, like {str(different[0])[:40]!r}, which are no classes. Name "
+        "the label's column with --label; to predict a date, make a number of it, such as the days "
+        "until then. If each of them is a class, pass --task classify."
+    )
+
+
+def check_labels(rows: Rows, name: str) -> None:
+    """Raise if there are no labels, or labels of one class only."""
+    if not rows.labeled.any():
+        raise DataFileError(
+            f"{name}: none of its {len(rows.y):,} rows has a label. Label some rows of every "
+            "class, or name the label's column with --label."
+        )
+    if rows.note.task == "classify" and len(rows.classes) < 2:
+        only = label_text(rows.classes[0])
+        raise DataFileError(
+            f"{name}: all {int(rows.labeled.sum()):,} labelled rows are of one class, {only}; "
+            "two classes are needed."
+        )
+
+
+def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows | None]:
+    """Return rows to learn from, and a share of the labelled rows to test on.
+
+    Every class gives the same share and keeps at least one row.
+    """
+    if share == 0.0:
+        return rows, None
+    rng = np.random.default_rng(seed)
+    groups = [np.flatnonzero(rows.labeled)]
+    if rows.note.task == "classify":
+        groups = [np.flatnonzero(rows.y == label) for label in rows.classes]
+    taken = [
+        rng.permutation(group)[: min(round(share * len(group)), len(group) - 1)] for group in groups
+    ]
+    out = np.sort(np.concatenate(taken))
+    if len(out) == 0:
+        raise DataFileError(f"--holdout {share}: too few rows are labelled to hold any out.")
+    stays = np.ones(len(rows.y), dtype=bool)
+    stays[out] = False
+    return rows.chosen(stays), rows.chosen(out)
+
+
+def label_text(value: Any) -> str:
+    """Return a label as text, as files have it: whole numbers without a point.
+
+    Examples
+    --------
+    >>> label_text(3.0), label_text(0.5), label_text("cat")
+    ('3', '0.5', 'cat')
+    """
+    return str(_label_value(value))
+
+
+def label_values(labels: Iterable[Any]) -> list[int | float | str]:
+    """Return labels as JSON can hold them."""
+    return [_label_value(value) for value in labels]
+
+
+def _label_value(value: Any) -> int | float | str:
+    if isinstance(value, str):
+        return str(value)
+    number = float(value)
+    return int(number) if number.is_integer() else number

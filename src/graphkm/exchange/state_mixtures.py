@@ -1,0 +1,174 @@
+"""The state of the front door's mixture of members, and checks of a state from a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from ..graphs import resolve_nodes
+from ..judge.held_out import HeldOut
+from ..members.of_all_rows import OfAllRows
+from ..semi.mixed import Mixed, Part
+from ..semi.report import MemberReport, MemberTable
+from .codec import State
+from .state_fields import HOW, SEEN, check_inside, is_number, nodes_state, restored_nodes
+from .state_machines import (
+    check_matrix,
+    memory_state,
+    present,
+    require,
+    restore_memory,
+    set_attributes,
+    take_memory,
+)
+
+_STATE = {"members", "best_score", "unlabeled_gain", "models", "parts", "nodes"}
+_STATE |= {"values", "weight", "prior", "tilt"}
+_OF_MODEL = {"model", "all_rows", "how", "heat"}
+_OF_PART = {"model", "weight", "temperature", "field"}
+_ROUNDING = 1e-3  # of shares in single precision, added up
+
+
+def mixture_state(model: Any) -> State:
+    """Return everything that the front door needs to predict, and its table of members."""
+    mixed = model.mixture_
+    held = {id(part.model): part.model for part in mixed.parts}  # each model once
+    places = {own: place for place, own in enumerate(held)}
+    own = {
+        "members": [tuple(each) for each in model.members_],
+        "best_score": float(model.best_score_),
+        "unlabeled_gain": model.unlabeled_gain_,
+        "models": [_model_state(each) for each in held.values()],
+        "parts": [
+            {
+                "model": places[id(part.model)],
+                "weight": part.weight,
+                "temperature": part.temperature,
+                "field": part.field,
+            }
+            for part in mixed.parts
+        ],
+        "nodes": None if mixed.nodes is None else nodes_state(mixed.nodes),
+        "values": mixed.values,
+        "weight": mixed.weight,
+        "prior": mixed.prior,
+        "tilt": mixed.tilt,
+    }
+    return present(model, SEEN) | own | memory_state(model)
+
+
+def models_in(mixed: Mixed) -> list[Any]:
+    """Return the fitted models of a mixture, as they were made by their own libraries."""
+    found = {id(part.model): part.model.model for part in mixed.parts}.values()
+    return [each.model if isinstance(each, OfAllRows) else each for each in found]
+
+
+def restore_mixture(model: Any, state: State) -> None:
+    """Give a new model the state from `mixture_state`; raise ValueError if it does not fit."""
+    set_attributes(model, {name: state.pop(name) for name in SEEN if name in state})
+    remembered = take_memory(state)
+    require(set(state) == _STATE, "it is not complete")
+    _check_parameters(model)
+    model.members_ = _restored_table(state["members"])
+    for name in ("best_score", "unlabeled_gain"):
+        require(type(state[name]) is float, f"its {name} is {str(state[name])[:40]}")
+    model.best_score_, model.unlabeled_gain_ = state["best_score"], state["unlabeled_gain"]
+    model.mixture_ = _restored_mixture(model, state)
+    restore_memory(model, remembered)
+
+
+def _check_parameters(model: Any) -> None:
+    """Raise unless the models and the graph are some that can be asked for."""
+    asked = model.estimator
+    for each in asked if isinstance(asked, list | tuple) else [asked]:
+        known = each is None or each == "auto" or hasattr(each, "get_params")
+        require(known, f"its estimator is {str(each)[:40]}")
+    if model.graph is not None and model.graph != "auto":
+        resolve_nodes(model.graph)  # ValueError if it is none
+
+
+def _restored_table(lines: Any) -> MemberTable:
+    require(type(lines) is list and lines, "it has no members")
+    table = MemberTable()
+    for line in lines:
+        require(type(line) is tuple and len(line) == len(MemberReport._fields), "a member is none")
+        each = MemberReport(*line)
+        numbers = (each.weight, each.score, each.log_loss, each.seconds)
+        fits = type(each.name) is str and all(type(number) is float for number in numbers)
+        fits = fits and type(each.unlabeled) is bool and each.held_out_by in HOW
+        require(fits and 0 <= each.weight <= 1 + 1e-9, f"a member is {str(line)[:40]}")
+        table.append(each)
+    return table
+
+
+# ------------------------------------------------------------------ the mixture
+
+
+def _model_state(held: HeldOut) -> State:
+    return {
+        "model": held.model.model if isinstance(held.model, OfAllRows) else held.model,
+        "all_rows": isinstance(held.model, OfAllRows),
+        "how": held.how,
+        "heat": held.heat,
+    }
+
+
+def _restored_mixture(model: Any, state: State) -> Mixed:
+    classes = model.classes_ if is_classifier(model) else None
+    parts, weight, prior = state["parts"], state["weight"], state["prior"]
+    require(type(parts) is list and is_number(weight) and weight >= 0, "it is no mixture")
+    require(type(state["models"]) is list, "it has no models")
+    models = [_restored_model(model, each) for each in state["models"]]
+    parts = [_restored_part(models, part) for part in parts]
+    total = weight + sum(part.weight for part in parts)
+    require(abs(total - 1.0) <= 1e-9, f"the weights of its members add up to {total}")
+    width = 1 if classes is None else len(classes)
+    check_matrix("its prior", prior, (width,))
+    require(classes is None or (prior >= 0).all(), "a class has a prior below 0")
+    require(classes is None or abs(prior.sum() - 1.0) <= 1e-9, "its prior does not add up to 1")
+    tilt = state["tilt"]
+    if tilt is not None:
+        require(classes is not None, "its quantities have sizes of classes")
+        check_matrix("what gives its classes their sizes", tilt, (width,))
+    values, fields = state["values"], [part.field for part in parts if part.field is not None]
+    require((values is None) == (weight == 0), "its members have no values")
+    if state["nodes"] is None:
+        require(weight == 0 and not fields, "its members have no nodes")
+        return Mixed(parts, None, None, weight, prior, classes, tilt)
+    nodes = restored_nodes(model, state["nodes"])
+    shape = (nodes.points.shape[0], width)
+    for field in fields:
+        check_matrix("what is added to a model", field, shape, np.float32)
+    if values is not None:
+        check_matrix("the values of its nodes", values, shape, np.float32)
+    if values is not None and classes is not None:
+        shares = (values >= 0).all() and np.abs(values.sum(axis=1) - weight).max() <= _ROUNDING
+        require(shares, "the values of its nodes are no shares of classes")
+    return Mixed(parts, nodes, values, weight, prior, classes, tilt)
+
+
+def _restored_part(models: list[HeldOut], state: Any) -> Part:
+    require(type(state) is dict and set(state) == _OF_PART, "a member is not complete")
+    place = state["model"]
+    require(type(place) is int and 0 <= place < len(models), "a member has no model")
+    for name in ("weight", "temperature"):
+        positive = is_number(state[name]) and state[name] > 0
+        require(positive, f"the {name} of a member is {str(state[name])[:40]}")
+    return Part(models[place], state["weight"], state["temperature"], state["field"])
+
+
+def _restored_model(model: Any, state: Any) -> HeldOut:
+    require(type(state) is dict and set(state) == _OF_MODEL, "a model is not complete")
+    inside, heat = state["model"], state["heat"]
+    require(type(state["all_rows"]) is bool, "a member has no rows")
+    require(state["how"] in HOW, f"a member is judged {str(state['how'])[:40]}")
+    require(heat is None or (is_number(heat) and heat > 0), f"the heat of a member is {heat}")
+    classes = model.classes_ if is_classifier(model) else None
+    if state["all_rows"]:  # it was fitted to class numbers
+        check_inside(model, inside, None if classes is None else np.arange(len(classes)))
+        inside = OfAllRows(inside, classes)
+    else:
+        check_inside(model, inside, classes)
+    return HeldOut(inside, np.empty((0, 0)), state["how"], heat)

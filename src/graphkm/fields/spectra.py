@@ -1,0 +1,119 @@
+"""The leading eigenvectors of graphs: functions of the rows that hardly change along edges.
+
+Where rows lie in groups, the leading eigenvectors are nearly constant on each of them. They tell
+the groups apart without a single label.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh
+
+from ..expansion import KernelExpansion
+from ..graphs import RowNodes
+from ..kernels import SquaredExponential
+from ..neighbours.index import Neighbours
+
+Vectors = NDArray[np.float64]
+
+_SMALL = 400  # rows up to which all eigenvectors are computed
+_TOLERANCE = 1e-3  # of the eigenvalues
+_TINY = 1e-6  # eigenvalues that are as good as 0
+
+
+def leading_vectors(similarity: Any, m: int) -> Vectors:
+    """Return eigenvectors of the m largest eigenvalues of a symmetric matrix, largest first.
+
+    Parameters
+    ----------
+    similarity : sparse or dense matrix of shape (n, n)
+        S = D^(-1/2) W D^(-1/2), whose largest eigenvalue is 1.
+    m : int
+        How many; n if that is less.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+
+    Examples
+    --------
+    >>> two_pairs = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    >>> found = leading_vectors(two_pairs, 2)
+    >>> (found @ found.T).round(6)
+    array([[0.5, 0.5, 0. , 0. ],
+           [0.5, 0.5, 0. , 0. ],
+           [0. , 0. , 0.5, 0.5],
+           [0. , 0. , 0.5, 0.5]])
+    """
+    n = similarity.shape[0]
+    if n <= _SMALL or 3 * m > n:
+        whole = similarity.toarray() if hasattr(similarity, "toarray") else similarity
+        return np.asarray(eigh(np.asarray(whole, np.float64))[1][:, ::-1][:, :m])
+    start = np.random.default_rng(0).normal(size=n)  # not even: some vectors are
+    values, vectors = eigsh(
+        similarity.astype(np.float64), m, which="LA", tol=_TOLERANCE, v0=start, maxiter=100 * n
+    )
+    return np.asarray(vectors[:, np.argsort(-values)])
+
+
+def neighbour_vectors(neighbours: Neighbours, m: int) -> Vectors:
+    """Return leading eigenvectors of a graph of nearest neighbours with local weights."""
+    return leading_vectors(RowNodes.graph_of(neighbours, sharpness=1.0).similarity, m)
+
+
+class KernelSpectrum:
+    """Leading eigenvectors of the graph of all pairs with weights exp(-gamma d^2).
+
+    Another row has the value with which it would fulfil the equation of the eigenvector (Nystroem).
+
+    Parameters
+    ----------
+    rows : ndarray or CSR of shape (n, n_features)
+        All pairs of them are joined.
+    gamma : float
+        Of the weights.
+    m : int
+        How many eigenvectors.
+    n_threads : int, default=1
+        Threads of the way to other rows.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n, m)
+        The eigenvectors at the rows themselves.
+    """
+
+    def __init__(self, rows: Any, gamma: float, m: int, n_threads: int = 1) -> None:
+        from sklearn.metrics.pairwise import rbf_kernel  # slow to import
+
+        # In units of a power of two nothing is rounded, and the squares of small rows are no zeros.
+        largest = max(abs(float(rows.max())), abs(float(rows.min()))) or 1.0
+        self._size = float(2.0 ** np.floor(np.log2(largest)))
+        self._points, gamma = self._in_units(rows), gamma * self._size**2
+        kernel = rbf_kernel(self._points, gamma=gamma)
+        self._kernel, self._n_threads = SquaredExponential(gamma=gamma), n_threads
+        self._scale = 1.0 / np.sqrt(kernel.sum(axis=1))
+        kernel *= self._scale[:, None]
+        kernel *= self._scale
+        self.vectors = leading_vectors(kernel, m)
+        self._values = np.einsum("ij,ij->j", self.vectors, kernel @ self.vectors)
+
+    def at(self, X: Any) -> Vectors:
+        """Return the eigenvectors' values at the rows of X."""
+        n, m = self.vectors.shape
+        sums = KernelExpansion(self._kernel, self._points, m + 1, n_threads=self._n_threads)
+        values = np.where(self._values > _TINY, self._values, np.inf)  # 0: hardly an eigenvector
+        own = self._scale[:, None] * self.vectors / values
+        sums.set(np.arange(n), np.hstack([own, np.ones((n, 1))]))
+        found = sums.scores(self._in_units(X))
+        degrees = np.maximum(found[:, -1:], 1e-300)  # a row far from all others has zeros
+        return np.asarray(found[:, :-1] / np.sqrt(degrees))
+
+    def _in_units(self, rows: Any) -> Any:
+        # Sums round differently where columns lie side by side, as in frames.
+        rows = np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
+        return rows / self._size

@@ -1,0 +1,13 @@
+"""Kernel ridge regression on the labelled rows alone.
+
+==========  ==============================================================
+estimators  `KernelRidgeClassifierCV`, `KernelRidgeCV`
+base        their parameters, f and fit
+search      the choice of their gamma and alpha
+solvers     their fits, and leave-one-out in closed form
+==========  ==============================================================
+"""
+
+from .estimators import KernelRidgeClassifierCV, KernelRidgeCV
+
+__all__ = ["KernelRidgeCV", "KernelRidgeClassifierCV"]

@@ -1,0 +1,17 @@
+"""The nearest rows of every row.
+
+===========  ==============================================================
+index        `NeighbourIndex`, `Neighbours`: the nearest rows of every row, or of new ones
+arguments    rows and numbers of neighbours, checked
+exact        the search among dense rows by scikit-learn
+cells        the search by faiss: rows lie in cells, and only near cells are read
+sparse       the search among sparse rows
+candidates   what a search proposes, judged by distances in float64
+distances    squared distances and Gaussian weights of pairs of rows
+distinct     which rows are copies of others
+===========  ==============================================================
+"""
+
+from .index import NeighbourIndex, Neighbours
+
+__all__ = ["NeighbourIndex", "Neighbours"]

@@ -1,0 +1,119 @@
+"""The exact search among dense rows, by scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._util.threads import one_blas_thread, thread_pools
+from .candidates import Indices, blocks
+
+Find = Callable[[NDArray[Any], int], Indices]
+
+
+_TREE = 15  # columns up to which scikit-learn itself takes a tree
+
+
+class ExactSearch:
+    """The nearest rows by one of scikit-learn's trees, or by brute force in many dimensions.
+
+    Parameters
+    ----------
+    rows : ndarray
+        The rows.
+    n_jobs : int, optional
+        Threads, as in scikit-learn.
+    few : bool, default=False
+        Whether queries are few, so that brute force is faster than building a tree.
+
+    Examples
+    --------
+    >>> ExactSearch(np.array([[0.0], [1.0], [3.0]]))(np.array([[2.5]]), 1)
+    array([[2]])
+    """
+
+    block = 2**15
+    """Queries per call; scikit-learn cuts them into 256s itself."""
+    one_thread = False
+
+    def __init__(self, rows: NDArray[Any], n_jobs: int | None = None, *, few: bool = False) -> None:
+        self._n_jobs, self._mean = n_jobs, mean_if_far(rows)
+        points = self._shifted(rows)
+        by_tree = not few and rows.shape[1] <= _TREE
+        self._find = self._tree(points) if by_tree else self._brute_force(points)
+
+    def __call__(self, queries: NDArray[Any], k: int) -> Indices:
+        """Return the k nearest rows of every query, in no order."""
+        return self._find(self._shifted(queries), k)
+
+    def _tree(self, points: NDArray[Any]) -> Find:
+        from joblib import effective_n_jobs
+        from sklearn.neighbors import KDTree
+
+        tree, threads = KDTree(points), effective_n_jobs(self._n_jobs)
+
+        def find(queries: NDArray[Any], k: int) -> Indices:
+            # The threads of NearestNeighbors would exchange the process's filters of warnings.
+            parts = [queries[part] for part in blocks(len(queries), -(-len(queries) // threads))]
+            with ThreadPoolExecutor(threads) as pool:
+                each = map if threads == 1 else pool.map
+                found = each(lambda part: tree.query(part, k, return_distance=False), parts)
+                return np.concatenate(list(found))
+
+        return find
+
+    def _brute_force(self, points: NDArray[Any]) -> Find:
+        search = neighbours(algorithm="brute", n_jobs=self._n_jobs).fit(points)
+
+        def find(queries: NDArray[Any], k: int) -> Indices:
+            # scikit-learn limits BLAS here, too, but does not count its users.
+            pools, threads = thread_pools(), _threads_for(len(queries))
+            with one_blas_thread(pools), pools.limit(limits=threads, user_api="openmp"):
+                found: Indices = search.kneighbors(queries, k, return_distance=False)
+            return found
+
+        return find
+
+    def _shifted(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return rows if self._mean is None else rows - self._mean
+
+
+def neighbours(**parameters: Any) -> Any:
+    """Return scikit-learn's exact search; importing it takes longer than all of this package."""
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors(**parameters)
+
+
+def mean_if_far(rows: Any) -> NDArray[np.float64] | None:
+    """Return the mean of rows that lie so far out that a search would lose digits, or None.
+
+    Searches in many dimensions expand ||x - y||^2, whose error grows with ||x||^2. Sparse rows are
+    never shifted.
+
+    Examples
+    --------
+    >>> mean_if_far(np.array([[1e6], [1e6 + 1]]))
+    array([1000000.5])
+    """
+    if not isinstance(rows, np.ndarray):
+        return None
+    mean: NDArray[np.float64] = rows.mean(axis=0, dtype=np.float64)
+    spread = rows.var(axis=0, dtype=np.float64).sum()
+    return mean if spread > 0 and mean @ mean > 1e4 * spread else None
+
+
+def _threads_for(n: int) -> int:
+    """Return how many threads may search n rows so that ties fall alike at any number of them.
+
+    scikit-learn cuts the queries among threads only if each gets more than 1024; else it cuts
+    the neighbours, and then a tie goes to whichever thread comes first.
+    """
+    if n < 2 * 1025:
+        return 1
+    pools = thread_pools().select(user_api="openmp").info()
+    return max(1, min([n // 1025, *(int(pool["num_threads"]) for pool in pools)]))

@@ -1,0 +1,316 @@
+"""The k nearest rows: exactly, or nearly so in much less time."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from importlib.util import find_spec
+from threading import RLock
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..backends import Backend, NeighbourSearch, active
+from .arguments import check_rows
+from .candidates import Indices, Queries, Search, nearest_of
+from .cells import Calibration, Cells, build_cells, calibrate
+from .exact import ExactSearch
+from .sparse import SparseSearch
+
+Method = Literal["auto", "exact", "approximate"]
+"""How neighbours are searched for."""
+
+LARGE = 10_000
+"""Rows from which "auto" is approximate. CPU seconds at k = 10, exact against approximate: 10,000
+rows of IJCNN1 (22 columns) 0.7 and 0.2, of COVTYPE (54) 1.0 and 0.3, of MNIST (784) 9.7 and 3.1;
+40,000 of IJCNN1 9.8 and 1.2, of COVTYPE 16 and 1.6. At 5,000 rows an exact search takes 0.1 to 0.3
+(MNIST 2.6), and misses nothing."""
+
+TREE_DIMENSIONS = 4
+"""Up to here scikit-learn's trees are fast at any n. 200,000 rows of a Gaussian mixture took 4.1
+CPU seconds in 3 dimensions, 8 in 4, 15 in 5 and 29 in 6; the approximate search took 4 to 8."""
+
+VERY_LARGE = 10**13
+"""n^2 d from which an exact search warns that an approximate one would be faster."""
+
+
+_PREPARING = RLock()  # threads may share an index, which one of them prepares
+
+
+class NeighbourIndex:
+    """Rows that are searched again and again: for their own neighbours, and for those of new rows.
+
+    The search is prepared once, when it is first needed. Distances are computed in float64 from the
+    differences of the rows. Rows at equal distances are in order of their numbers. Where several
+    dense rows are as far as the k-th, the search takes any of them; of sparse ones, the first. The
+    result depends on neither the number of threads nor any random state.
+
+    A pickle holds the rows and a few numbers. What was prepared is left out, and made anew where
+    it is needed. Where faiss is missing then, the search is exact.
+
+    Parameters
+    ----------
+    rows : ndarray of float32 or float64, or canonical CSR matrix, of shape (n, d)
+        The rows.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        "exact" is scikit-learn's search for dense rows, and the library's own for sparse ones.
+        "approximate" needs the extra ``graphkm[ann]`` and aims at 95 % of the neighbours or more,
+        judged by a sample of rows. Sparse rows are searched exactly, and so are rows for which
+        most cells would have to be read. "auto" is approximate for `LARGE` dense rows or more with
+        more than `TREE_DIMENSIONS` columns, if the extra is installed.
+    n_jobs : int, optional
+        Threads, as in scikit-learn: None is 1, -1 is all cores.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Examples
+    --------
+    >>> index = NeighbourIndex(np.array([[0.0], [1.0], [3.0]]))
+    >>> near, d2 = index.neighbours(1)
+    >>> near.ravel(), d2.ravel()
+    (array([1, 0, 1]), array([1., 1., 4.]))
+    >>> near, d2 = index.nearest_to(np.array([[2.5]]), 2)
+    >>> near, d2
+    (array([[2, 1]]), array([[0.25, 2.25]]))
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        method: Method = "auto",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.rows = rows
+        self.method = method
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self._approximate = _is_approximate(rows, method)
+        self._calibrations: dict[int, Calibration] = {}  # by k
+        self._cells: dict[int, Cells] = {}  # by their width
+        self._exact: Search | None = None
+        self._device: tuple[Backend, NeighbourSearch] | None = None
+
+    def neighbours(self, k: int) -> tuple[Indices, NDArray[np.float64]]:
+        """Return the k nearest other rows of every row, nearest first, and squared distances.
+
+        Parameters
+        ----------
+        k : int
+            From 1 to n - 1.
+
+        Returns
+        -------
+        indices : ndarray of int64 of shape (n, k)
+        squared_distances : ndarray of float64 of shape (n, k)
+        """
+        n = self.rows.shape[0]
+        if not 1 <= k < n:
+            raise ValueError(f"k={k} neighbours of {n} rows; pass a number from 1 to {n - 1}")
+        return self._nearest(Queries(self.rows, np.arange(n, dtype=np.int64)), k)
+
+    def nearest_to(self, X: Any, k: int) -> tuple[Indices, NDArray[np.float64]]:
+        """Return the k rows nearest to every row of X, nearest first, and squared distances.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (m, d)
+            New rows. They are converted to the kind and the precision of the rows searched.
+        k : int
+            From 1 to n.
+
+        Returns
+        -------
+        indices : ndarray of int64 of shape (m, k)
+        squared_distances : ndarray of float64 of shape (m, k)
+        """
+        n, d = self.rows.shape
+        if not 1 <= k <= n:
+            raise ValueError(f"k={k} of {n} rows; pass a number from 1 to {n}")
+        queries = self._alike(X)
+        if queries.shape[1] != d:
+            raise ValueError(f"X has {queries.shape[1]} columns, and the rows searched have {d}")
+        return self._nearest(Queries(queries), k)
+
+    def _alike(self, X: Any) -> Any:
+        """Return X as the rows are: dense or CSR, in their precision."""
+        dense = isinstance(self.rows, np.ndarray)
+        if sp.issparse(X) == dense:
+            X = X.toarray() if dense else sp.csr_array(X)
+        return check_rows(X).astype(self.rows.dtype, copy=False)
+
+    def _nearest(self, queries: Queries, k: int) -> tuple[Indices, NDArray[np.float64]]:
+        with _PREPARING:
+            on_device = self._device_search(k)
+        if on_device is not None:
+            return on_device.nearest(None if queries.own is not None else queries.X, k)
+        with _PREPARING:
+            search = self._cells_for(min(k, self.rows.shape[0] - 1)) or self._exact_search()
+        near, d2 = nearest_of(search, self.rows, queries, k, self.n_jobs, self.verbose)
+        missed = np.flatnonzero(near[:, -1] < 0)
+        if len(missed):  # the cells read hold fewer than k rows
+            brute = ExactSearch(self.rows, self.n_jobs, few=True)
+            near[missed], d2[missed] = nearest_of(
+                brute, self.rows, queries.take(missed), k, self.n_jobs
+            )
+        return near, d2
+
+    def misses_nothing(self, k: int) -> bool:
+        """Return whether the k rows found are always the nearest ones.
+
+        Examples
+        --------
+        >>> NeighbourIndex(np.eye(3)).misses_nothing(1)
+        True
+        """
+        with _PREPARING:
+            return self._cells_for(min(k, self.rows.shape[0] - 1)) is None
+
+    # ------------------------------------------------------------------ what is prepared
+
+    def _device_search(self, k: int) -> NeighbourSearch | None:
+        """Return the search of the active backend, if it has one for these rows."""
+        backend = active()
+        if not isinstance(self.rows, np.ndarray) or not backend.searches(*self.rows.shape):
+            return None
+        if self._device is None or self._device[0] is not backend:
+            self._device = (backend, backend.search(self.rows))
+        search = self._device[1]
+        return search if k <= search.most else None
+
+    def _exact_search(self) -> Search:
+        if self._exact is None:
+            dense = isinstance(self.rows, np.ndarray)
+            self._exact = ExactSearch(self.rows, self.n_jobs) if dense else SparseSearch(self.rows)
+        return self._exact
+
+    def _cells_for(self, k: int) -> Cells | None:
+        """Return cells that find enough of k neighbours, or None where the search is exact.
+
+        Every k is measured for itself: an answer does not depend on what was asked before it.
+        """
+        if not self._approximate or not _installed():
+            return None
+        known = self._calibrations.get(k)
+        if known is None:
+            known, cells = calibrate(self.rows, k, self._cells)
+            self._calibrations[k] = known
+            if cells is not None:
+                self._cells[known.width] = cells
+        if not known.probes:
+            return None
+        if known.width not in self._cells:
+            self._cells[known.width] = build_cells(self.rows, known.width)
+        return self._cells[known.width].probing(known.probes)
+
+    def state(self) -> dict[str, Any]:
+        """Return the rows and numbers that `from_state` makes the same search of."""
+        return {
+            "rows": self.rows,
+            "method": self.method,
+            "approximate": self._approximate,
+            "calibrations": [tuple(each) for each in self._calibrations.values()],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_jobs: int | None = None) -> NeighbourIndex:
+        """Return an index that finds what another found, whose `state` this is."""
+        index = cls(state["rows"], "exact", n_jobs)
+        index.method, index._approximate = state["method"], state["approximate"]
+        index._calibrations = _by_k(state["calibrations"])
+        return index
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the rows and numbers; faiss's and scikit-learn's objects stay here."""
+        calibrations = [tuple(each) for each in self._calibrations.values()]
+        prepared: dict[str, Any]
+        prepared = {"_calibrations": calibrations, "_cells": {}, "_exact": None, "_device": None}
+        return {**self.__dict__, **prepared}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up the rows and numbers."""
+        self.__dict__.update(state, _calibrations=_by_k(state["_calibrations"]))
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The nearest other rows of every row, and the index that found them.
+
+    Parameters
+    ----------
+    index : NeighbourIndex
+        The rows.
+    near : ndarray of int64 of shape (n, k)
+        Neighbours, nearest first.
+    d2 : ndarray of float64 of shape (n, k)
+        Their squared distances.
+
+    Examples
+    --------
+    >>> found = Neighbours.of(NeighbourIndex(np.array([[0.0], [1.0], [3.0]])), k=2)
+    >>> found.first(1).near.ravel()
+    array([1, 0, 1])
+    """
+
+    index: NeighbourIndex
+    near: Indices
+    d2: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, index: NeighbourIndex, k: int) -> Self:
+        """Return the k nearest rows of every row."""
+        return cls(index, *index.neighbours(k))
+
+    def first(self, k: int) -> Neighbours:
+        """Return the k nearest of them, or all if they are fewer."""
+        return Neighbours(self.index, self.near[:, :k], self.d2[:, :k])
+
+
+def _by_k(calibrations: list[tuple[int, int, int]]) -> dict[int, Calibration]:
+    return {each[0]: Calibration(*each) for each in calibrations}
+
+
+def _is_approximate(rows: Any, method: Method) -> bool:
+    """Return whether this method searches these rows approximately."""
+    if method not in get_args(Method):
+        raise ValueError(
+            f"unknown search {method!r}; pass one of {', '.join(map(repr, get_args(Method)))}"
+        )
+    if method == "approximate":
+        if not _installed():
+            raise ImportError(
+                "the approximate search needs faiss; pip install graphkm[ann], or pass 'exact'"
+            )
+        return isinstance(rows, np.ndarray)  # sparse rows have no approximate search
+    return method == "auto" and choose_search(rows) == "approximate"
+
+
+def choose_search(rows: Any) -> Literal["exact", "approximate"]:
+    """Return what "auto" stands for, and warn if a package that is not installed would help.
+
+    Examples
+    --------
+    >>> choose_search(np.eye(3))
+    'exact'
+    """
+    n, d = rows.shape
+    if not isinstance(rows, np.ndarray) or d <= TREE_DIMENSIONS or n < LARGE:
+        return "exact"
+    if active().searches(n, d):
+        return "exact"
+    installed = _installed()
+    if not installed and n * n * d >= VERY_LARGE:
+        warnings.warn(
+            f"the exact neighbours of {n:,} rows in {d} dimensions will take long; "
+            "pip install graphkm[ann] for a fast approximate search",
+            UserWarning,
+            stacklevel=2,
+        )
+    return "approximate" if installed else "exact"
+
+
+def _installed() -> bool:
+    """Return whether faiss is there; looking for it takes a millisecond."""
+    return find_spec("faiss") is not None

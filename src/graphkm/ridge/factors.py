@@ -1,0 +1,62 @@
+"""Linear systems with positive definite matrices, whose diagonal is raised where it must be."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from .._util.threads import blas_threads_for
+
+Vector = NDArray[np.float64]
+
+_LARGE = 1e4  # entries of R
+
+
+def solve_rows(rows: NDArray[np.float64], g: Vector) -> Vector:
+    """Return (1 + R' R)^(-1) g, by a system of the smaller dimension of R.
+
+    Examples
+    --------
+    >>> solve_rows(np.array([[1.0, 1.0]]), np.array([3.0, 0.0])).round(6)
+    array([ 2., -1.])
+    """
+    # That loses digits where R' R is far larger than 1.
+    if len(rows) < rows.shape[1] and float(np.abs(rows).max(initial=0.0)) < _LARGE:
+        return g - rows.T @ solve_matrix(rows @ rows.T, rows @ g)
+    return solve_matrix(rows.T @ rows, g)
+
+
+def solve_matrix(H: NDArray[np.float64], g: Vector) -> Vector:
+    """Return (1 + H)^(-1) g, overwriting H.
+
+    Examples
+    --------
+    >>> solve_matrix(np.array([[3.0]]), np.array([8.0]))
+    array([2.])
+    """
+    if not len(H):
+        return g
+    H.flat[:: len(H) + 1] += 1.0
+    return np.asarray(dpotrs(safe_cholesky(H), g, lower=1)[0])
+
+
+def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the lower factor of A; if rounding made A indefinite, of A plus a small diagonal.
+
+    Examples
+    --------
+    >>> safe_cholesky(np.array([[4.0, 2.0], [2.0, 1.0]])).round(6)
+    array([[2., 0.],
+           [1., 0.]])
+    """
+    largest, lift = float(np.abs(A).max(initial=0.0)), 0.0
+    if not np.isfinite(largest):
+        raise OverflowError("C or C_graph is so large that J overflows; pass smaller ones.")
+    while True:
+        lifted = A + lift * np.eye(len(A)) if lift else A
+        with blas_threads_for(*A.shape):
+            factor, failed = dpotrf(lifted, lower=1, clean=1)
+        if not failed:
+            return np.asarray(factor)
+        lift = max(10 * lift, 1e-15 * largest)
