@@ -51,7 +51,8 @@ def test_all_formats_give_the_same_model(tmp_path, new):
     }
     found = {}
     for name, (path, flags) in files.items():
-        assert run("train", path, tmp_path / f"{name}.gkm", *TRAIN, *flags) == 0
+        # A moderate C: with a large one rounding errors grow.
+        assert run("train", path, tmp_path / f"{name}.gkm", *TRAIN, "--C", "10", *flags) == 0
         found[name] = decisions(tmp_path, f"{name}.gkm", new)
     labels, scores = found["a"]
     assert set(labels) == {"1", "2"}
