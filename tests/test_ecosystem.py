@@ -264,9 +264,8 @@ def test_frames(frame, classifier, two):
 
 def estimators():
     """Return all public estimators: those of the package, the machines, and those of Dask."""
-    import graphkm.baselines
-
     import graphkm
+    import graphkm.baselines
     import graphkm.dask
 
     found = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -193,3 +194,17 @@ def test_every_number_that_decides_stands_on_its_page():
             module = "graphkm." + file.removesuffix(".py").replace("/", ".")
             listed |= {(module, number) for number in numbers}
     assert listed == found
+
+
+def _folders():
+    return sorted(path.parent for path in (ROOT / "src" / "graphkm").rglob("__init__.py"))
+
+
+@pytest.mark.parametrize("folder", _folders(), ids=lambda folder: folder.name)
+def test_every_folder_names_its_files(folder):
+    """The first words of a folder say what is in it."""
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    words = set(re.findall(r"\w+", text or ""))
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+    folders = {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert not sorted((files | folders) - words), folder.name

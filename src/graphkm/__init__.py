@@ -3,6 +3,7 @@
 A map of the package, from the ground up; every layer imports only from those above it.
 
 =======================================  =====================================================
+_util                                    small helpers of every layer
 losses, smoothness, kernels, theory      formulas: what is minimised, and what is guaranteed
 io                                       LIBSVM, CSV and Parquet files
 backends, expansion                      sums of kernels over centres, in compiled code
@@ -21,6 +22,7 @@ semi                                     `SemiSupervisedClassifier`, `SemiSuperv
 gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
 active                                   which rows to label next
 online                                   streams of chunks, progressive evaluation, checkpoints
+dask                                     the front door for rows on many machines
 exchange                                 models as files, for others and from others
 datasets                                 public data sets, made ones, hiding of labels
 app                                      the labelling page

@@ -7,6 +7,8 @@ table_material     tables, prepared as `graphkm train` prepares them
 texts              tables with a column of texts
 images             which image belongs to a row, and nothing outside its folder
 journal            answers on disk before they are acknowledged
+classes            the classes that a person may answer
+landmarks          kernel ridge on landmarks, where one answer changes little
 live_model         a machine that is fitted in milliseconds, with held-out answers
 learning           the thread that fits it after every answer
 places             where rows are on the map

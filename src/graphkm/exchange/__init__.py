@@ -1,23 +1,33 @@
 """Models as files, and in the formats of other programs.
 
-==============  ============================================================================
-files           `save_model`, `load_model`, `read_note`: every estimator here, or a pipeline
-storable        one table: what each kind of model consists of, and how it is restored
-state_machines  the state of a kernel machine or a stream, and its checks
-state_fields    the state of a field and of its nodes, and its checks
-state_mixtures  the state of the front door's mixture, and its checks
-state_scalers   scalers before a model
+==================  ========================================================================
+files               `save_model`, `load_model`, `read_note`: every estimator here, or a pipeline
+storable            one table: what each kind of model consists of, and how it is restored
+state_machines      the state of a kernel machine or a stream, and its checks
+state_gkm           the state of a `GKMClassifier` or `GKMRegressor`
+state_fields        the state of a field and of its nodes, and its checks
+state_mixtures      the state of the front door's mixture, and its checks
+state_streams       the state of a stream of sums, and its checks
+state_scalers       scalers before a model
 state_preparations  imputers and encoders before a model, column by column
-skops_files     mixtures with models of scikit-learn, as the command line keeps them
-codec           values as JSON and arrays
-container       JSON and arrays as bytes
-libsvm_writing  `to_libsvm`: for `svm-predict`
-libsvm_reading  `from_libsvm`: what `svm-train` wrote
-onnx            `to_onnx`: for ONNX runtimes (``pip install "graphkm[onnx]"``)
-onnx_nodes      nodes and constants of such a graph; `onnx_probabilities` adds probabilities
-pairwise        `PairwiseClassifier`: several classes by votes of pairs, as in LIBSVM
-kernel_form     what other programs need of a model
-==============  ============================================================================
+skops_files         mixtures with models of scikit-learn, as the command line keeps them
+codec               values as JSON and arrays
+container           JSON and arrays as bytes
+kernel_form         what other programs need of a kernel machine
+libsvm_writing      `to_libsvm`: for `svm-predict`
+libsvm_reading      `from_libsvm`: what `svm-train` wrote
+pairwise            `PairwiseClassifier`: several classes by votes of pairs, as in LIBSVM
+onnx                `to_onnx`: for ONNX runtimes (``pip install "graphkm[onnx]"``)
+onnx_nodes          nodes and constants of such a graph
+onnx_machines       kernel machines in it
+onnx_probabilities  their probabilities
+onnx_mixtures       the front door's mixture
+onnx_members        its models, whatever they are
+onnx_lines          linear models
+onnx_trees          trees, forests and boosting
+onnx_fields         fields on nodes
+onnx_scalers        scalers
+==================  ========================================================================
 """
 
 from .container import ModelFileError

@@ -10,6 +10,8 @@ cv              `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
 candidates      the candidates of a search
 closed_form     candidates judged by leave-one-out in closed form
 fold_judge      candidates judged by fits on folds
+calibrated      probabilities of the classifier
+costs           C and C_graph that held-out labels choose
 criterion       leave-one-out scores, and how good they are
 ==============  ====================================================================
 """
