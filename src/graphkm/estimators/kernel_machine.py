@@ -141,9 +141,9 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return self._scores_at(self._validate_rows(X, reset=False))
+        return self.scores_at(self._validate_rows(X, reset=False))
 
-    def _scores_at(self, rows: Any) -> NDArray[np.float64]:
+    def scores_at(self, rows: Any) -> NDArray[np.float64]:
         """Return the scores of rows that are checked."""
         if self.kernel_.native_code is not None:
             check_range(rows, self.expansion_.dtype)
@@ -152,7 +152,7 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
     def training_scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the training rows."""
         blocks = range(0, X.shape[0], _BLOCK)
-        return np.concatenate([self._scores_at(X[first : first + _BLOCK]) for first in blocks])
+        return np.concatenate([self.scores_at(X[first : first + _BLOCK]) for first in blocks])
 
     def _weights_to_score(
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
