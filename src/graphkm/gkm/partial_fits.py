@@ -16,6 +16,7 @@ from .._util.parts import Part, Sizes
 from .._util.when_read import WhenRead
 from ..backends import query_rows
 from ..estimators.data_checks import check_kernel_reaches, check_range, check_scale
+from ..estimators.transduction import forget_transduced
 from ..expansion import mean_row
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
@@ -216,7 +217,7 @@ class StreamingGKM(BaseGKM):
             self.__dict__.pop(name, None)
         if isinstance(self.stream_, StreamState):
             self._set_function()
-        self.set_transduced(None)
+        forget_transduced(self)
         self.field_ = None  # a field of an earlier fit is no part of the stream
         self.guarantee_ = None
         self.n_iter_ = self.stream_.n_iter
