@@ -10,6 +10,11 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from sklearn.base import BaseEstimator
+
+import graphkm
+import graphkm.baselines
+import graphkm.dask
 
 ROOT = Path(__file__).resolve().parent.parent
 # Names of named tuples, of notebooks, os._exit, and the check that scikit-learn has for estimators.
@@ -208,3 +213,30 @@ def test_every_folder_names_its_files(folder):
     files = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
     folders = {path.parent.name for path in folder.glob("*/__init__.py")}
     assert not sorted((files | folders) - words), folder.name
+
+
+# ---------------------------------------------------------------- estimators
+
+
+def _estimators():
+    homes = (graphkm, graphkm.baselines, graphkm.dask)
+    found = {getattr(home, name) for home in homes for name in home.__all__}
+    kinds = [kind for kind in found if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
+    return sorted(kinds, key=lambda kind: f"{kind.__module__}.{kind.__name__}")
+
+
+@pytest.mark.parametrize(
+    "kind", _estimators(), ids=lambda kind: kind.__module__ + "." + kind.__name__
+)
+def test_no_estimator_has_more_than_six_ancestors(kind):
+    """Who reads an estimator need not look into many classes; scikit-learn's own root is free."""
+    ancestors = [each for each in kind.__mro__[1:] if each not in BaseEstimator.__mro__]
+    assert len(ancestors) <= 6, [each.__name__ for each in ancestors]
+
+
+@pytest.mark.parametrize(
+    "kind", _estimators(), ids=lambda kind: kind.__module__ + "." + kind.__name__
+)
+def test_no_estimator_computes_attributes_by_their_names(kind):
+    """`hasattr` of a name that an estimator does not have would start the work."""
+    assert not hasattr(kind, "__getattr__")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils.validation import check_is_fitted
 
 from graphkm import GKMClassifier, GKMRegressor, Sums
 from graphkm.exchange import load_model, save_model
@@ -451,6 +452,31 @@ def test_nothing_is_solved_before_it_is_asked_for(monkeypatch):
     model.predict(X)
     model.decision_function(X)
     assert len(calls) == 1 and len(model.support_vectors_) == 20
+
+
+def test_asking_what_a_model_has_starts_no_work(monkeypatch):
+    from graphkm.streams import sums as sums_stream
+
+    X, y, _ = make_rows(500, seed=18)
+    model = stream(classifier(), X, y, 100, classes=[0, 1])
+    calls = []
+    for place, name in ((sums_stream, "solve"), (sums_stream.SumsStream, "held_out")):
+        monkeypatch.setattr(place, name, lambda *given: calls.append(given))
+    for name in ("predict_proba", "predict_log_proba", "partial_fit", "predict", "stream_"):
+        assert hasattr(model, name)
+    assert not hasattr(model, "coef_") and not hasattr(model, "_coef")
+    check_is_fitted(model)
+    assert repr(model) and not calls
+    monkeypatch.undo()
+    assert model.predict_proba(X).shape == (500, 2)
+
+
+def test_a_model_that_is_not_fitted_has_no_function():
+    for name in ("expansion_", "support_", "support_vectors_", "dual_coef_", "C_", "calibration_"):
+        with pytest.raises(
+            AttributeError, match=f"'GKMClassifier' object has no attribute '{name}"
+        ):
+            getattr(classifier(), name)
 
 
 def test_rows_without_labels_come_first():

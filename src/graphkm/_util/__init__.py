@@ -11,5 +11,6 @@ progress     bars and callbacks
 spread       how far rows spread, without a cliff at outliers
 threads      how many threads a product of matrices is worth
 warnings     warnings that are not for the caller
+when_read    attributes that are computed when they are first read
 ===========  ==============================================================
 """

@@ -223,7 +223,7 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         self._learn(X, coded, affinity, validation)
         self.__dict__.pop("calibration_", None)
         if self.probability:
-            self.calibration_ = self._calibrated_by_fits(
+            self.calibration_ = self.calibrated_by_fits(
                 X, coded, lambda fold, part: fold._learn(X, part, affinity)
             )
         self._transduce(X, coded.labeled, coded.known)

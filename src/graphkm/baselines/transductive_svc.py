@@ -193,7 +193,7 @@ class TransductiveSVC(KernelClassifier):
         self._learn(X, coded, means, idle)
         self.__dict__.pop("calibration_", None)
         if self.probability:
-            self.calibration_ = self._calibrated_by_fits(
+            self.calibration_ = self.calibrated_by_fits(
                 X, coded, lambda fold, part: fold._learn(X, part, means, idle)
             )
         self._transduce(X, coded.labeled, coded.known)

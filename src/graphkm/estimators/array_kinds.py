@@ -28,23 +28,13 @@ _METHODS = (
 )
 
 
-class AnyNamespace:
-    """Lets the methods of an estimator take rows of CuPy and torch.
-
-    Rows on a card are computed with there. Answers are arrays of the rows' library, on their
-    device. Labels that are no numbers, and fitted attributes, are NumPy arrays.
-    """
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Wrap the methods that a class defines itself."""
-        super().__init_subclass__(**options)
-        for name in _METHODS:
-            if name in vars(cls):
-                setattr(cls, name, _wrapped(vars(cls)[name]))
-
-
 def own_names(cls: type[Kind]) -> type[Kind]:
-    """Let inherited methods bear the name of a public class, which errors about arguments quote.
+    """Give a public estimator its methods: under its own name, and for rows of any library.
+
+    Rows of CuPy and torch that are on a card are computed with there. Answers are arrays of the
+    rows' library, on their device. Labels that are no numbers, and fitted attributes, are NumPy
+    arrays. Errors about arguments quote the name of the class, and not of one that it inherits
+    from.
 
     Examples
     --------
@@ -60,15 +50,11 @@ def own_names(cls: type[Kind]) -> type[Kind]:
     for name in ("__init__", *_METHODS):
         method = getattr_static(cls, name, None)
         inside = getattr(method, "fn", method)  # of a method that is there under a condition
-        if name in vars(cls) or not isinstance(inside, FunctionType):
+        if not isinstance(inside, FunctionType):
             continue
-        copied = FunctionType(
-            inside.__code__, inside.__globals__, name, inside.__defaults__, inside.__closure__
-        )
-        copied.__kwdefaults__ = inside.__kwdefaults__
-        update_wrapper(copied, inside)
-        copied.__qualname__ = f"{cls.__qualname__}.{name}"
-        setattr(cls, name, copied if inside is method else available_if(method.check)(copied))
+        own = _copied(inside) if name == "__init__" else _between_namespaces(inside)
+        own.__qualname__ = f"{cls.__qualname__}.{name}"
+        setattr(cls, name, own if inside is method else available_if(method.check)(own))
     return cls
 
 
@@ -124,11 +110,12 @@ def as_numpy(value: Any) -> Any:
     return value.get() if home.library == "cupy" else value.detach().cpu().numpy()
 
 
-def _wrapped(method: Any) -> Any:
-    if isinstance(method, FunctionType):
-        return _between_namespaces(method)
-    # A method that is there under a condition keeps it.
-    return available_if(method.check)(_between_namespaces(method.fn))
+def _copied(method: FunctionType) -> FunctionType:
+    code, closure = method.__code__, method.__closure__
+    copied = FunctionType(code, method.__globals__, method.__name__, method.__defaults__, closure)
+    copied.__kwdefaults__ = method.__kwdefaults__
+    update_wrapper(copied, method)
+    return copied
 
 
 def _between_namespaces(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -44,7 +44,9 @@ def can_tell_probabilities(model: Any) -> bool:
             "predict_proba needs fits to folds of the labels, which take their time; pass "
             "probability=True and fit again."
         )
-    if hasattr(model, "classes_") and not hasattr(model, "calibration_"):
+    # A stream can always hold labels out. It does so when `calibration_` is read, not here.
+    known = {"calibration_", "stream_"} & vars(model).keys()
+    if hasattr(model, "classes_") and not known:
         raise AttributeError(
             f"This {type(model).__name__} has no probabilities: it comes from another program, or "
             "from a model file of an earlier version. Fit it again for predict_proba."
@@ -188,7 +190,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         scores = self._scores(X)
         return self.calibration_.probabilities(class_columns(scores), winning_class(scores))
 
-    def _calibrated(
+    def calibrated(
         self, scores: NDArray[np.float64], codes: NDArray[np.int64], weights: NDArray[np.float64]
     ) -> Calibration:
         """Return what held-out scores and labels say; `weights` hold class weights, too."""
@@ -201,7 +203,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         keeps = self.class_weight is None
         return Calibration.fit(columns, codes[used], weights[used], keeps=keeps)
 
-    def _calibrated_by_fits(
+    def calibrated_by_fits(
         self, X: Any, coded: CodedLabels, learn: Callable[[Any, CodedLabels], Any]
     ) -> Calibration:
         """Return what fits to folds of the labels say; `learn` fits a copy to some of them."""
@@ -217,7 +219,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 learn(fold, coded.part(train))
             scores.append(fold.decision_function(X[rows[test]]).reshape(len(test), -1))
         held = np.concatenate([test for _, test in folds])
-        return self._calibrated(np.concatenate(scores), coded.known[held], coded.weights[held])
+        return self.calibrated(np.concatenate(scores), coded.known[held], coded.weights[held])
 
     def _transduce(self, X: Any, labeled: NDArray[np.bool_], codes: NDArray[np.int64]) -> None:
         """Keep the labels of the training rows; given ones stay."""

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._util.parameters import count_threads, refuse_masked
 from ..expansion import KernelExpansion, default_threads
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
-from .array_kinds import AnyNamespace
 from .data_checks import (
     canonical_csr,
     check_range,
@@ -23,13 +22,20 @@ from .data_checks import (
     checked_weights,
     largest_kernel_value,
 )
-from .transduction import Remembering
+from .transduction import (
+    forget_transduced,
+    kept_transduced,
+    set_transduced,
+    state_of_copy,
+    transduce_later,
+    transduced,
+)
 
 _BLOCK = 2**16  # rows scored at a time
 _VISIBLE = 1e-4  # change of a score that rounding must not reach
 
 
-class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
+class KernelMachine(BaseEstimator):
     """An estimator whose f is a sum of kernels over rows of its training data.
 
     Subclasses have the parameters `kernel`, `gamma`, `unlabeled` and `n_jobs`.
@@ -141,9 +147,9 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return self._scores_at(self._validate_rows(X, reset=False))
+        return self.scores_at(self._validate_rows(X, reset=False))
 
-    def _scores_at(self, rows: Any) -> NDArray[np.float64]:
+    def scores_at(self, rows: Any) -> NDArray[np.float64]:
         """Return the scores of rows that are checked."""
         if self.kernel_.native_code is not None:
             check_range(rows, self.expansion_.dtype)
@@ -152,7 +158,7 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
     def training_scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the training rows."""
         blocks = range(0, X.shape[0], _BLOCK)
-        return np.concatenate([self._scores_at(X[first : first + _BLOCK]) for first in blocks])
+        return np.concatenate([self.scores_at(X[first : first + _BLOCK]) for first in blocks])
 
     def _weights_to_score(
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
@@ -168,13 +174,13 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
 
     def _transduce_all(self, X: Any, find: Callable[[Any, Any], NDArray[Any]]) -> None:
         """Keep what `find` says of a model and its training rows, now or when it is asked for."""
-        self.set_transduced(None)
+        forget_transduced(self)
         if not self.transduce:
             return
         if self._scores_are_known():
-            self.set_transduced(find(self, X))
+            set_transduced(self, find(self, X))
         else:
-            self.transduce_later(X, find)
+            transduce_later(self, X, find)
 
     def _scores_are_known(self) -> bool:
         """Return whether the scores of training rows cost little, or a copy of X too much."""
@@ -182,7 +188,7 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
 
     def _remembered(self) -> NDArray[Any]:
         check_is_fitted(self)
-        found = self.transduced()
+        found = transduced(self)
         if found is None:
             raise AttributeError(
                 "transduction_ is not known: it is set by fit with transduce=True, not by "
@@ -191,6 +197,11 @@ class KernelMachine(AnyNamespace, Remembering, BaseEstimator):
                 "instead."
             )
         return found
+
+    def __getstate__(self) -> Any:
+        """Compute what a copy or a file has to hold."""
+        found = kept_transduced(self)
+        return state_of_copy(super().__getstate__(), found)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the estimator takes."""

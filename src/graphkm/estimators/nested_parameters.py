@@ -9,12 +9,11 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 
 from .._util.parts import Part
-from .array_kinds import AnyNamespace
 
 Resolver = Callable[[Any], Part]
 
 
-class Composed(AnyNamespace, BaseEstimator):
+class Composed(BaseEstimator):
     """An estimator with parameters that are parts, or names that stand for parts."""
 
     def _resolvers(self) -> Mapping[str, Resolver]:

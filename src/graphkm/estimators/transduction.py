@@ -1,4 +1,9 @@
-"""The labels of training rows, which a fitted model remembers."""
+"""The labels of training rows, which a fitted model remembers.
+
+Computing them may take longer than the fit. So they are computed when they are first asked for, or
+when the model is copied or saved, from a copy of the rows that is dropped then. Large rows are not
+copied: if they have changed meanwhile, an error says so, and a copy of the model has none.
+"""
 
 from __future__ import annotations
 
@@ -22,66 +27,67 @@ class ChangedRowsError(AttributeError):
     """The rows of a fit were too large to be copied, and have changed since."""
 
 
-class Remembering:
-    """Remembers class numbers or targets of the training rows.
+def transduced(model: Any) -> Answers | None:
+    """Return the training rows' class numbers or targets; None if they are not known."""
+    found = vars(model).get("_transduced")
+    if callable(found):
+        found = model._transduced = found(model)
+    known: Answers | None = found
+    return known
 
-    Computing them may take longer than the fit. So they are computed when they are first asked for,
-    or when the model is copied or saved, from a copy of the rows that is dropped then. Large rows
-    are not copied: if they have changed meanwhile, an error says so, and a copy of the model has
-    none.
+
+def kept_transduced(model: Any) -> Answers | None:
+    """Return what a copy or a file can hold; None also if the rows have changed."""
+    try:
+        return transduced(model)
+    except ChangedRowsError:
+        return None
+
+
+def set_transduced(model: Any, found: Answers) -> None:
+    """Keep the training rows' class numbers or targets."""
+    model._transduced = found
+
+
+def forget_transduced(model: Any) -> None:
+    """Forget those of an earlier fit."""
+    vars(model).pop("_transduced", None)
+
+
+def transduce_later(model: Any, rows: Any, find: Callable[[Any, Any], Answers]) -> None:
+    """Compute them with `find` from the model and a copy of the rows when asked for.
+
+    `find` must not know the model itself: a circle of references would keep both until Python's
+    collector runs.
     """
+    own, mark, device = rows, None, active().name
+    if _size(rows) > _LARGE:
+        mark = _mark(rows)
+    else:
+        own = rows.clone() if hasattr(rows, "clone") else rows.copy()
 
-    _transduced: Answers | Callable[[Any], Answers] | None = None
+    def found(model: Any) -> Answers:
+        if mark is not None and _mark(own) != mark:
+            raise ChangedRowsError(
+                "transduction_ is not known: X has changed since fit, and was too large to "
+                "be copied. Call predict on the rows as they were."
+            )
+        with config_context(device=device):
+            return find(model, own)
 
-    def transduced(self) -> Answers | None:
-        """Return the training rows' class numbers or targets; None if they are not known."""
-        found = self._transduced
-        if callable(found):
-            found = self._transduced = found(self)
-        return found
+    model._transduced = found
 
-    def kept_transduced(self) -> Answers | None:
-        """Return what a copy or a file can hold; None also if the rows have changed."""
-        try:
-            return self.transduced()
-        except ChangedRowsError:
-            return None
 
-    def set_transduced(self, found: Answers | Callable[[Any], Any] | None) -> None:
-        """Keep the training rows' class numbers or targets, or forget those of an earlier fit.
+def state_of_copy(state: dict[str, Any], found: Answers | None) -> dict[str, Any]:
+    """Return a model's state as a copy or a pickle has it: with what `kept_transduced` found.
 
-        A function is called with the model when they are asked for. It must not know the model
-        itself: a circle of references would keep both until Python's collector runs.
-        """
-        if found is None:
-            self.__dict__.pop("_transduced", None)
-        else:
-            self._transduced = found
-
-    def transduce_later(self, rows: Any, find: Callable[[Any, Any], Answers]) -> None:
-        """Compute them with `find` from the model and a copy of the rows when asked for."""
-        own, mark, device = rows, None, active().name
-        if _size(rows) > _LARGE:
-            mark = _mark(rows)
-        else:
-            own = rows.clone() if hasattr(rows, "clone") else rows.copy()
-
-        def found(model: Any) -> Answers:
-            if mark is not None and _mark(own) != mark:
-                raise ChangedRowsError(
-                    "transduction_ is not known: X has changed since fit, and was too large to "
-                    "be copied. Call predict on the rows as they were."
-                )
-            with config_context(device=device):
-                return find(model, own)
-
-        self._transduced = found
-
-    def __getstate__(self) -> Any:
-        """Compute what a copy or a file has to hold."""
-        lost = self.kept_transduced() is None
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {name: value for name, value in state.items() if not lost or name != "_transduced"}
+    Examples
+    --------
+    >>> state_of_copy({"C": 1.0, "_transduced": len}, None)
+    {'C': 1.0}
+    """
+    others = {name: value for name, value in state.items() if name != "_transduced"}
+    return others if found is None else others | {"_transduced": found}
 
 
 def _size(rows: Any) -> int:

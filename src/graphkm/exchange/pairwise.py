@@ -8,10 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..estimators.array_kinds import own_names
 from ..estimators.classes import KernelClassifier
 from ..kernels import Kernel
 
 
+@own_names
 class PairwiseClassifier(KernelClassifier):
     """A classifier from another program's file, with one function for every pair of classes.
 

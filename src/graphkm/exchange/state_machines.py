@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from ..estimators.calibration import GRID, Calibration
+from ..estimators.transduction import kept_transduced, set_transduced
 from ..expansion import KernelExpansion
 from ..gkm import Plan
 from ..kernels import Kernel
@@ -180,8 +181,9 @@ def memory_state(model: Any) -> State:
         found["calibration"] = {
             name: getattr(calibration, name) for name in sorted(_OF_CALIBRATION)
         }
-    if model.kept_transduced() is not None:
-        found["transduced"] = model.kept_transduced()
+    known = kept_transduced(model)
+    if known is not None:
+        found["transduced"] = known
     return found
 
 
@@ -197,7 +199,7 @@ def restore_memory(model: Any, remembered: State) -> None:
         model.calibration_ = _restored(model, calibration)
     if transduced is not None:
         _check_transduced(model, transduced)
-        model.set_transduced(transduced)
+        set_transduced(model, transduced)
 
 
 def _restored(model: Any, state: Any) -> Calibration:

@@ -36,7 +36,7 @@ def _restore_search(chosen: type, search: Any, state: State) -> None:
     """Restore a search whose model is of the class `chosen`."""
     model, candidates = state["model"], state["candidates"]
     search.searched()  # ValueError if it is no estimator
-    if type(model) is not chosen or not hasattr(model, "expansion_"):
+    if type(model) is not chosen or not hasattr(model, "kernel_"):
         raise ValueError(f"the model chosen is not a fitted {chosen.__name__}")
     if any(state[name].shape != (len(candidates),) for name in ("losses", "scores")):
         raise ValueError("there are not as many scores as candidates")

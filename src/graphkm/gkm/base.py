@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._util.parts import Part, Sizes
 from .._util.threads import blas_threads_for
@@ -35,6 +34,8 @@ from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Sol
 from ..theory import Guarantee, largest_C_graph
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
 
+# A fit ends a stream, and probabilities are those of the model that they were found for.
+_OF_EARLIER_FITS = ("stream_", "stream_shift_", "stream_parameters_", "calibration_")
 _GUARANTEED = 0.99  # of the limit; at p = 2 the limit itself is not allowed
 
 
@@ -105,7 +106,8 @@ class BaseGKM(Composed, KernelMachine):
         `plan` is that of the fit if it is not the estimator's own. `neighbours` are those of the
         kNN graph, if they are already known.
         """
-        self.__dict__.pop("calibration_", None)
+        for name in _OF_EARLIER_FITS:
+            self.__dict__.pop(name, None)
         X, labeled, _, targets, weights, loss = problem
         if not weights.any():
             raise ValueError(
@@ -230,10 +232,6 @@ class BaseGKM(Composed, KernelMachine):
 
     field_: Field | None = None
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        return self._scores_at(self._validate_rows(X, reset=False))
-
     def training_scores(self, X: Any) -> NDArray[np.float64]:
         """Return f at the training rows; a solver that has scored them is not asked again."""
         own = self._own_scores()
@@ -246,6 +244,7 @@ class BaseGKM(Composed, KernelMachine):
         """Return the scores of the training rows after `RowNewton`: each row is a node."""
         return None if self.field_ is None else self.field_.values.astype(np.float64)
 
-    def _scores_at(self, rows: Any) -> NDArray[np.float64]:
-        scores = super()._scores_at(rows)
+    def scores_at(self, rows: Any) -> NDArray[np.float64]:
+        """Return the scores of rows that are checked, with those of the field."""
+        scores = super().scores_at(rows)
         return scores if self.field_ is None else scores + self.field_(rows)

@@ -9,87 +9,78 @@ import numpy as np
 
 from ..estimators.calibration import Calibration
 from ..estimators.calibration_folds import calibration_folds
-from ..estimators.classes import CodedLabels, KernelClassifier, winning_class
+from ..estimators.classes import CodedLabels, KernelClassifier
 from ..graphs import KNN
 from ..neighbours.distinct import distinct_rows
 from ..neighbours.index import NeighbourIndex, Neighbours
 from ..solvers import SGD, DivergenceError, Newton, RowNewton, Solution
 from ..streams.sgd import StreamScores, StreamState
-from .base import Problem
-from .partial_fits import StreamingGKM
+from ..streams.sums import SumsStream
+from .base import BaseGKM, Problem
 from .plan import Plan
 
 _FEWER = 4  # steps of a stochastic fit without some labels: one of so many
 
 
-class CalibratedGKM(KernelClassifier, StreamingGKM):
-    """A classifier that holds labels out, and so learns how sure its scores are."""
+def calibration_of_fit(
+    model: KernelClassifier,
+    problem: Problem,
+    solution: Solution,
+    plan: Plan,
+    **given: Any,
+) -> Calibration:
+    """Return what held-out labels say; a solver that knows its own refits is asked for them.
 
-    def _calibrate(
-        self,
-        problem: Problem,
-        solution: Solution,
-        affinity: Any,
-        neighbours: Neighbours | None,
-    ) -> None:
-        """Set `calibration_`; a solver that knows its own refits is asked for them."""
-        coded = CodedLabels(problem.labeled, problem.known, problem.targets, problem.weights)
-        if solution.refits is None:
-            plan = _shorter(self.plan_)
+    `plan` is that of the fit. `given` are the affinity and the neighbours, which fits to folds use
+    again.
+    """
+    coded = CodedLabels(problem.labeled, problem.known, problem.targets, problem.weights)
+    if solution.refits is None:
+        plan = _shorter(plan)
 
-            def learn(fold: Any, part: CodedLabels) -> None:
-                fold.set_params(verbose=0, callback=None)
-                own = Problem(problem.X, *part, problem.loss)
-                fold.fit_problem(own, plan, affinity=affinity, neighbours=neighbours)
+        def learn(fold: Any, part: CodedLabels) -> None:
+            fold.set_params(verbose=0, callback=None)
+            fold.fit_problem(Problem(problem.X, *part, problem.loss), plan, **given)
 
-            try:
-                self.calibration_ = self._calibrated_by_fits(problem.X, coded, learn)
-            except DivergenceError:  # with fewer steps; the model itself is fine
-                self.calibration_ = Calibration.usual(len(self.classes_), len(coded.known))
-            return
-        copies = distinct_rows(problem.X[problem.labeled])
-        folds = calibration_folds(coded.known, coded.weights, copies)
-        held = np.concatenate([np.empty(0, np.int64), *(test for _, test in folds)])
-        scores = solution.refits(folds) if folds else np.empty((0, coded.targets.shape[1]))
-        self.calibration_ = self._calibrated(scores, coded.known[held], coded.weights[held])
+        try:
+            return model.calibrated_by_fits(problem.X, coded, learn)
+        except DivergenceError:  # with fewer steps; the model itself is fine
+            return Calibration.usual(len(model.classes_), len(coded.known))
+    copies = distinct_rows(problem.X[problem.labeled])
+    folds = calibration_folds(coded.known, coded.weights, copies)
+    held = np.concatenate([np.empty(0, np.int64), *(test for _, test in folds)])
+    scores = solution.refits(folds) if folds else np.empty((0, coded.targets.shape[1]))
+    return model.calibrated(scores, coded.known[held], coded.weights[held])
 
-    def _neighbours_for_folds(self, problem: Problem, plan: Plan) -> Neighbours | None:
-        """Return the neighbours of all rows if fits to folds will need them again."""
-        known = isinstance(plan.solver, Newton | RowNewton) and plan.smoothness.p == 2
-        if not isinstance(plan.graph, KNN) or known:
-            return None
-        X, method = problem.X, plan.graph.search
-        index = NeighbourIndex(X, method, self.n_threads(), bool(self.verbose))  # type: ignore[arg-type]
-        return Neighbours.of(index, min(int(plan.graph.n_neighbors), X.shape[0] - 1))
 
-    # ------------------------------------------------------------------ streams
+def neighbours_for_folds(
+    problem: Problem, plan: Plan, n_threads: int, verbose: bool
+) -> Neighbours | None:
+    """Return the neighbours of all rows if fits to folds will need them again."""
+    known = isinstance(plan.solver, Newton | RowNewton) and plan.smoothness.p == 2
+    if not isinstance(plan.graph, KNN) or known:
+        return None
+    X, method = problem.X, plan.graph.search
+    index = NeighbourIndex(X, method, n_threads, verbose)  # type: ignore[arg-type]
+    return Neighbours.of(index, min(int(plan.graph.n_neighbors), X.shape[0] - 1))
 
-    def __getattr__(self, name: str) -> Any:
-        """Hold labels of a stream out when probabilities are asked for."""
-        if name != "calibration_" or "stream_" not in self.__dict__:
-            return super().__getattr__(name)
-        self.calibration_ = self._calibrate_stream()
-        return self.calibration_
 
-    def _calibrate_stream(self) -> Calibration:
-        """Return what kept labelled rows say of the model, each without its own part in it."""
-        held = self._stream_scores()
-        codes = winning_class(held.targets)
-        return self._calibrated(held.scores, codes, held.weights)
+def scores_in_stream(model: BaseGKM, stream: StreamState | SumsStream, shift: Any) -> StreamScores:
+    """Return the scores of kept labelled rows, each without its own part in the model.
 
-    def _stream_scores(self) -> StreamScores:
-        stream = self.stream_
-        if not isinstance(stream, StreamState):
-            return stream.held_out()
-        known = stream.kept.labeled
-        rows, ids = stream.kept.rows[known], stream.kept_ids[known]
-        if self.stream_shift_ is not None:
-            rows = rows.astype(np.float64) + self.stream_shift_
-        scores = self._scores_at(rows)
-        _, own, place = np.intersect1d(ids, self.support_, return_indices=True)
-        kernel = self.kernel_.diagonal(rows[own]) + stream.solver.offset
-        scores[own] -= kernel[:, None] * self.expansion_.coefficients[place]
-        return StreamScores(scores, stream.kept.targets[known], stream.kept.weights[known])
+    `shift` was subtracted from the rows.
+    """
+    if not isinstance(stream, StreamState):
+        return stream.held_out()
+    known = stream.kept.labeled
+    rows, ids = stream.kept.rows[known], stream.kept_ids[known]
+    if shift is not None:
+        rows = rows.astype(np.float64) + shift
+    scores = model.scores_at(rows)
+    _, own, place = np.intersect1d(ids, model.support_, return_indices=True)
+    kernel = model.kernel_.diagonal(rows[own]) + stream.solver.offset
+    scores[own] -= kernel[:, None] * model.expansion_.coefficients[place]
+    return StreamScores(scores, stream.kept.targets[known], stream.kept.weights[known])
 
 
 def _shorter(plan: Plan) -> Plan:

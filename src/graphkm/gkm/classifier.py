@@ -11,8 +11,9 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from .._util.warnings import quiet
+from .._util.when_read import WhenRead
 from ..estimators.array_kinds import own_names
-from ..estimators.classes import winning_class
+from ..estimators.classes import KernelClassifier, winning_class
 from ..estimators.data_checks import GraphWarning
 from ..graphs import GraphPart
 from ..kernels import Kernel
@@ -21,16 +22,16 @@ from ..neighbours.index import Neighbours
 from ..smoothness import SmoothnessPart
 from ..solvers import Newton, Progress, Solver
 from .base import Problem
-from .calibrated import CalibratedGKM
+from .calibrated import calibration_of_fit, neighbours_for_folds, scores_in_stream
 from .costs import choose_costs
-from .partial_fits import can_stream
+from .partial_fits import StreamingGKM, can_stream
 from .plan import check_parameters
 
 _MANY = 0.5  # of the errors of the most frequent label: contradictions that are worth a warning
 
 
 @own_names
-class GKMClassifier(CalibratedGKM):
+class GKMClassifier(KernelClassifier, StreamingGKM):
     r"""Kernel machine whose decision is smooth over a graph of all rows, labelled or not.
 
     It minimises
@@ -282,14 +283,26 @@ class GKMClassifier(CalibratedGKM):
         plan, found = choose_costs(self, problem, self.plan(problem), affinity)
         neighbours = found if neighbours is None else neighbours
         if neighbours is None and calibrate:
-            neighbours = self._neighbours_for_folds(problem, plan)
-        solution = self.fit_problem(problem, plan, affinity=affinity, neighbours=neighbours)
+            threads, verbose = self.n_threads(), bool(self.verbose)
+            neighbours = neighbours_for_folds(problem, plan, threads, verbose)
+        given: dict[str, Any] = {"affinity": affinity, "neighbours": neighbours}
+        solution = self.fit_problem(problem, plan, **given)
         if calibrate:
-            self._calibrate(problem, solution, affinity, neighbours)
+            own = calibration_of_fit(self, problem, solution, self.plan_, **given)
+            self.calibration_ = own
             self._transduce(problem.X, problem.labeled, problem.known)
         if solution.complete and solution.gap is not None:  # else more steps might help
             self._warn_of_overruled_labels(problem)
         return self
+
+    def _calibrate_stream(self) -> None:
+        """Hold labels of a stream out; do nothing without a stream."""
+        if "stream_" in vars(self):
+            held = scores_in_stream(self, self.stream_, self.stream_shift_)
+            codes = winning_class(held.targets)
+            self.calibration_ = self.calibrated(held.scores, codes, held.weights)
+
+    calibration_: Any = WhenRead(_calibrate_stream)
 
     def _warn_of_overruled_labels(self, problem: Problem) -> None:
         """Warn if the graph makes f contradict many labels that f could have followed.
@@ -329,6 +342,6 @@ class GKMClassifier(CalibratedGKM):
         """Return for how many labelled rows of positive weight f predicts another class."""
         labeled = problem.labeled
         scores = self._own_scores()
-        scores = self._scores_at(problem.X[labeled]) if scores is None else scores[labeled]
+        scores = self.scores_at(problem.X[labeled]) if scores is None else scores[labeled]
         wrong = winning_class(scores) != problem.known
         return int(np.count_nonzero(wrong & (problem.weights > 0)))

@@ -16,7 +16,7 @@ from .._util.parameters import check_count, check_number
 from .._util.progress import progress_bar
 from .._util.threads import blas_threads_for
 from .._util.warnings import quiet
-from ..estimators.array_kinds import AnyNamespace, own_names
+from ..estimators.array_kinds import own_names
 from ..estimators.data_checks import GraphWarning
 from ..estimators.labels import as_label_array
 from ..graphs import resolve_graph
@@ -33,7 +33,7 @@ from .plan import Plan, choose_exact, resolve_smoothness
 from .regressor import GKMRegressor
 
 
-class SearchMixin(AnyNamespace):
+class SearchMixin:
     """Search, then one fit with the best parameters, which makes predictions and scores.
 
     It comes before scikit-learn's mixins, whose `score` would count unlabelled rows.

@@ -13,13 +13,15 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import is_classifier
 
 from .._util.parts import Part, Sizes
+from .._util.when_read import WhenRead
 from ..backends import query_rows
 from ..estimators.data_checks import check_kernel_reaches, check_range, check_scale
+from ..estimators.transduction import forget_transduced
 from ..expansion import mean_row
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
 from ..neighbours.arguments import NEIGHBORS
-from ..solvers import SGD, Solution, Sums
+from ..solvers import SGD, Sums
 from ..streams.sgd import StreamRows, StreamSolver, StreamState
 from ..streams.sums import SumsStream, SumsStreamSolver
 from .base import BaseGKM
@@ -82,6 +84,18 @@ class StreamingGKM(BaseGKM):
         self.kernel_ = stream.solver.kernel
         self._set_stream_attributes()
 
+    def _solve(self) -> None:
+        """Set f as it follows from a stream of sums; do nothing without such a stream."""
+        if isinstance(vars(self).get("stream_"), SumsStream):
+            self.C_ = self._set_function()
+
+    expansion_: Any = WhenRead(_solve)
+    support_: Any = WhenRead(_solve)
+    support_vectors_: Any = WhenRead(_solve)
+    dual_coef_: Any = WhenRead(_solve)
+    intercept_: Any = WhenRead(_solve)
+    C_: Any = WhenRead(_solve)
+
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Undo all changes made within if an exception ends it, Ctrl-C included."""
@@ -95,20 +109,6 @@ class StreamingGKM(BaseGKM):
             if undo is not None:
                 undo()
             raise
-
-    def __getattr__(self, name: str) -> Any:
-        """Solve for what a stream of sums has learnt when it is asked for."""
-        stream = self.__dict__.get("stream_")
-        if name not in _SOLVED or not isinstance(stream, SumsStream):
-            return super().__getattribute__(name)  # it is missing: the usual error
-        self.C_ = self._set_function()
-        return self.__dict__[name]
-
-    def fit_problem(self, *given: Any, **options: Any) -> Solution:
-        """Solve the problem; a fit ends the stream."""
-        for name in ("stream_", "stream_shift_", "stream_parameters_"):
-            self.__dict__.pop(name, None)
-        return super().fit_problem(*given, **options)
 
     def _next_rows(self, X: Any) -> Any:
         """Check a chunk's rows; the first chunk fixes their columns and type."""
@@ -217,7 +217,7 @@ class StreamingGKM(BaseGKM):
             self.__dict__.pop(name, None)
         if isinstance(self.stream_, StreamState):
             self._set_function()
-        self.set_transduced(None)
+        forget_transduced(self)
         self.field_ = None  # a field of an earlier fit is no part of the stream
         self.guarantee_ = None
         self.n_iter_ = self.stream_.n_iter

@@ -19,7 +19,13 @@ from ..estimators.data_checks import check_range, check_scale, checked_weights
 from ..estimators.given_rows import require_labels, rows_as_numbers
 from ..estimators.labels import checked_classes, plain_labels, refuse_ambiguous
 from ..estimators.nested_parameters import Composed, Resolver
-from ..estimators.transduction import Remembering
+from ..estimators.transduction import (
+    forget_transduced,
+    kept_transduced,
+    state_of_copy,
+    transduce_later,
+    transduced,
+)
 from ..expansion import default_threads
 from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
 from ..judge.folds import Splitter, check_folds, make_folds
@@ -52,7 +58,7 @@ CUT = 2.0
 """Power of the edges that a member cuts in what speaks for it."""
 
 
-class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
+class SemiSupervised(MetaEstimatorMixin, Composed):
     """The fit of the front door."""
 
     def __init__(
@@ -156,7 +162,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
             )
         self._learn(models, known, graph, given, labeled, seed)
         self._meet_sizes(given, rows, known)
-        self.transduce_later(given, partial(_labelled, labeled=labeled, known=known.y))
+        transduce_later(self, given, partial(_labelled, labeled=labeled, known=known.y))
         return self
 
     def fit_nodes(
@@ -203,7 +209,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
         points = graph.nodes.points  # they stand for the rows, which are not here
         with quiet("X does not have valid feature names"):
             self._meet_sizes(points, points, known)
-        self.set_transduced(None)
+        forget_transduced(self)
         return self
 
     def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
@@ -411,7 +417,7 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
     def transduction_(self) -> NDArray[Any]:
         """Labels or targets of the training rows; given ones are kept."""
         check_is_fitted(self, "mixture_")
-        found = self.transduced()
+        found = transduced(self)
         if found is None:
             raise AttributeError(
                 "transduction_ is not known: the rows were read in blocks, or the model is a copy "
@@ -420,6 +426,11 @@ class SemiSupervised(MetaEstimatorMixin, Remembering, Composed):
             )
         classes: NDArray[Any] | None = getattr(self, "classes_", None)
         return found.copy() if classes is None else classes[found]
+
+    def __getstate__(self) -> Any:
+        """Compute what a copy or a file has to hold."""
+        found = kept_transduced(self)
+        return state_of_copy(super().__getstate__(), found)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are fine."""
