@@ -36,7 +36,7 @@ default_role = "autolink"
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib|joblib)\..*"),
-    ("py:obj", r"_matrix|_diagonal|native_code|graphkm\.graphs\.search\..*"),  # not public
+    ("py:obj", r"_matrix|_diagonal|native_code|graphkm\.neighbours\..*"),  # not public
     ("py:class", r"graphkm\.exchange\.container\..*"),
 ]
 
