@@ -15,9 +15,9 @@ from graphkm.estimators.calibration_folds import calibration_folds
 from graphkm.gkm.criterion import Labels, judged_rows, leave_one_out
 from graphkm.judge.folds import most_folds
 from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
-from graphkm.members.clusters import means_without, ridges
 from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold
 from graphkm.neighbours.distinct import Copies, distinct_rows
+from graphkm.ridge.left_out import means_without, ridges
 from graphkm.solvers import Sums
 
 PLACE = np.array([0, 1, 2, 0, 3, 4, 2, 5, 2, 6, 7, 8, 1, 9])  # of every row among ten points

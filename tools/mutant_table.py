@@ -258,7 +258,7 @@ MUTANTS = [
     *_of(
         "src/graphkm/ridge/left_out.py",
         "test_search_cv.py test_copies.py",
-        ("- leverage * targets) / (1.0 - leverage)", "- leverage * targets) / (1.0 + leverage)"),
+        ("- h * targets) / (1.0 - h)", "- h * targets) / (1.0 + h)"),
         ("/ _ALL_OF_IT - block", "/ _ALL_OF_IT + block"),
     ),
     *_of(

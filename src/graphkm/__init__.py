@@ -24,6 +24,7 @@ active                                   which rows to label next
 online                                   streams of chunks, progressive evaluation, checkpoints
 dask                                     the front door for rows on many machines
 exchange                                 models as files, for others and from others
+tables                                   tables of any content, made rows of numbers
 datasets                                 public data sets, made ones, hiding of labels
 app                                      the labelling page
 cli                                      the command `graphkm`

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..io.kinds import NUMBER, label_word, number_text, values
-from ..io.preparing import overflowing_column
+from ..tables.preparing import overflowing_column
 
 _LONGEST = 200  # letters of a label
 

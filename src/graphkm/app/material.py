@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 
 from ..io.kinds import WORD, number_text
-from ..io.preparing import make_scaler, steps_before, usual_scale
+from ..tables.preparing import make_scaler, steps_before, usual_scale
 
 _CELLS = 200  # columns of a row that are shown
 _LETTERS = 5000  # of a text or a cell that is shown

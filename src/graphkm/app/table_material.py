@@ -15,11 +15,11 @@ from ..io.cells import joined_cells
 from ..io.columns import Columns, Head
 from ..io.csv import csv_head, fields
 from ..io.kinds import EMPTY, NUMBER, WORD, is_quantity, kinds_line, label_word, number_text, values
-from ..io.naming import check_names, find_column, label_column
-from ..io.preparing import overflowing_column
 from ..io.records import unfolded
 from ..io.row_files import joined, open_table
-from ..io.treatments import (
+from ..tables.naming import check_names, find_column, label_column
+from ..tables.preparing import overflowing_column
+from ..tables.treatments import (
     NoFeaturesError,
     Treatment,
     constant_columns,
@@ -49,7 +49,7 @@ class TableReading:
     id : str, optional
         The column that identifies rows.
     categorical : str, default="auto"
-        The columns that are categories; see `graphkm.io.treatments.treat`.
+        The columns that are categories; see `graphkm.tables.treatments.treat`.
     regression : bool, default=False
         Whether labels are quantities.
     unlabeled : str, optional

@@ -13,8 +13,8 @@ from scipy.sparse import issparse
 from ..io import DataFileError
 from ..io.cells import joined_cells, texts
 from ..io.columns import Columns, Head
-from ..io.naming import check_names, find_column, label_column
 from ..io.row_files import open_table
+from ..tables.naming import check_names, find_column, label_column
 from .material import Material, numbers_of
 from .table_material import TableReading, given_labels
 

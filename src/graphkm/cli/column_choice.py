@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..io import DataFileError
 from ..io.columns import Columns, Head, listed
 from ..io.kinds import is_word
-from ..io.naming import check_names, find_column, label_column
+from ..tables.naming import check_names, find_column, label_column
 from .model_files import FileNote
 
 

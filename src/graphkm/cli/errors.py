@@ -83,7 +83,7 @@ def exit_code(error: BaseException) -> int:
     """
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    from ..io.naming import UnknownColumnError
+    from ..tables.naming import UnknownColumnError
 
     own = type(error).__name__ == "InvalidParameterError"  # scikit-learn's, for --set
     if isinstance(error, UsageError | UnknownColumnError) or own:

@@ -14,8 +14,8 @@ from ..estimators.labels import missing_mask
 from ..io import DataFileError
 from ..io.columns import listed
 from ..io.kinds import are_dates, kinds_line
-from ..io.naming import is_usual_label
-from ..io.treatments import are_texts, constant_columns, identifier_doubts
+from ..tables.naming import is_usual_label
+from ..tables.treatments import are_texts, constant_columns, identifier_doubts
 from .label_summary import label_line
 from .model_files import FileNote
 from .options import Task, TrainingFileOptions, UsageError

@@ -23,7 +23,7 @@ def choose_scale(scale: Scale, X: Any) -> str:
     >>> choose_scale(Scale.auto, np.ones((2, 2)))
     'standard'
     """
-    from ..io.preparing import usual_scale
+    from ..tables.preparing import usual_scale
 
     if scale is Scale.auto:
         return usual_scale(X)
@@ -46,7 +46,7 @@ def fit_prepared(estimator: Any, scale: Scale, rows: Any) -> tuple[Any, str]:
     """Return the model fitted to rows of a table, with its steps, and the name of the scaling."""
     from sklearn.compose import ColumnTransformer
 
-    from ..io.preparing import name_columns, steps_before
+    from ..tables.preparing import name_columns, steps_before
 
     chosen, words = choose_scale(scale, rows.X), rows.note.words
     if chosen == "standard":
@@ -99,7 +99,7 @@ def prepared_kinds(model: Any) -> tuple[list[str], str]:
 
 def _check_squares(rows: Any) -> None:
     """Raise if squares of a column's values overflow: its standard deviation would be infinite."""
-    from ..io.preparing import overflowing_column
+    from ..tables.preparing import overflowing_column
 
     worst = overflowing_column(rows.X, rows.note.words)
     if worst is not None:

@@ -23,7 +23,7 @@ from ..io.files import STDIN, format_by_name, open_source, source_name
 from ..io.kinds import EMPTY, NUMBER, WORD, values
 from ..io.libsvm import libsvm_pieces, whole_libsvm
 from ..io.row_files import OpenTable, joined, open_table
-from ..io.treatments import Treatment, label_kind, labels_of, rows_of, treat
+from ..tables.treatments import Treatment, label_kind, labels_of, rows_of, treat
 from .column_choice import KnownColumns, TrainingColumns
 from .model_files import FileNote
 from .options import FileOptions, Format, Missing, TrainingFileOptions, UsageError

@@ -18,12 +18,12 @@ from ..io import DataFileError
 from ..io.csv import is_number
 from ..io.files import STDIN
 from ..io.libsvm import file_width
-from ..io.naming import is_usual_label
-from ..io.preparing import make_scaler
 from ..online import CheckpointError, Chunk, train
 from ..online.chunks import cut_into_chunks
 from ..online.prequential import RunningScore
 from ..online.training import rows_learnt
+from ..tables.naming import is_usual_label
+from ..tables.preparing import make_scaler
 from .estimators import check_options, make_estimator
 from .learning_rows import decide_task, file_note, label_values
 from .model_files import FileNote

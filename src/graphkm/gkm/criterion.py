@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from ..estimators.classes import winning_class
 from ..judge.folds import make_folds
@@ -20,7 +19,7 @@ from ..judge.mixture import FEWEST
 from ..judge.temperature import best_temperature, log_probabilities
 from ..losses import Loss
 from ..neighbours.distinct import Copies
-from ..ridge.left_out import left_out
+from ..ridge.left_out import ridges
 from ..solvers.refits import refit_scores
 
 Matrix = NDArray[np.float64]
@@ -51,7 +50,7 @@ class Judgement(NamedTuple):
 def leave_one_out(phi: Matrix, labels: Labels, Cs: NDArray[np.float64]) -> list[Matrix]:
     """Return every labelled point's scores from a fit without it and its copies, one array per C.
 
-    The fit minimises 1/2 ||v||^2 + C/2 sum_i s_i (y_i - <v, phi_i>)^2.
+    `ridges` says what the fit minimises.
 
     Examples
     --------
@@ -60,19 +59,8 @@ def leave_one_out(phi: Matrix, labels: Labels, Cs: NDArray[np.float64]) -> list[
     >>> leave_one_out(phi, labels, np.array([1.0]))[0].ravel().round(6).tolist()
     [0.0, 1.0]
     """
-    if not phi.shape[1]:  # a kernel of zeros
-        return [np.zeros_like(labels.targets)] * len(Cs)
-    root = np.sqrt(labels.weights)[:, None]
-    rows, y = root * phi, root * labels.targets
-    values, vectors = eigh(rows.T @ rows, check_finite=False)
-    rows = rows @ vectors
-    values = np.maximum(values, 0.0)
-    scores = []
-    for C in Cs:
-        shrunk = rows / (values + 1.0 / C)
-        found = left_out(shrunk @ (rows.T @ y), y, shrunk, rows, labels.copies)
-        scores.append(np.divide(found, root, out=np.zeros_like(found), where=root > 0))
-    return scores
+    fits = ridges(phi, labels.weights, labels.targets, labels.copies, Cs)
+    return [held for held, _ in fits]
 
 
 def judged_rows(labels: Labels) -> NDArray[np.int64]:

@@ -3,14 +3,11 @@
 ==========  ==================================================================================
 row_files   `open_table`: a file of rows in any format
 columns     which columns of a table are features, and which one is the label
-naming      columns that are found by their names
 csv         CSV, by the compiled parser; labels as numbers or words
 records     rows of CSV as lines, where quotes hold several
 cells       tables of any content: every cell as text, or as Parquet has it
 kinds       what the cells of a column hold: numbers, decimal commas, dates, true and false, words
 amounts     numbers with a currency, a percent sign or thousands separators
-treatments  what becomes of columns: numbers, categories, dates; what is left out; gaps
-preparing   imputers, encoders and scalers that make numbers of them
 libsvm      LIBSVM's text format, by the compiled parser; `read_libsvm`
 parquet     Parquet, through pyarrow
 encodings   the encoding of a text: given, marked or judged; its bytes as UTF-8

@@ -19,6 +19,7 @@ from ..backends import Backend, active
 from ..estimators.data_checks import largest_kernel_value, rounding_of_exponents, smallest_scale
 from ..expansion import KernelExpansion
 from ..kernels import Kernel
+from ..ridge.left_out import without_own
 
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -27,7 +28,6 @@ _BLOCK = 4096  # rows whose kernel values are computed together
 _SMALL = 1000  # rows up to which everything is in double precision
 _NOISE = 0.01  # share of alpha that rounding may take
 _COARSE = 1e-3  # error of a kernel value's exponent from which double precision is needed
-_LARGEST_LEVERAGE = 1.0 - 1e-12
 
 
 class RidgeFit(NamedTuple):
@@ -105,7 +105,7 @@ def held_out_by_alpha(
     leverages = backend.get(np.square(phi) @ shrink.astype(dtype))
     for j in range(len(alphas)):
         scores = backend.get(phi @ (shrink[:, j, None] * right).astype(dtype))
-        yield _without_own(scores, leverages[:, j], y) / root
+        yield without_own(scores, y, leverages[:, j].astype(np.float64)) / root
 
 
 class FullRidge:
@@ -240,7 +240,7 @@ class LandmarkBasis:
         for rows, K in self._blocks(X):
             phi = _features(backend, K, whole)
             leverages = weights[rows] * backend.get(_row_squares(phi))
-            held.append(_without_own(backend.get(phi @ half), leverages, targets[rows]))
+            held.append(without_own(backend.get(phi @ half), targets[rows], leverages))
         return np.concatenate(held)
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, Any]]:
@@ -271,11 +271,6 @@ def _features(backend: Backend, K: Any, factor: Any) -> Any:
     """Return K L^-T, computed in the precision of K, which may be overwritten."""
     own = factor.astype(K.dtype, order="F", copy=False)
     return backend.solve_lower(own, K.T).T
-
-
-def _without_own(scores: Any, leverages: Any, targets: Matrix) -> Matrix:
-    h = np.minimum(leverages.astype(np.float64), _LARGEST_LEVERAGE)[:, None]
-    return np.asarray((scores - h * targets) / (1.0 - h), dtype=np.float64)
 
 
 def _column_squares(A: Any) -> Any:

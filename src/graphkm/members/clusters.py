@@ -5,16 +5,15 @@ Two strengths of the ridge are members of their own; more of them changed nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from time import process_time
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from ..neighbours.distinct import Copies
-from ..ridge.left_out import left_out
+from ..ridge.left_out import means_without, ridges
 from .cuts import cut_graph
 from .features import Features, graph_features
 from .member import Array, Known, Member, Scope, unit_of
@@ -92,36 +91,3 @@ def _ridges(
     mean, others = means_without(targets, weights, copies)
     for held, v in ridges(phi, weights, known, copies, _CS):
         yield others + held[:, :k] - held[:, k:] * others, mean, v[:, :k] - v[:, k:] * mean
-
-
-def ridges(
-    phi: Array, weights: Array, targets: Array, copies: Copies | None, Cs: Sequence[float]
-) -> Iterator[tuple[Array, Array]]:
-    """Yield, for every C, leave-one-out outputs and the coefficients of a ridge regression."""
-    root = np.sqrt(weights)[:, None]
-    rows, y = root * phi, root * targets
-    values, vectors = eigh(rows.T @ rows, check_finite=False)
-    turned = rows @ vectors
-    right = turned.T @ y
-    for C in Cs:
-        factors = 1.0 / (np.maximum(values, 0.0) + 1.0 / C)
-        v = factors[:, None] * right
-        yield left_out(turned @ v, y, turned * factors, turned, copies) / root, vectors @ v
-
-
-def means_without(targets: Array, weights: Array, copies: Copies | None) -> tuple[Array, Array]:
-    """Return the mean of the targets, and the mean without each row and its copies.
-
-    Examples
-    --------
-    >>> means_without(np.array([[1.0], [2.0], [6.0]]), np.ones(3), None)
-    (array([3.]), array([[4. ],
-           [3.5],
-           [1.5]]))
-    """
-    means, sums = targets, weights
-    if copies is not None:
-        means, sums = (each[copies.place] for each in copies.pooled(targets, weights))
-    left = np.maximum(weights.sum() - sums, 1e-300)[:, None]
-    total = (weights[:, None] * targets).sum(axis=0)
-    return np.average(targets, axis=0, weights=weights), (total - sums[:, None] * means) / left

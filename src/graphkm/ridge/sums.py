@@ -18,13 +18,15 @@ from scipy.linalg import cho_solve
 from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dpotrf
 
+from .left_out import without_own
+
 Matrix = NDArray[np.float64]
 
 FEW = 20
 """Labelled rows that choose C; with fewer, a half cannot judge what the other half says."""
 _USUAL = 10.0  # C then, in units of one over the kernel
 _START, _LEAST, _MOST = -3, -9, 1  # powers of ten: the ridge in units of the sums
-_ALL_OF_IT = 1.0 - 1e-9  # the largest leverage: such a row decides its score alone
+_ALL_OF_IT = 1.0 - 1e-9  # the largest leverage: the sums leave it fewer digits than the rows would
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -168,9 +170,8 @@ def leave_one_out(
     matrix += sums.gram
     factor = _factor(matrix), False
     reached = cho_solve(factor, features.T)
-    leverage = np.minimum(weights * np.einsum("ij,ji->i", features, reached), _ALL_OF_IT)[:, None]
-    scores = reached.T @ sums.cross
-    return np.asarray((scores - leverage * targets) / (1.0 - leverage))
+    leverages = np.minimum(weights * np.einsum("ij,ji->i", features, reached), _ALL_OF_IT)
+    return without_own(reached.T @ sums.cross, targets, leverages)
 
 
 def squared_error(sums: RowSums, coefficients: Matrix) -> float:

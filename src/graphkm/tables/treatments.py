@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bad_rows import BadRows
-from .cells import Cells, Column, texts
-from .columns import Columns, mark_unlabeled
-from .files import DataFileError
-from .kinds import (
+from ..io.bad_rows import BadRows
+from ..io.cells import Cells, Column, texts
+from ..io.columns import Columns, mark_unlabeled
+from ..io.files import DataFileError
+from ..io.kinds import (
     DATE,
     EMPTY,
     MISSING,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .columns import Head, listed
-from .files import DataFileError
+from ..io.columns import Head, listed
+from ..io.files import DataFileError
 
 USUAL_LABEL = "label"
 

@@ -1,0 +1,10 @@
+"""Tables of any content to rows of numbers, for the command line and for the labelling page.
+
+==========  ================================================================================
+naming      columns that are found by their names
+treatments  what becomes of columns: numbers, categories, dates; what is left out; gaps
+preparing   imputers, encoders and scalers that make numbers of them
+==========  ================================================================================
+
+`graphkm.io` reads the cells, and knows what they hold.
+"""
