@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import lapack
 from sklearn.base import is_classifier
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
@@ -31,6 +30,7 @@ from .estimators.data_checks import canonical_csr
 from .estimators.labels import as_label_array, labeled_mask
 from .graphs import KNN, Anchors
 from .judge.held_out import take_rows
+from .ridge.factors import spd_inverse
 
 __all__ = ["Cover", "suggest", "uncertainty"]
 
@@ -199,24 +199,6 @@ class Cover:
             inner = z @ reach.T + _NOISE * np.eye(len(known))
             return np.asarray(prior - reach.T @ np.linalg.solve(inner, reach))
         return spd_inverse(factor * self._precision(eps) + (z.T @ z).toarray() / _NOISE)
-
-
-def spd_inverse(A: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the inverse of a symmetric positive definite matrix, from its Cholesky factor.
-
-    Examples
-    --------
-    >>> spd_inverse(np.array([[2.0, 1.0], [1.0, 2.0]]))
-    array([[ 0.66666667, -0.33333333],
-           [-0.33333333,  0.66666667]])
-    """
-    factor, info = lapack.dpotrf(A, lower=1)
-    if info:
-        raise np.linalg.LinAlgError("the matrix is not positive definite")
-    lower = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]  # the other half is 0
-    found = np.asarray(lower + lower.T)
-    np.fill_diagonal(found, lower.diagonal())
-    return found
 
 
 def _covering(

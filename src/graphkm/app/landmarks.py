@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from ..active import spd_inverse
+from ..ridge.factors import safe_cholesky, spd_inverse
 
-_RAISED = 1e-6  # of K's diagonal: copies among landmarks; features of float32 keep four digits
+# K's diagonal is raised by more than its factor needs where landmarks are copies: features are
+# float32, and keep four digits only so.
+_RAISED = 1e-6
 _BLOCK = 512  # labelled rows that are taken at once in double precision
 
 
@@ -44,7 +46,7 @@ class LandmarkRidge:
 
     def __init__(self, own: NDArray[np.float64], noise: float) -> None:
         size = len(own)
-        root = np.linalg.cholesky(own + _RAISED * np.eye(size))
+        root = safe_cholesky(own + _RAISED * np.eye(size))
         self._to_features = solve_triangular(root, np.eye(size), lower=True)  # L^(-1)
         self._noise, self._inverse = noise, np.eye(size) / noise
         self._line: dict[int, int] = {}  # of each labelled row

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..active import Cover, spd_inverse
+from ..active import Cover
 from ..kernels import resolve_gamma
+from ..ridge.factors import spd_inverse
 from .landmarks import LandmarkRidge
 
 _SQUARED = (0, 2)  # times the kernel is squared: gamma is one over the spread, or four times that

@@ -257,7 +257,11 @@ def _fits_single(X: Any) -> bool:
 
 
 def _landmark_factor(gram: Any, dtype: np.dtype[Any]) -> Any:
-    """Return L with L L' = the kernel between the landmarks, and a little on the diagonal."""
+    """Return L with L L' = the kernel between the landmarks, and a little on the diagonal.
+
+    `graphkm.ridge.factors` has the same for arrays of NumPy. This matrix is one of the backend, and
+    what is added depends on the precision in which L is used.
+    """
     level = 10 * np.finfo(dtype).eps * max(float(gram.diagonal().mean()), np.finfo(float).tiny)
     while True:
         gram.ravel()[:: len(gram) + 1] += level

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._util.threads import blas_threads_for
 
@@ -60,3 +60,51 @@ def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
         if not failed:
             return np.asarray(factor)
         lift = max(10 * lift, 1e-15 * largest)
+
+
+def raised_cholesky(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the upper factor of sums over rows, of which the upper triangle is given.
+
+    Landmarks that are nearly alike make the sums singular up to rounding. A factor may exist and
+    have no digits then, so the diagonal is raised in any case, which `safe_cholesky` does only
+    where there is no factor. It is raised by as little as it takes, and `matrix` with it.
+
+    Examples
+    --------
+    >>> np.triu(raised_cholesky(np.array([[4.0, 2.0], [0.0, 2.0]]))).round(6)
+    array([[2., 1.],
+           [0., 1.]])
+    """
+    diagonal = np.einsum("jj->j", matrix)
+    raised = len(matrix) * np.finfo(np.float64).eps * float(diagonal.mean())
+    failed = 1
+    while failed:
+        if not np.isfinite(raised):
+            raise ValueError(
+                "The sums over the rows are too large for double precision; scale the rows, the "
+                "targets or the weights down."
+            )
+        diagonal += raised
+        factor, failed = dpotrf(matrix)
+        raised *= 10.0
+    return np.asarray(factor)
+
+
+def spd_inverse(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the inverse of a symmetric positive definite matrix, from its Cholesky factor.
+
+    The diagonal is never raised: such an inverse would be large, and of another matrix.
+
+    Examples
+    --------
+    >>> spd_inverse(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    array([[ 0.66666667, -0.33333333],
+           [-0.33333333,  0.66666667]])
+    """
+    factor, info = dpotrf(A, lower=1)
+    if info:
+        raise np.linalg.LinAlgError("The matrix is not positive definite; raise its diagonal.")
+    lower = dpotri(factor, lower=1, overwrite_c=1)[0]  # the other half is 0
+    found = np.asarray(lower + lower.T)
+    np.fill_diagonal(found, lower.diagonal())
+    return found

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.linalg.blas import dsymm, dsyrk
-from scipy.linalg.lapack import dpotrf
 
+from .factors import raised_cholesky
 from .left_out import without_own
 
 Matrix = NDArray[np.float64]
@@ -148,7 +148,7 @@ def solve(sums: RowSums, penalty: Matrix, C: float) -> Matrix:
     """
     matrix = np.divide(penalty, C, order="F")
     matrix += sums.gram
-    return np.asarray(cho_solve((_factor(matrix), False), sums.cross))
+    return np.asarray(cho_solve((raised_cholesky(matrix), False), sums.cross))
 
 
 def leave_one_out(
@@ -168,7 +168,7 @@ def leave_one_out(
     """
     matrix = np.divide(penalty, C, order="F")
     matrix += sums.gram
-    factor = _factor(matrix), False
+    factor = raised_cholesky(matrix), False
     reached = cho_solve(factor, features.T)
     leverages = np.minimum(weights * np.einsum("ij,ji->i", features, reached), _ALL_OF_IT)
     return without_own(reached.T @ sums.cross, targets, leverages)
@@ -233,24 +233,3 @@ def choose_C(one: RowSums, other: RowSums, penalty: Matrix) -> float:
         bend = left - 2.0 * middle + right
         best += 0.5 * (left - right) / bend if bend > 0 else 0.0
     return 1.0 / (10.0**best * weight * unit)
-
-
-def _factor(matrix: Matrix) -> Matrix:
-    """Return the Cholesky factor of a matrix whose upper triangle is given.
-
-    Landmarks that are nearly alike make it singular up to rounding. Then its diagonal is raised by
-    as little as it takes.
-    """
-    diagonal = np.einsum("jj->j", matrix)
-    raised = len(matrix) * np.finfo(np.float64).eps * float(diagonal.mean())
-    failed = 1
-    while failed:
-        if not np.isfinite(raised):
-            raise ValueError(
-                "The sums over the rows are too large for double precision; scale the rows, the "
-                "targets or the weights down."
-            )
-        diagonal += raised
-        factor, failed = dpotrf(matrix)
-        raised *= 10.0
-    return np.asarray(factor)
