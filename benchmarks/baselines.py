@@ -1,7 +1,7 @@
 """The baselines: errors on official splits, time against LAMDA-SSL, and growth with the rows.
 
 Errors are those of the unlabelled rows, with the default parameters on every set; these were
-chosen on random draws of labels (docs/architecture.md tells what these splits had to do with
+chosen on random draws of labels (docs/guide/solvers.md tells what these splits had to do with
 early stopping). LAMDA-SSL runs in an environment of its
 own: ``--lamda PYTHON`` names its interpreter (LAMDA-SSL 1.0.2, scikit-learn 1.2 and NumPy 1.23 go
 together); without it that part is left out. Its LapSVM runs with its defaults, and with a
