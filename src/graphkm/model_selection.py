@@ -80,7 +80,7 @@ class LabeledKFold(BaseCrossValidator):
         if len(labeled) == 0:
             raise ValueError(
                 f"None of the {len(values)} rows is labelled (unlabeled={self.unlabeled!r}); "
-                "there is nothing to test on."
+                "there is nothing to test on. Label some rows, or pass another `unlabeled`."
             )
         known = plain_labels(values[labeled])
         copies = Copies.of(labeled if X is None else equal_items(X).place[labeled])

@@ -52,7 +52,7 @@ class Classes:
         if label_word(text, None) is None:
             raise AnswerError(f"{text!r} marks rows without a label; call the class otherwise.")
         if len(text.splitlines()) > 1:
-            raise AnswerError("a label has one line.")
+            raise AnswerError("a label has one line; leave line breaks out.")
         if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
             raise AnswerError(f"{text!r} has characters that are no text; leave them out.")
         if len(text) > _LONGEST:
@@ -101,7 +101,7 @@ def quantity(label: str | None) -> str:
     if wrong or np.isnan(found[0]):
         raise AnswerError(wrong.get(0, f"{text!r} is not a number") + ".")
     if overflowing_column(found[:, None], ()) is not None:
-        raise AnswerError(f"{text[:40]!r} is too large: its square overflows.")
+        raise AnswerError(f"{text[:40]!r} is too large: its square overflows. Give a smaller one.")
     return number_text(found[0])
 
 

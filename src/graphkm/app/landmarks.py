@@ -65,7 +65,7 @@ class LandmarkRidge:
         if len(self._features) == 0:
             self._features = np.empty((1, len(self._inverse)), np.float32)
             self._leverages = np.empty(1)
-        # Lines of new rows have anything at first.
+        # The lines of new rows hold arbitrary numbers until they are filled below.
         self._features, self._leverages = self._features[line], self._leverages[line]
         for start in range(0, len(new), _BLOCK):
             some = new[start : start + _BLOCK]
@@ -84,7 +84,7 @@ class LandmarkRidge:
         """Return w, and what f says of each labelled row without its own label.
 
         `landmark` has the number of the landmark that a labelled row is, else -1. Such a row is
-        taken out of the landmarks as well: rows without a label are none either.
+        taken out of the landmarks as well, because a row without a label is never a landmark.
         """
         right = sum(block.T @ Y[place] for place, block in self._blocks())
         found = self._inverse @ np.asarray(right)

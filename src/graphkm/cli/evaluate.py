@@ -84,7 +84,8 @@ def labelled_predictions(
                 bar.update(len(y))
     if not pairs:
         raise DataFileError(
-            f"{table.name}: none of its {n_rows:,} rows has a label to compare with."
+            f"{table.name}: none of its {n_rows:,} rows has a label to compare with. "
+            "Is --label right?"
         )
     if note.task == "classify":
         _check_known(np.unique(np.concatenate([truth for truth, _ in pairs])), model, table.name)

@@ -173,7 +173,9 @@ def _check(
         raise UsageError(f"--classes {classes}: name two or more different classes, as in a,b,c.")
     marks = [name for name in listed or () if label_word(name, None) is None]
     if marks:
-        raise UsageError(f"--classes {classes}: {marks[0]} marks rows without a label.")
+        raise UsageError(
+            f"--classes {classes}: {marks[0]} marks rows without a label; name it otherwise."
+        )
 
 
 def _listed(classes: str | None) -> list[str] | None:

@@ -53,7 +53,7 @@ def leading_vectors(similarity: Any, m: int) -> Vectors:
     if n <= _SMALL or 3 * m > n:
         whole = similarity.toarray() if hasattr(similarity, "toarray") else similarity
         return np.asarray(eigh(np.asarray(whole, np.float64))[1][:, ::-1][:, :m])
-    start = np.random.default_rng(0).normal(size=n)  # not even: some vectors are
+    start = np.random.default_rng(0).normal(size=n)  # no constant vector: it may be an eigenvector
     values, vectors = eigsh(
         similarity.astype(np.float64), m, which="LA", tol=_TOLERANCE, v0=start, maxiter=100 * n
     )

@@ -141,7 +141,7 @@ def _weights(
             return np.exp(d2 * -gamma)
         s = np.sqrt(farthest)
         s[s == 0] = s[s > 0].min(initial=np.inf)
-        # Divided one by one: the product of two scales may underflow to 0 or overflow.
+        # The scales divide one by one: the product of two scales may underflow to 0 or overflow.
         d = np.sqrt(d2)
         return np.exp(-POWERS[gamma] * (d / s[u]) * (d / s[v]))
 

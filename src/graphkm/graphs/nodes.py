@@ -91,7 +91,7 @@ class NearNodes(Nodes):
     def weights(self, X: Any) -> Any:
         """Return the weights of the nodes for every row of X."""
         near, d2 = self.index.nearest_to(X, min(self.n_neighbors, len(self.reach)))
-        # A row without distance to its k-th node equals them all: then only d = 0 counts.
+        # If the k-th node is at distance 0, all k nodes equal the row, and only d = 0 counts.
         own = np.where(d2[:, -1] > 0, np.sqrt(d2[:, -1]), 1.0)
         exponent = -self.sharpness * scaled(d2, own[:, None], self.reach[near])
         exponent[(d2[:, :1] == 0) & (d2 > 0)] = -np.inf

@@ -20,7 +20,7 @@ Splitter = Callable[[int], Any]
 """Returns scikit-learn's splitter into so many folds, or None if labels are too few for it."""
 
 SplitterOf = Callable[[NDArray[Any]], Splitter]
-"""Returns it for labels."""
+"""Takes labels, and returns the `Splitter` for them."""
 
 _FEW = 200  # labels; with more, half as many folds do
 _FOLDS = 10

@@ -151,7 +151,8 @@ def class_shares(held: HeldOut, X: Any, classes: NDArray[Any]) -> NDArray[np.flo
 def _own_values(model: Any, X: Any, n: int, of_bag: str) -> HeldOut | None:
     """Return held-out values that a fitted model has itself: in closed form, or of its bag.
 
-    A row's copies are in the bag where the row is not, and show its label. Then folds hold it out.
+    Out-of-bag values do not count where rows have copies: a tree that has not seen a row may have
+    seen a copy of it, and with the copy its label.
     """
     for name, how in (("held_out_", "leave-one-out"), (of_bag, "out-of-bag")):
         values = getattr(model, name, None)
@@ -172,7 +173,7 @@ def _are_enough(own: HeldOut, n: int) -> bool:
 def _is_complete(values: NDArray[Any], how: str) -> bool:
     """Return whether every row has a prediction.
 
-    A row that every tree has seen has none of the bag: scikit-learn gives NaN, or zeros.
+    A row that every tree has seen has no out-of-bag prediction: scikit-learn gives NaN, or zeros.
     """
     complete = np.isfinite(values).all(axis=1)
     return bool((complete & values.any(axis=1) if how == "out-of-bag" else complete).all())
@@ -213,7 +214,7 @@ def _failing_on_a_fold() -> Iterator[None]:
 
 
 def _weights_named(model: Any, weights: Any) -> dict[str, Any]:
-    """Return sample_weight by the name that the model takes it by."""
+    """Return the weights, under the name by which the model's fit takes them."""
     if weights is None:
         return {}
     if hasattr(model, "steps"):  # a pipeline

@@ -10,14 +10,14 @@ The weights are those under which the held-out labels are most likely, with a Di
 come from expectation maximisation: each label is shared among the members in proportion to what
 they said of it, and a member's weight is its share of all labels.
 
-The prior is for members that do well alone: it is the fourth root of a member's own
-likelihood, times the odds that it comes with. These are for simple members, which can tell few
-functions apart and are less often right by luck, and for members that cut few edges of the graph
-(`graphkm.semi.base.odds_of`); ten labels say hardly more than that. The root keeps members that are
-plainly wrong out of the mixture. Members that know the labelled rows
-alone have the share l / (l + 100) of the prior together, with l labels, whatever the number of the
-others: else every further member on the graph would speak for the graph, and the more labels there
-are, the less it is needed (`benchmarks/judge.py` compares).
+The prior prefers members that do well alone: it is the fourth root of a member's own likelihood,
+times the odds that the member comes with. The odds prefer simple members, which have few functions
+to choose from and are less often right by luck, and members that cut few edges of the graph
+(`graphkm.semi.base.odds_of`). The prior counts as much as ten labels. The root keeps members that
+are plainly wrong out of the mixture. With l labels, the members that know the labelled rows alone
+have the share l / (l + 100) of the prior together, however many others there are. Without this
+rule, every further member on the graph would speak for the graph, which is needed the less, the
+more labels there are (`benchmarks/judge.py` compares).
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ Without = Callable[[NDArray[np.int64], NDArray[np.int64]], tuple[Array, Array]]
 scores of the second, from fits that saw none of the second."""
 
 PRIOR = 10.0
-"""Labels' worth of the prior."""
+"""The prior counts as much as so many labels."""
 
 LABELS_ALONE = 100.0
 """Labels with which the members that know the labelled rows alone have half of the prior."""
 
 FEWEST = 8
-"""Labels from which what they say of members counts; with fewer there is the prior alone."""
+"""Fewer labels than these do not judge members: the prior alone decides then."""
 
 ALONE = 0.25
 """Power of a member's own likelihood in its share of the prior."""
@@ -194,9 +194,9 @@ def _apart(
 ) -> tuple[Array, Array]:
     """Return what members say of labels to weigh them by, and of labels to score them by.
 
-    A member that says of one row what it learnt from another says of that one what it learnt from
-    the first. So its held-out scores of the labels that weigh it must not know the labels that
-    score it.
+    A member on the graph carries the label of row i to row j, and that of row j to row i. So its
+    held-out scores of the labels that weigh it know the labels that score it, unless it is fitted
+    again without these.
     """
     seen, told = held[:, train].copy(), held[:, test].copy()
     for place, refit in enumerate(without or ()):

@@ -77,10 +77,10 @@ class _Refits:
 def _ridges(
     phi: Array, weights: Array, targets: Array, copies: Copies, classes: bool
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield, for every C, held-out outputs, what stands for an unknown row, and coefficients.
+    """Yield, for every C, held-out outputs, the output of an unknown row, and coefficients.
 
-    Shares of classes lie around equal ones. Quantities lie around their mean, which without a row
-    is another one.
+    Shares of classes lie around equal shares. Quantities lie around their mean, and the mean
+    without a row differs from the mean of all rows.
     """
     k, zero = targets.shape[1], np.zeros(targets.shape[1])
     if classes:

@@ -60,7 +60,7 @@ class Known:
 
     @property
     def judged_folds(self) -> Folds:
-        """The folds that leave a task: one class is none, and says nothing of the others."""
+        """The folds whose training part has two classes or more: one class is nothing to learn."""
         if self.classes is None:
             return self.folds
         return [(train, test) for train, test in self.folds if np.ptp(self.codes[train])]

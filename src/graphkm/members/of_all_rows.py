@@ -110,4 +110,4 @@ def check_kind(model: Any, classes: bool) -> None:
     """Raise if a model is a classifier where quantities are asked for, or the other way round."""
     if is_classifier(model) != classes:
         wanted = "classifier" if classes else "regressor"
-        raise ValueError(f"estimator={model!r} is no {wanted}; pass one.")
+        raise ValueError(f"estimator={model!r} is no {wanted}; pass a {wanted}.")

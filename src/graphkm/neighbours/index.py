@@ -131,7 +131,10 @@ class NeighbourIndex:
             raise ValueError(f"k={k} of {n} rows; pass a number from 1 to {n}")
         queries = self._alike(X)
         if queries.shape[1] != d:
-            raise ValueError(f"X has {queries.shape[1]} columns, and the rows searched have {d}")
+            raise ValueError(
+                f"X has {queries.shape[1]} columns, and the rows searched have {d}; pass rows "
+                "with the same columns"
+            )
         return self._nearest(Queries(queries), k)
 
     def _alike(self, X: Any) -> Any:

@@ -48,7 +48,7 @@ class SparseSearch:
     def __init__(self, rows: Any) -> None:
         self._rows = rows
         self._whole = _is_whole(rows)
-        # A power of two: no digit is lost.
+        # The unit is a power of two, so that no digit is lost.
         largest = float(np.abs(rows.data).max(initial=0.0))
         self._unit = 1.0 if self._whole else 2.0 ** (np.frexp(largest)[1] - 1)
         self._stores: dict[Any, InnerProducts] = {}
@@ -96,7 +96,7 @@ def _with_column(rows: Any, data: NDArray[Any], column: NDArray[np.float64]) -> 
 def _squared_norms(rows: Any, data: NDArray[np.float64]) -> NDArray[np.float64]:
     row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     norms = np.bincount(row, weights=data**2, minlength=rows.shape[0])
-    return norms.astype(np.float64, copy=False)  # bincount of nothing is whole
+    return norms.astype(np.float64, copy=False)  # bincount of no rows returns whole numbers
 
 
 def _is_whole(rows: Any) -> bool:

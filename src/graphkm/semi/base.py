@@ -101,7 +101,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
 
     @abstractmethod
     def _prior(self, known: Known) -> NDArray[np.float64]:
-        """Return what is said of a row of which nothing is known."""
+        """Return the prediction for a row of which nothing is known."""
 
     @abstractmethod
     def _check_model(self, model: Any) -> None:

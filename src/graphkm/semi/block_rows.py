@@ -45,7 +45,7 @@ def as_numbers(part: Any, dtype: Any, name: str) -> Any:
             part = part.to_numpy(dtype=dtype, na_value=np.nan)
         rows = values = np.ascontiguousarray(part, dtype=dtype)
     if rows.ndim != 2:
-        raise ValueError(f"{name} of X has {rows.ndim} dimensions; rows have 2.")
+        raise ValueError(f"{name} of X has {rows.ndim} dimensions; pass an array of 2.")
     if not np.isfinite(values).all():
         missing, what = int(np.isnan(values).sum()), "infinite"
         if missing:
