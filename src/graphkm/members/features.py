@@ -32,13 +32,13 @@ _STEPS = (2, 5, 10, 20, 40, 80)  # eigenvectors: from as many as classes to ten 
 _EPSILONS = (0.1, 0.01, 0.001)  # how soon what a label says fades
 
 LANDMARKS = 2000
-"""Nodes up to which all pairs are joined; of more, so many are drawn, and the others follow."""
+"""With more nodes, pairs of a sample of this size are joined, and the others follow from them."""
 
 MOST = 4000
 """Nodes up to which there are eigenvectors of nearest neighbours."""
 
 LARGEST = 300
-"""Labels whose fading is a feature, at most."""
+"""With more labels, a sample of this size fades along the graph."""
 
 _REACH = 2**25  # nodes times labels up to which what a label says is computed for every node
 

@@ -55,7 +55,7 @@ MANY = 50
 
 
 CUT = 2.0
-"""Power of the edges that a member cuts in what speaks for it."""
+"""A member that cuts twice as many edges has odds that are 2 to this power times smaller."""
 
 
 class SemiSupervised(MetaEstimatorMixin, Composed):
