@@ -41,8 +41,8 @@ from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
 from graphkm.judge import log_probabilities, mixture_weights
 from graphkm.members.cuts import Cut
-from graphkm.semi.base import labels_only, odds_of
 from graphkm.semi.mixed import Mixed
+from graphkm.semi.odds import labels_only, odds_of
 from ratchet.cells import _DEVELOPMENT, Draw, _few_labels, _hide
 
 QUICK = ("moons", "g50c", "svmguide3")

@@ -13,7 +13,7 @@ from graphkm.judge.mixture import ALONE, PRIOR
 from graphkm.members import Known, Member
 from graphkm.members.cuts import Cut, cut_graph
 from graphkm.neighbours.distinct import Copies
-from graphkm.semi.base import CUT, odds_of
+from graphkm.semi.odds import CUT, odds_of
 
 
 def graph_of(n=30, seed=0):

@@ -13,7 +13,7 @@ they said of it, and a member's weight is its share of all labels.
 The prior prefers members that do well alone: it is the fourth root of a member's own likelihood,
 times the odds that the member comes with. The odds prefer simple members, which have few functions
 to choose from and are less often right by luck, and members that cut few edges of the graph
-(`graphkm.semi.base.odds_of`). The prior counts as much as ten labels. The root keeps members that
+(`graphkm.semi.odds`). The prior counts as much as ten labels. The root keeps members that
 are plainly wrong out of the mixture. With l labels, the members that know the labelled rows alone
 have the share l / (l + 100) of the prior together, however many others there are. Without this
 rule, every further member on the graph would speak for the graph, which is needed the less, the

@@ -4,6 +4,7 @@
 base            the fit: rows, graph, members, verdict, mixture
 blocks          rows larger than memory: what is read in blocks, and the readings
 block_rows      what is done with one block, or with a partition of `graphkm.dask`
+odds            what speaks for each member before its held-out labels do
 mixed           the fitted mixture: what it says of any rows
 report          the table of the members, and the plan
 classifier      `SemiSupervisedClassifier`

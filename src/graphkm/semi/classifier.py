@@ -28,7 +28,8 @@ from ..judge.mixture import Verdict, judge_classes
 from ..judge.sizes import checked_sizes, tilt_to_sizes
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
-from .base import SemiSupervised, labels_only, odds_of
+from .base import SemiSupervised
+from .odds import labels_only, odds_of
 
 
 @own_names

@@ -17,7 +17,8 @@ from ..judge.folds import Splitter
 from ..judge.mixture import Verdict, judge_quantities, r_squared
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
-from .base import SemiSupervised, labels_only, odds_of
+from .base import SemiSupervised
+from .odds import labels_only, odds_of
 
 
 @own_names
