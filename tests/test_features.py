@@ -12,6 +12,7 @@ from graphkm.fields import spectra as spectrum
 from graphkm.fields.spectra import KernelSpectrum, leading_vectors
 from graphkm.fields.system import FieldSystem
 from graphkm.graphs import KNN
+from graphkm.members import features
 from graphkm.members.features import LANDMARKS, MOST, graph_features
 
 KINDS = ["kernel", "neighbours", "near"]
@@ -124,7 +125,8 @@ def work(monkeypatch):
         columns.append(found.size)
         return found
 
-    monkeypatch.setattr(spectrum, "leading_vectors", vectors)
+    for module in (spectrum, features):
+        monkeypatch.setattr(module, "leading_vectors", vectors)
     monkeypatch.setattr(FieldSystem, "inverse", inverse)
 
     def count(n):

@@ -14,9 +14,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
 from ..expansion import KernelExpansion
-from ..graphs import RowNodes
 from ..kernels import SquaredExponential
-from ..neighbours.index import Neighbours
 
 Vectors = NDArray[np.float64]
 
@@ -58,11 +56,6 @@ def leading_vectors(similarity: Any, m: int) -> Vectors:
         similarity.astype(np.float64), m, which="LA", tol=_TOLERANCE, v0=start, maxiter=100 * n
     )
     return np.asarray(vectors[:, np.argsort(-values)])
-
-
-def neighbour_vectors(neighbours: Neighbours, m: int) -> Vectors:
-    """Return leading eigenvectors of a graph of nearest neighbours with local weights."""
-    return leading_vectors(RowNodes.graph_of(neighbours, sharpness=1.0).similarity, m)
 
 
 class KernelSpectrum:

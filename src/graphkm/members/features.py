@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..fields.kernel import FieldKernel
-from ..fields.spectra import KernelSpectrum, neighbour_vectors
+from ..fields.spectra import KernelSpectrum, leading_vectors
 from ..fields.system import FieldSystem
 from ..graphs import NodeGraph, RowNodes
 from ..kernels import resolve_gamma
@@ -35,7 +35,7 @@ LANDMARKS = 2000
 """With more nodes, pairs of a sample of this size are joined, and the others follow from them."""
 
 MOST = 4000
-"""Nodes up to which there are eigenvectors of nearest neighbours."""
+"""Nodes up to which graphs of several numbers of neighbours are tried; of more, the one at hand."""
 
 LARGEST = 300
 """With more labels, a sample of this size fades along the graph."""
@@ -90,12 +90,14 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
     points, n = nodes.points, nodes.points.shape[0]
     yield from features_of_all_pairs(points, rows, steps, n_threads)
     if n > MOST:  # the graph at hand: neighbours are searched once
+        yield from features_of_neighbours(graph, rows, steps)
         yield from fading_features(graph, rows, _EPSILONS[1:], n_threads)
         return
     broad, near = (neighbour_counts(nodes, factors) for factors in (_BROAD, _NEAR))
     found = Neighbours.of(nodes.index, max(broad + near))
     for k in broad:
-        yield from features_of_neighbours(found.first(k), rows, steps)
+        local = RowNodes.graph_of(found.first(k), sharpness=1.0)
+        yield from features_of_neighbours(local, rows, steps)
     for k in near:
         yield from fading_features(RowNodes.graph_of(found.first(k)), rows, _EPSILONS, n_threads)
 
@@ -107,13 +109,12 @@ def neighbour_counts(nodes: RowNodes, factors: Sequence[float]) -> list[int]:
     return list(dict.fromkeys(counts))
 
 
-def features_of_neighbours(
-    neighbours: Neighbours, rows: Any, steps: Sequence[int]
-) -> Iterator[Features]:
-    """Yield the step kernels of nearest neighbours."""
-    vectors = neighbour_vectors(neighbours, steps[-1])
-    n, k = neighbours.near.shape
-    yield from _steps(f"neighbours k={k}", rows @ vectors, partial(np.asarray, vectors), n, steps)
+def features_of_neighbours(graph: NodeGraph, rows: Any, steps: Sequence[int]) -> Iterator[Features]:
+    """Yield the step kernels of a graph of nearest neighbours."""
+    assert isinstance(graph.nodes, RowNodes)
+    vectors = leading_vectors(graph.similarity, steps[-1])
+    name = f"neighbours k={graph.nodes.n_neighbors}"
+    yield from _steps(name, rows @ vectors, partial(np.asarray, vectors), len(vectors), steps)
 
 
 def features_of_all_pairs(
