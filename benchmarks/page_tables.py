@@ -197,6 +197,22 @@ def _accuracy_line(cell: str, own: dict[str, Result], names: Iterable[str]) -> l
     return line
 
 
+# ----------------------------------------------------------------- thresholds
+
+
+def _row_steps() -> str:
+    found = {(row["step"], row["kind"]): row for row in stored("row_steps")}
+    steps, kinds = (list(dict.fromkeys(key[at] for key in found)) for at in (0, 1))
+
+    def shown(step: str, kind: str) -> str:
+        row = found.get((step, kind))
+        return f"{row['difference']} ± {row['standard_error']}" if row else ""
+
+    return table(
+        ["step", *kinds], [[step, *(shown(step, kind) for kind in kinds)] for step in steps]
+    )
+
+
 VIEWS: dict[str, Callable[[], str]] = {
     "few_labels accuracy": lambda: few_labels.spread(_cells(), "accuracy"),
     "few_labels balanced accuracy": lambda: few_labels.spread(_cells(), "balanced_accuracy"),
@@ -210,6 +226,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "large_tables accuracy": _large_tables,
     "large_tables costs": _large_table_costs,
     "large_tables growth": _growth,
+    "row_steps": _row_steps,
     "calibration": _calibration,
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,

@@ -1,6 +1,6 @@
 """The front door on both sides of the numbers that decide, where accuracy must not jump.
 
-    python benchmarks/row_steps.py [--jobs 16] [--draws 10] [--steps rows-4000,labels-50]
+    python benchmarks/row_steps.py [--jobs 16] [--draws 10] [--steps "rows-4000;labels-50"]
     python benchmarks/row_steps.py --quick
 
 `STEPS` lists rows and labels on each side of a threshold of docs/decisions.md. One side has the
@@ -132,7 +132,7 @@ def line(step: str, kind: str, found: np.ndarray) -> dict[str, str]:
 
 
 def run(arguments: argparse.Namespace) -> list[Figure]:
-    steps = arguments.steps.split(",") if arguments.steps else list(STEPS)
+    steps = arguments.steps.split(";") if arguments.steps else list(STEPS)
     steps, draws = (steps[:1], 1) if arguments.quick else (steps, arguments.draws)
     cells = [(step, kind) for step in steps for kind in KINDS if suits(step, kind)]
     wanted = [(*cell, side, seed) for cell in cells for side in (0, 1) for seed in range(draws)]
@@ -154,7 +154,7 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
 if __name__ == "__main__":
     script(
         run,
-        steps={"help": "names, separated by commas; all by default"},
+        steps={"help": "names, separated by semicolons; all by default"},
         draws={"type": int, "default": 10},
         jobs={"type": int, "default": 1, "help": "fits at once; 1 by default"},
         store={"action": "store_true", "help": "keep the results"},
