@@ -16,6 +16,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +25,6 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("GRAPHKM_DATA") or ROOT.parent / "shared" / "data")
 
-# Settings are by flat names. Those of the older version differ: see `_older`.
 CASES = {
     "G50C, untouched": ("g50c", "classifier", {}),
     "G50C, landmarks": ("g50c", "classifier", {"solver": "newton", "n_landmarks": 200}),
@@ -54,6 +55,11 @@ CASES = {
     "sine, LapRLS": ("sine", "laplacian_regressor", {}),
     "IJCNN1, untouched": ("ijcnn1", "classifier", {}),
     "IJCNN1, 100 labels": ("ijcnn1_few", "classifier", {}),
+    "G50C, front door": ("g50c", "front", {}),
+    "Digit1, front door": ("digit1", "front", {}),
+    "two moons, front door": ("moons", "front", {}),
+    "two moons, anchors": ("moons", "front", {"graph": "anchors"}),
+    "sine, front door": ("sine", "front_regressor", {}),
     "stream": ("stream", "classifier", {"solver": "sgd"}),
     "stream, budget": ("stream", "classifier", {"solver": "sgd", "budget": 100}),
     "stream, half-life": ("stream", "classifier", {"solver": "sgd", "half_life": 2000.0}),
@@ -132,35 +138,19 @@ def _model(kind: str, settings: dict):
         kind.removesuffix("_cv"), {"laplacian_svc": "LaplacianSVC"}.get(kind, "LaplacianRegressor")
     )
     seed = {} if kind.startswith("laplacian") else {"random_state": 0}
-    if not hasattr(graphkm, "KNN"):
-        if kind.startswith("laplacian"):
-            from graphkm import baselines
-
-            return getattr(baselines, name)()
-        return getattr(graphkm, name + "CV" * kind.endswith("_cv"))(**_older(settings), **seed)
     if kind.startswith("laplacian"):
-        from graphkm import machines
-
-        return getattr(machines, name)()
+        rooms = ("baselines", "machines")  # their home now, and before
+        room = next(room for room in rooms if find_spec(f"graphkm.{room}"))
+        return getattr(import_module(f"graphkm.{room}"), name)()
+    if kind.startswith("front"):
+        kinds = {"front": "SemiSupervisedClassifier", "front_regressor": "SemiSupervisedRegressor"}
+        return getattr(graphkm, kinds[kind])(**settings, random_state=0)
     sys.path.insert(0, str(ROOT / "tests"))
     from flat import parts
 
     if kind.endswith("_cv"):
         return getattr(graphkm, name + "CV")(**settings, **seed)
     return getattr(graphkm, name)(**parts(**settings), **seed)
-
-
-def _older(settings: dict) -> dict:
-    """Return the settings by the names that constructors had before parts."""
-    old = dict(settings)
-    if "degree" in old:
-        old["laplacian_degree"] = old.pop("degree")
-        old["laplacian"] = "normalized" if old.pop("normalized", True) else "unnormalized"
-    if old.get("solver") == "newton":
-        old["smoothing"] = "landmarks"
-    if old.get("solver") == "row_newton":
-        old |= {"solver": "newton", "smoothing": "rows"}
-    return old
 
 
 def _data(name: str) -> tuple[np.ndarray, np.ndarray, int]:
