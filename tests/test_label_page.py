@@ -462,7 +462,7 @@ def test_images_come_from_the_folder_only(tmp_path):
     [
         (("no.csv", "--out", "l.csv"), 3, "no.csv: no such file"),
         (("rows.csv", "--out", "l.txt"), 2, "ends in .csv"),
-        (("rows.csv", "--out", "rows.csv"), 2, "is read, and would be replaced"),
+        (("rows.csv", "--out", "rows.csv"), 2, "is an input, and would be replaced"),
         (("rows.csv", "--out", "l.csv", "--classes", "a"), 2, "two or more different classes"),
         (
             ("rows.csv", "--out", "l.csv", "--classes", "a,b", "--regression"),
