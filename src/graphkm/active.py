@@ -7,12 +7,12 @@ T = eps + L, and labels with noise s at some rows, its covariance is
 
     P = (T + Z'Z / s)^(-1) ,   k(x, x') = z(x)' P z(x') ,
 
-and a label at x takes sum_j k(x, x_j)^2 / (s + k(x, x)) off the variances of all rows. A row far
-from all others has a large variance, and tells nothing about them: it is not preferred.
+and a label at x reduces the variances of all rows by sum_j k(x, x_j)^2 / (s + k(x, x)). A row far
+from all others has a large variance, but its label tells nothing about them: it is not preferred.
 
 Variances do not depend on what the labels say, only on where they are. So the next row of a batch
-is chosen as if the ones before it had been labelled already: a batch is spread by itself, and
-without a model (a cold start) the rows that are chosen cover the graph.
+is chosen as if the rows before it had been labelled already. So the rows of a batch lie apart.
+Without a model (a cold start) they cover the graph.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from .ridge.factors import spd_inverse
 
 __all__ = ["Cover", "suggest", "uncertainty"]
 
-_ROWS = 20_000  # rows that are compared; of more a sample is drawn
-_NODES = 1500  # rows up to which every one is a node
-_ANCHORS = 1000  # nodes of more rows
-_COMPARED = 2000  # rows of a batch's choice; of more a sample is drawn
+_ROWS = 20_000  # of more rows, a sample of so many can be chosen
+_NODES = 1500  # with at most so many rows, every row is a node
+_ANCHORS = 1000  # with more rows, the nodes are so many anchors
+_COMPARED = 2000  # for one batch, at most so many rows are compared, drawn at random
 _FAR, _NEAR = 0.02, 0.1  # eps: labels reach far at first, to find every group, and less later
-_NOISE = 0.1  # of a label, in units of the mean variance of a row
-_LEAST = 1e-3  # uncertainty of a row of which the model is sure
+_NOISE = 0.1  # variance of a label's noise; the mean variance of a row is 1
+_LEAST = 1e-3  # least uncertainty: that of a row of which the model is sure
 
 UNSURE = 2
-"""Power of the uncertainty beside the cover."""
+"""The uncertainty to this power multiplies the gain of the cover."""
 
 
 class Cover:
-    """How well labelled rows cover the graph of all rows; the choice of rows that cover it better.
+    """How well labelled rows cover the graph of all rows, and which rows would cover it better.
 
     It is made once for a set of rows, and serves any number of models and labels.
 
@@ -123,7 +123,7 @@ class Cover:
         best = _covering(n, self._z[others], z, np.asarray(z @ P), value[places])
         found = self.rows[places[best]]
         free[found] = False
-        # A sample may be labelled whole; the other rows then come in order of their worth.
+        # All rows of the sample may be labelled. The other rows then come in order of their worth.
         others = np.flatnonzero(free)
         return np.append(found, others[np.argsort(-worth[others], kind="stable")][: n - len(found)])
 
@@ -204,10 +204,10 @@ class Cover:
 def _covering(
     n: int, others: Any, z: Any, zP: NDArray[np.float64], worth: NDArray[np.float64]
 ) -> list[int]:
-    """Return rows of z, each the best once those before it have labels.
+    """Return rows of z, each the best one if those before it have labels.
 
-    Covariances are those of P less one outer product for every row that was chosen, which is never
-    formed: only its effect on the sums of squares is.
+    Every chosen row takes an outer product off the covariances. The product itself is never
+    formed: only its effect on the sums of squares is computed.
     """
     K, variance, worth = others @ zP.T, np.asarray(z.multiply(zP).sum(axis=1)).ravel(), worth.copy()
     squares = np.square(K).sum(axis=0)
@@ -240,9 +240,9 @@ def suggest(
 ) -> NDArray[np.int64]:
     """Return the rows of X to label next, the most useful first.
 
-    A row is useful if the model is unsure of it (`uncertainty`) and no labelled row, nor one
-    suggested before it, covers it on the graph (`Cover`). Rows are in the order of the product of
-    both, the uncertainty squared. So the rows of a batch differ from each other.
+    A row is useful if the model is unsure of it (`uncertainty`), and if no row that is labelled or
+    suggested already covers it on the graph (`Cover`). Rows are sorted by the squared uncertainty
+    times the gain of the cover. So the rows of a batch differ from each other.
 
     Parameters
     ----------
@@ -260,9 +260,9 @@ def suggest(
         The mark of unlabelled rows in y; "model" takes the model's own parameter, else -1 for
         classes and None for targets. NaN, None and NA always count as unlabelled.
     cover : Cover, optional
-        ``Cover(X)``, made before: saves the graph where labels come in many rounds.
+        ``Cover(X)``, made before: it saves time where labels come in many rounds.
     random_state : int, RandomState or None, default=0
-        Of the cover.
+        The `random_state` of the cover.
     n_jobs : int or None, default=None
         Threads of the neighbour search.
 
@@ -296,7 +296,7 @@ def suggest(
     if model is None or not is_classifier(model):
         return cover.choose(n, known)
     seen = X if len(cover.rows) == np.shape(X)[0] else take_rows(X, cover.rows)
-    interest = np.full(np.shape(X)[0], _LEAST)  # of rows beyond the sample
+    interest = np.full(np.shape(X)[0], _LEAST)  # rows beyond the sample keep this
     interest[cover.rows] = uncertainty(model, seen)
     return cover.choose(n, known, interest**UNSURE)
 
@@ -305,8 +305,8 @@ def uncertainty(model: Any, X: Any) -> NDArray[np.float64]:
     """Return how unsure a model is of every row, from nearly 0 to 1.
 
     For classes it is 1 - (p - q), where p and q are the largest and the second largest probability.
-    A classifier without probabilities has margins instead, and exp(-margin / mean margin) takes
-    their place. A regressor does not say how sure it is: all rows have 1.
+    For a classifier without probabilities it is exp(-margin / mean margin). A regressor does not
+    say how sure it is: all rows have 1.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def uncertainty(model: Any, X: Any) -> NDArray[np.float64]:
 def _drawn(
     rows: NDArray[np.int64], worth: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return the rows, or some of them if they are many, with chances in proportion to worth."""
+    """Return the rows; if they are many, a sample, in which rows of more worth are likelier."""
     if len(rows) <= _COMPARED:
         return rows
     keys = rng.exponential(size=len(rows)) / np.maximum(worth, 1e-300)
@@ -353,7 +353,7 @@ def _drawn(
 
 
 def _margins(scores: Any) -> NDArray[np.float64]:
-    """Return how far the best class is before the second."""
+    """Return how far the best class is ahead of the second best."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim == 1 or values.shape[1] == 1:
         return np.abs(values).ravel()
