@@ -157,7 +157,7 @@ def test_anchors_of_blocks_have_a_form_in_onnx(fitted):
 def test_machines_that_join_rows_refuse_anchors(kind, graph):
     X, y, _ = spirals(100)
     model = kind(GKMClassifier(graph=graph)) if kind is GKMClassifierCV else kind(graph=graph)
-    with pytest.raises(ValueError, match="join no rows; SemiSupervisedClassifier"):
+    with pytest.raises(ValueError, match="joins nodes, not rows; only SemiSupervisedClassifier"):
         model.fit(X, y)
 
 
