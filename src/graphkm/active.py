@@ -40,7 +40,7 @@ _ANCHORS = 1000  # with more rows, the nodes are so many anchors
 _COMPARED = 2000  # for one batch, at most so many rows are compared, drawn at random
 _FAR, _NEAR = 0.02, 0.1  # eps: labels reach far at first, to find every group, and less later
 _NOISE = 0.1  # variance of a label's noise; the mean variance of a row is 1
-_LEAST = 1e-3  # least uncertainty: that of a row of which the model is sure
+_LEAST = 1e-3  # least uncertainty of a row: the model is sure of it
 
 UNSURE = 2
 """The uncertainty to this power multiplies the gain of the cover."""
@@ -179,7 +179,7 @@ class Cover:
         return found
 
     def _weights(self, rows: NDArray[np.int64]) -> Any:
-        """Return the weights of the nodes at any rows; those of rows beyond the sample are kept."""
+        """Return the weights of the nodes at any rows, and keep them for rows beyond the sample."""
         beyond = np.unique(rows[self._place[rows] < 0])
         if len(beyond):
             self._place[beyond] = self._all_z.shape[0] + np.arange(len(beyond))

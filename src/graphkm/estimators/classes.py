@@ -240,7 +240,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _labels_that_weigh(
         self, labeled: NDArray[np.bool_], known: NDArray[Any], weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64]]:
-        """Return the labelled rows, labels and weights without those of classes of weight 0."""
+        """Return the labelled rows, labels and weights; classes of weight 0 are left out."""
         weighs = labels_that_weigh(self.class_weight, known)
         counted = labeled.copy()
         counted[labeled] = weighs

@@ -244,7 +244,7 @@ def require_memory_for_centres(X: Any, n_outputs: int, solver: SGD, dtype: Any) 
     max_iter = int(solver.max_iter)
     n_centres = min(X.shape[0], 3 * max_iter)
     if solver.budget is not None:
-        n_centres = min(n_centres, solver.budget + _OTHERS)  # and those of a block
+        n_centres = min(n_centres, solver.budget + _OTHERS)  # a block adds centres first
     per_value = np.dtype(dtype).itemsize
     row = X.nnz / max(1, X.shape[0]) * (per_value + 4) if issparse(X) else X.shape[1] * per_value
     # Panels grow by doubling, and the old and the new ones exist together for a while. A

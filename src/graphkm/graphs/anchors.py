@@ -241,7 +241,7 @@ def _below(limit: np.uint64, n: int, seed: int) -> Iterator[tuple[NDArray[Any], 
 
 
 def _hashed(start: int, stop: int, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return numbers and their hashes, of which no two are alike.
+    """Return numbers and their hashes; no two hashes are alike.
 
     The seed is mixed as well. Otherwise the draws of a seed and of the next one would be the same
     but for a shift.

@@ -47,7 +47,7 @@ class NodeGraph(NamedTuple):
     rows: Any
     """z(x) of the training rows that are kept, a CSR array of shape (n_kept, m)."""
     scale: NDArray[np.float64]
-    """D^(-1/2) of the nodes, in units of that of a node of mean degree; at most 10."""
+    """The root of (mean degree / degree) of every node, at most 10."""
 
     @property
     def laplacian(self) -> Any:
@@ -99,9 +99,9 @@ class NearNodes(Nodes):
 
 
 class RowNodes(NearNodes):
-    """Every training row is a node, joined with its k nearest by weights like those of new rows.
+    """Every training row is a node. Edges to its k nearest have the weights that new rows have.
 
-    Rows that are equal are given once: thousands of copies would have only one another for
+    Equal rows must be given once: each of a thousand copies would have only other copies as
     neighbours.
     """
 
@@ -196,7 +196,7 @@ def positive(reach: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def normalized(weights: Any) -> tuple[Any, NDArray[np.float64]]:
-    """Return D^(-1/2) W D^(-1/2) in float32, and D^(-1/2) in units of a node of mean degree.
+    """Return D^(-1/2) W D^(-1/2) in float32, and the root of (mean degree / degree).
 
     Examples
     --------

@@ -193,9 +193,9 @@ def _apart(
 ) -> tuple[Array, Array]:
     """Return what members say of the labels that weigh them, and of the labels that score them.
 
-    A member on the graph carries the label of row i to row j, and that of row j to row i. So the
-    labels that score it (`test`) change what it says of those that weigh it (`train`). It is
-    therefore fitted again without the former.
+    A member on the graph carries labels from the rows of `test` to the rows of `train`. So its
+    held-out scores at `train` know the labels of `test`, which are to score it. It is therefore
+    fitted again without them.
     """
     seen, told = held[:, train].copy(), held[:, test].copy()
     for place, refit in enumerate(without or ()):

@@ -32,7 +32,7 @@ _STEPS = (2, 5, 10, 20, 40, 80)  # numbers of eigenvectors; from n_classes to 10
 _EPSILONS = (0.1, 0.01, 0.001)  # how soon the influence of a label fades
 
 LANDMARKS = 2000
-"""All pairs of at most so many nodes are joined: with more nodes, those of a sample."""
+"""All pairs of nodes are joined; if there are more nodes than this, all pairs of a sample."""
 
 MOST = 4000
 """With more nodes, only the graph at hand is used: no other numbers of neighbours are tried."""

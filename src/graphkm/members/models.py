@@ -40,8 +40,8 @@ _BOOSTED = 2**26  # most bins that boosting adds up in all fits: many columns or
 def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[str, Any]:
     """Return the models of estimator="auto" that suit the rows, by name.
 
-    Trees need dense rows, and columns each of which means something by itself. So wide sparse rows,
-    such as counts of words, get kernel ridge and a linear model only.
+    Trees look at one column at a time, and need dense rows. So wide sparse rows, such as counts of
+    words, get only kernel ridge and a linear model.
 
     Examples
     --------

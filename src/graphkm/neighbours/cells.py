@@ -83,7 +83,7 @@ class Cells:
         return int(self._index.nlist)
 
     def probing(self, number: int) -> Self:
-        """Return a copy of which `number` cells are read for a query; this object is unchanged."""
+        """Return a copy that reads `number` cells for a query; this object is unchanged."""
         cells = copy(self)
         cells.probes = number
         return cells

@@ -96,7 +96,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
 
     @abstractmethod
     def _prior(self, known: Known) -> NDArray[np.float64]:
-        """Return the prediction for a row of which nothing is known."""
+        """Return the prediction for a row that is far from all others."""
 
     @abstractmethod
     def _check_model(self, model: Any) -> None:
