@@ -71,12 +71,12 @@ class Sums(Solver):
     A stream takes its landmarks from a sample of its first rows, four times as many as landmarks.
     Then it compares a sample of all rows so far (of recent ones, with a half-life) with them
     whenever the number of rows has doubled, or after every half-life. Far means farther than 95 %
-    of the landmarks are from the landmark nearest to them. The data have drifted if a share of more than
-    15 % + 1 / sqrt(n) of n rows is far from all landmarks, or such a share of n landmarks is far
-    from all rows. Then far rows, and after them others, replace landmarks that are nearest to no
-    row of the sample. The sums so far are projected: the kernel of a new landmark becomes the
-    nearest function in the span of the old ones. For rows already added, what lies outside that
-    span is lost. Rows that come later count in full.
+    of the landmarks are from the landmark nearest to them. The data have drifted if more than
+    15 % + 1 / sqrt(n) of n rows are far from all landmarks, or as many of n landmarks are far from
+    all rows. Then far rows, and after them others, replace landmarks that are nearest to no row of
+    the sample. The sums so far are projected: the kernel of a new landmark becomes the nearest
+    function in the span of the old ones. For rows already added, what lies outside that span is
+    lost. Rows that come later count in full.
 
     Examples
     --------
