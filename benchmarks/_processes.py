@@ -1,7 +1,7 @@
 """Works in forked processes, several at once, under limits of threads, CPU time and memory.
 
-A process is forked once libraries and data are loaded, so it shares them, and their loading is in
-nobody's time. The parent must not have started threads of its own before.
+A process is forked after libraries and data are loaded. So it shares them, and the time of a work
+does not include their loading. The parent must not have started threads of its own before.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _outcome(work: Work) -> dict[str, Any]:
         return {"status": "ok"} | work()
     except MemoryError:
         return {"status": NO_FIT}
-    except BaseException as error:  # a peer may also call sys.exit
+    except BaseException as error:  # a rival's library may also call sys.exit
         return {
             "status": f"error: {type(error).__name__}: {error}"[:300],
             "traceback": traceback.format_exc()[-2000:],

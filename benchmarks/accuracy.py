@@ -1,4 +1,4 @@
-"""The accuracy ratchet: about 40 cells, and red where one has fallen below the stored results.
+"""The accuracy ratchet: about 40 cells. It is red if one falls below the stored results.
 
     make accuracy                       # all cells: up to ten minutes on two cores
     make accuracy ARGS=--short          # the quick cells: about two minutes

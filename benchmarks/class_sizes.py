@@ -1,12 +1,12 @@
-"""What it gives to know how large the classes are, and what it costs to be wrong about it.
+"""What a fit gains if it knows the sizes of the classes, and what it loses if they are wrong.
 
     python benchmarks/class_sizes.py --jobs 2     # 26 cells, three draws of each: about ten minutes
     python benchmarks/class_sizes.py --quick      # four cells
 
 The cells and draws are those of `judge.py`: no page reports these draws. "wrong" gives half of the
 classes a fifth too much, and the others a fifth too little. `exact` moves the probabilities until
-the mean of each class is its size, `within 10 %` and `within 20 %` until it is near enough, and
-`counts` until as many rows as its size are told to be of each class.
+their mean for each class is its size. `within 10 %` and `within 20 %` stop when it is that near.
+`counts` moves them until the number of rows predicted to be of each class is its size.
 """
 
 from __future__ import annotations

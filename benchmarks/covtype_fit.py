@@ -9,7 +9,7 @@ training rows, accuracy on the other 10 % of the rows, and the heaviest members.
 The paper's machine: hinge loss, p = 1, labelled-unlabelled edges, RBF, explicit
 steps, no intercept, T = 0.2 n, one thread, C_graph = C. GAMMA and C were picked by hand: gamma in
 (8, 16, 32, 64) at C = 1 and C in (0.25, 1, 4) at gamma = 32 gave 85.0, 86.8, 88.2, 89.1 % and 86.8,
-88.2, 88.4 % on 5,000 labelled training rows held out; 32 and 1 is amid them, not the best.
+88.2, 88.4 % on 5,000 labelled training rows held out. 32 and 1 lie in the middle and are not best.
 
 Measured of it, in a process that loads the training rows as float32 from a file, so that parsing
 the text does not count:
@@ -76,7 +76,7 @@ def prepare(folder: Path, n_rows: int | None) -> None:
 
 
 class Counter:
-    """Counts kernel evaluations by standing in front of `Centres.scores`."""
+    """Counts kernel evaluations: it takes the place of `Centres.scores`."""
 
     def __init__(self) -> None:
         self.evaluations = self.gram = self.blocks = self.centres = 0

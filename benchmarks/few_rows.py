@@ -1,4 +1,4 @@
-"""What becomes of the defaults on few rows, and how often a graph is said to overrule labels.
+"""How the defaults do on few rows, and how often a warning says that the graph overrules labels.
 
     python benchmarks/few_rows.py [--draws 5]              # 6 to 200 rows of ten sets
     python benchmarks/few_rows.py --warnings [--draws 2]   # development sets of ordinary size
@@ -9,7 +9,7 @@ accuracy on the other rows, means over sets and draws. "as for many rows" is wha
 before they followed the number of rows: 10 neighbours and C_graph = 1e5 / l.
 
 With --warnings the defaults are fitted to the sets of `few_labels`, with the labels as they are
-and with a fifth of them drawn anew; what is counted is the warning of overruled labels.
+and with a fifth of them drawn anew, and the warnings of overruled labels are counted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The front door on its own: what it says of noise, and what one fit costs.
+"""The front door on its own: its score on pure noise, and the cost of a fit.
 
     python benchmarks/front_door.py [--seeds 200] [--repeats 5]     # about four minutes
 
 "noise" is the mean of `best_score_` where labels have no signal: 300 rows, 40 labels of two
-classes, one draw for each seed. An honest judge says 50 %. "fit" is the CPU time of a fit to 2,000
+classes, one draw for each seed. The right answer is 50 %. "fit" is the CPU time of a fit to 2,000
 rows of 20 columns with 100 labels on one thread, the minimum of several: with all usual models, and
 with one.
 """

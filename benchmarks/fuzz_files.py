@@ -2,9 +2,9 @@
 
 Every file must be read, or refused with the one error that its reader promises. A crash, an
 exception of another type, an allocation beyond the limit and a file that takes too long are
-failures; their numbers are printed with how to see them again, and the script fails.
+failures. The script prints their numbers and how to repeat them, and fails.
 
-The files are read in a process of their own, which is started again behind a case that ends it.
+The files are read in a process of their own. If a file ends it, it starts again after that file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-MORE = 2**30  # bytes of address space that a process may take beyond what it starts with
+MORE = 2**30  # bytes of address space that a process may take beyond those at its start
 PATIENCE = 20  # seconds for one file
 
 
@@ -49,7 +49,7 @@ def read_files(group: str, first: int, last: int, seed: int, answers: Any) -> No
 
 
 def fuzz(group: str, n_files: int, seed: int) -> tuple[Counter[str], list[str]]:
-    """Return how many files met which fate, and what went wrong."""
+    """Return how many files were accepted, refused and failed, and what went wrong."""
     context = multiprocessing.get_context("spawn")
     counts: Counter[str] = Counter()
     failures: list[str] = []

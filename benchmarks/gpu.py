@@ -1,4 +1,4 @@
-"""What an NVIDIA card brings: kernels, neighbours, fields and whole fits, beside the processor.
+"""How fast an NVIDIA card is beside the processor: kernels, neighbours, fields and whole fits.
 
     python benchmarks/gpu.py [--parts sums,covtype_fit,mnist_fit] [--cpu]
 

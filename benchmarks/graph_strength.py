@@ -1,8 +1,8 @@
-"""How strong a graph helps, by the number of labels: `GKMClassifier` at several C_graph.
+"""Which strength of the graph helps, by the number of labels: `GKMClassifier` at several C_graph.
 
 Accuracy on new rows, after training on 900, of the Newton solver with a graph of neighbours.
 Columns are C_graph times the number of labels; "default" is what "auto" takes. The first two sets
-have no clusters, the others have. They need no network.
+have no clusters, the others do. They need no network.
 
     python benchmarks/graph_strength.py [--quick]
 """

@@ -9,7 +9,7 @@ by the splits that its pages report. Official splits are 7, 8 and 9; others are 
 ==============  ====================================================================================
 best            the member with the least held-out log loss
 even            expectation maximisation, with a prior that is the same for all members
-prior           the odds that members come with, whatever held-out labels say
+prior           the prior alone, without the held-out labels
 uncut           the judge with odds of 1 / (rank + 1), however a member cuts the graph
 unsized         the judge with odds of 1 / ((rank + 1) cut^2), however large the parts are
 sharp           the judge with a cut to the fourth power
@@ -80,7 +80,7 @@ class Recorded(SemiSupervisedClassifier):
         self.seen = Seen(logs, *odds, labels_only(members))
         one, prior, tested = np.ones(1), self._prior(known), self.tested
         self.said = np.array(
-            [  # each as if it was the mixture
+            [  # each member as if it were the whole mixture
                 Mixed.of([each], one, np.array([size]), graph.nodes, prior, known.classes).at(
                     tested, tested
                 )
@@ -94,7 +94,7 @@ def _even_parts(cut: Cut) -> Cut:
 
 
 class Seen(NamedTuple):
-    """What a judge sees: logs of what was said of the truth, odds, who knows labels alone."""
+    """What a judge sees: logs of the truth's probabilities, odds, and who knows labels alone."""
 
     logs: np.ndarray
     odds: np.ndarray

@@ -1,4 +1,4 @@
-"""Models of the labelled rows alone, on tables: which of them the front door tries.
+"""Models of the labelled rows alone, on tables: they show which ones the front door should try.
 
     python benchmarks/label_models.py ijcnn1 cod-rna a1a w8a     # about two minutes
     python benchmarks/label_models.py covtype-2 --models forest  # names that contain a word

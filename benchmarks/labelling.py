@@ -1,16 +1,16 @@
-"""The labelling page: how long an answer and a new model take, and what answers in its order gain.
+"""The labelling page: the time of an answer and of a new model, and the gain of the page's order.
 
     python benchmarks/labelling.py [--part times,many,mnist] [--images 10000] [--seeds 1]
 
 Everything goes through the page's own interface: the command `graphkm label` runs as a process, and
 answers are posted to it as the page posts them. "answer" is the wall time from the post to the
-next row, which is when a person sees it. "model" is the processor time of a fit with all that
-follows from it, and "until shown" the wall time from an answer to the state that knows it. Wall
-times are medians, and the 95th percentiles behind them.
+next row, when a person sees it. "model" is the processor time of a fit and of all that follows
+from it. "until shown" is the wall time from an answer until the page shows a model that knows it.
+Wall times are medians, followed by 95th percentiles.
 
-"many" is about thousands of answers. The journal has some already when the page starts, and ten
-more are given. "memory" is the most that the process had in use, and "added" what it had in use
-beyond a page that has ten answers.
+"many" is about thousands of answers. The journal holds them when the page starts, and ten more are
+given. "memory" is the most that the process had in use, and "added" is how much more it had in use
+than a page with ten answers.
 
 MNIST is a folder of images. Answers are the true labels, in the order of the page or at random.
 The model is fitted after every answer. Accuracy is that on the images without a label: of the live

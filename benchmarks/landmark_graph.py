@@ -1,6 +1,6 @@
 """Sums over landmarks, with and without a graph that joins the landmarks.
 
-A stream of sums takes unlabelled rows as landmarks, and for nothing else. A graph over the
+A stream of sums uses unlabelled rows as landmarks only. A graph over the
 landmarks could make f smooth along the rows: its penalty would be K + c K L K instead of K, with L
 the Laplacian of their ten nearest neighbours. This prints the accuracy on new rows for several c,
 in units in which both terms are equally large. C is chosen for each by the two halves of the sums.
@@ -24,7 +24,7 @@ from graphkm.ridge.sums import RowSums, add, add_rows, choose_C, half_of, no_row
 
 STRENGTHS = (0.0, 1.0, 10.0, 100.0)
 NEW = 5000
-FOR_CLASSES = 3.0  # what streams multiply the chosen C by
+FOR_CLASSES = 3.0  # streams of classes multiply the chosen C by this
 
 
 def accuracies(name: str, n: int, m: int, seed: int) -> list[float]:

@@ -4,10 +4,10 @@
 
 "flipped": 1,000 rows of `make_classification` with 24 columns, 70 % of one class, and three labels
 in ten drawn by lot; 200 rows are labelled. "linear": 12 Gaussian columns and a noisy linear target,
-of 1,000 or 2,500 rows; 120 are labelled. Printed, over 25 seeds (three with --quick), is the
-accuracy of `SemiSupervisedClassifier()` on the other rows less that of a default SVC: its mean, its
-worst, and in how many seeds it is more than five points below; and how often a model predicts one
-class only.
+of 1,000 or 2,500 rows; 120 are labelled. The script takes the accuracy of
+`SemiSupervisedClassifier()` on the other rows less that of a default SVC. It prints the mean and
+the worst difference over 25 seeds (three with --quick), in how many seeds it is more than five
+points below, and how often a model predicts one class only.
 "scaled" has a StandardScaler before both.
 """
 

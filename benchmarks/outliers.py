@@ -3,9 +3,9 @@
     python benchmarks/outliers.py
 
 Two moons of 2,000 rows, 40 of them labelled. Some unlabelled rows are moved far away, in random
-directions. Printed is the accuracy on the other rows: of `GKMClassifier` with its defaults, and
-with a width of the kernel of its own; of `GKMClassifierCV`; of `SemiSupervisedClassifier` as it
-comes, and with an SVC as its only model; and of an SVC on the labels alone.
+directions. The script prints the accuracy on the other rows: of `GKMClassifier` with its defaults,
+and with a given width of the kernel; of `GKMClassifierCV`; of `SemiSupervisedClassifier` with its
+defaults, and with an SVC as its only model; and of an SVC on the labels alone.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def accuracy(name: str, model: Any, X: np.ndarray, truth: np.ndarray, far: int) 
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")  # of far rows, and of parts of a graph without labels
+    warnings.simplefilter("ignore")  # about far rows, and parts of a graph without labels
     rows = []
     for far, size in CASES:
         X, truth = make_moons(N, noise=0.1, random_state=0)

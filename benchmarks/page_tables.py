@@ -164,7 +164,7 @@ def _accuracy(metric: str) -> str:
 def _accuracy_in_short() -> str:
     """Return the means of every estimator over kinds of cells, and its worst cell.
 
-    The worst cell is that where it is farthest behind the best rival, which hindsight chooses.
+    In its worst cell it is farthest behind the best rival of that cell, chosen in hindsight.
     """
     results = [each for each in read(RESULTS / "accuracy.csv") if each.metric == "accuracy"]
     found = few_labels.pd.DataFrame(

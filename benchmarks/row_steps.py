@@ -1,4 +1,4 @@
-"""The front door on both sides of the numbers that decide, where accuracy must not jump.
+"""The front door on both sides of its thresholds, where accuracy must not jump.
 
     python benchmarks/row_steps.py [--jobs 16] [--draws 10] [--steps "rows-4000;labels-50"]
     python benchmarks/row_steps.py --quick
@@ -32,7 +32,7 @@ from graphkm.members import features
 from graphkm.semi import base
 
 NEW = 500
-FAR = 2.0  # points: what a threshold may change
+FAR = 2.0  # points by which accuracy may change at a threshold
 
 Side = tuple[int, int]  # rows, labels
 

@@ -1,4 +1,4 @@
-"""What it costs to begin: importing the package, and a small fit.
+"""The time to import the package, and of a small fit.
 
 Measured: `import graphkm` in fresh processes that have imported scikit-learn's `sklearn.svm` just
 before (and, for comparison, no more than `sklearn`), wall time, minimum of several processes; and

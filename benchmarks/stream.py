@@ -10,21 +10,21 @@ alone pass over the other rows, which costs them nothing. Measured in one proces
 
 Seconds are both the clock's, in which threads help and other processes disturb, and the CPU's.
 
-The comparison favours us: 25 of our settings (gamma, C, loss, graph, steps_per_row,
-reservoir_size, ways to keep to a budget) were tried by hand on up to 300,000 rows and judged by
-the last 20,000, which the last tenth contains. The SGD on random features had 9, gamma in
-(2, 5, 20) and alpha in (1e-6, 1e-5, 1e-4), after 100,000 rows by the last 10,000; Nystroem features
-took the best of those, and the learners of river and CapyMOA have their defaults. On this stream
-the graph buys nothing: with labelled-unlabelled edges accuracy moved by less than 0.2 points either
-way, with nearest neighbours it fell by 0.2 to 0.4. For sums over 2,000 landmarks about ten values
-of gamma, of the RBF and the Laplacian kernel, and three factors of C were tried on every sixth
-chunk of the whole stream. A checkpoint's time is wall time: it waits for the disk.
+The comparison favours us: 25 of our settings (gamma, C, loss, graph, steps_per_row, reservoir_size,
+ways to keep to a budget) were tried by hand on up to 300,000 rows and judged by the last 20,000,
+which the last tenth contains. The SGD on random features had 9, gamma in (2, 5, 20) and alpha in
+(1e-6, 1e-5, 1e-4), after 100,000 rows by the last 10,000; Nystroem features took the best of those,
+and the learners of river and CapyMOA have their defaults. On this stream the graph gains nothing:
+with labelled-unlabelled edges accuracy moved by less than 0.2 points in either way, with nearest
+neighbours it fell by 0.2 to 0.4. For sums over 2,000 landmarks about ten values of gamma, of the
+RBF and the Laplacian kernel, and three factors of C were tried on every sixth chunk of the whole
+stream. A checkpoint's time is wall time: it waits for the disk.
 
 ``--memory`` streams 10 million synthetic rows and fits lines to the resident memory and to what
-malloc has given away. Two caches of others fill along a stream, though never beyond a bound:
-NumPy's of small buffers (seven of every size below 1,024 bytes, 3.5 MiB) and CPython's of attribute
-names. The first is filled before the stream begins; otherwise memory creeps up for millions of
-rows.
+malloc has handed out. Two caches outside the library fill along a stream, up to a bound: NumPy's
+cache of small buffers (seven of every size below 1,024 bytes, 3.5 MiB) and CPython's cache of
+attribute names. The first is filled before the stream begins; otherwise memory would grow slowly
+for millions of rows.
 
 ``--budgets`` measures accuracy against the budget, and ``--plot FILE`` draws it. ``--long`` streams
 a million made rows whose distribution does not change, with a budget of 500 centres and all else by
@@ -348,8 +348,8 @@ def in_use() -> float:
 def memory(n_rows: int, sums: bool) -> list[Figure]:
     """Return the slopes of memory over a long stream, from its first tenth on.
 
-    The error of a slope takes the values for independent, which a process's memory is not: it
-    moves in steps. So the tenths are printed as well.
+    The error of a slope assumes independent values, but a process's memory moves in steps. So the
+    tenths are printed as well.
     """
     filling = [np.empty(size, np.uint8) for size in range(1024) for _ in range(8)]
     del filling  # into NumPy's cache

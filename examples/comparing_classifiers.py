@@ -3,8 +3,8 @@ Semi-supervised classifiers, side by side
 =========================================
 
 Four made sets in two dimensions, a few labels each, and seven classifiers. The sets are simple, so
-that the decisions can be seen. In many dimensions neighbours say less, and what is best here need
-not be best there: :doc:`/few_labels` has accuracies on real data.
+that the decisions can be seen. In many dimensions neighbours tell less, and another method may be
+best: :doc:`/few_labels` has accuracies on real data.
 """
 
 import warnings
@@ -45,8 +45,8 @@ sets = {
 # Methods
 # -------
 # The first sees the labelled rows only. The last two are the front door,
-# :class:`~graphkm.SemiSupervisedClassifier`: with two models of ours, and as it comes. Nothing is
-# tuned by hand.
+# :class:`~graphkm.SemiSupervisedClassifier`: with two given models, and with its defaults. Nothing
+# is tuned by hand.
 
 methods = {
     "SVC, labels only": SVC(),

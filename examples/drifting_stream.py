@@ -60,8 +60,8 @@ for name, result in results.items():
     print(f"{name:32} {result.cumulative_accuracy[-1]:6.1%} right before training on them")
 
 # %%
-# Forgetting helps, if the half-life is short compared with the drift: after half a turn the classes
-# have changed places, and old rows say the contrary of what is true. Do the unlabelled rows help?
+# Forgetting helps if the half-life is short compared with the drift: after half a turn the classes
+# have changed places, and old labels are wrong. Do the unlabelled rows help?
 
 no_graph = following(half_life=100, C_graph=0)
 result = prequential(no_graph, drifting_stream(), classes=[0, 1], window=100)

@@ -76,8 +76,8 @@ else:
     print(f"same label {np.mean(label == model.predict(X_new)):.1%}")
 
 # %%
-# How far the scores of a thousand new rows are from the model's. From the own file they are the
-# same; the others differ by rounding.
+# The picture shows how far the scores of a thousand new rows are from the model's. From the
+# library's own file they are the same; the others differ by rounding.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for name, values in differences.items():

@@ -23,8 +23,8 @@ from graphkm.datasets import hide_labels, make_two_moons
 # Pass the forest
 # ---------------
 # A thousand points, 30 labels in each class, and a thousand other points for testing. With
-# ``oob_score=True`` each tree is held against the labels that it has not seen, and no further
-# forest is needed.
+# ``oob_score=True`` each tree is tested on the labels that it has not seen, and no further forest
+# is needed.
 
 X, truth = make_two_moons(2000, noise=0.1, random_state=0)
 X, X_test, truth, truth_test = X[::2], X[1::2], truth[::2], truth[1::2]

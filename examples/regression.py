@@ -2,8 +2,9 @@
 Regression: where neighbours help, and where they do not
 ========================================================
 
-Targets that are known for a few rows only, on three sets: two arcs, along which the target changes
-slowly while it jumps between them; a rolled-up sheet; and a medical table without such a shape.
+Targets are known for a few rows only, on three sets: two arcs, along which the target changes
+slowly while it jumps from one arc to the other; a rolled-up sheet; and a medical table without such
+a shape.
 """
 
 import warnings

@@ -27,7 +27,7 @@ inline void require(bool ok, const std::string& what) {
   if (!ok) throw std::invalid_argument(what);
 }
 
-// A message that is not needed costs nothing here: the check of every index may ask.
+// The message is made only if a check fails, so that even a check of every index is cheap.
 inline void require(bool ok, const char* what) {
   if (!ok) throw std::invalid_argument(what);
 }

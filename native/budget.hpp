@@ -1,5 +1,5 @@
 // Fewer centres: what leaves is projected onto what stays (Wang, Crammer and Vucetic, 2012).
-// Coefficients are rows of several columns, which all move alike.
+// Coefficients are rows of several columns, and all columns are projected alike.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace graphkm {
 
 // out[i][0..k): the columns of row i with the largest values, largest first, earliest among equals;
-// what is no number comes last.
+// NaN comes last.
 template <class T>
 void largest_columns(const T* values, std::size_t n, std::size_t m, std::size_t k,
                      std::int32_t* out) {
@@ -31,7 +31,7 @@ void largest_columns(const T* values, std::size_t n, std::size_t m, std::size_t 
 }
 
 // Solves the k x k system of the lower triangle of K in place, x being the right-hand side. A
-// column that the ones before it explain up to `tolerance` of itself takes no part.
+// column that is a sum of the columns before it, up to `tolerance` of itself, takes no part.
 inline void solve_positive(double* K, double* x, std::size_t k, double tolerance) {
   std::vector<char> free(k, 1);
   for (std::size_t j = 0; j < k; ++j) {

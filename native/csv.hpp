@@ -1,5 +1,5 @@
 // One line of comma-separated fields: numbers, a label that is a number, a word or nothing, and
-// fields that nobody wants. Quotes may surround a field; a field never extends over several lines:
+// fields to skip. Quotes may surround a field; a field never extends over several lines:
 // io/records.py writes newlines inside quotes as another byte.
 #pragma once
 #include <limits>
@@ -61,7 +61,7 @@ struct CsvLine {
     return {begin, end, true};
   }
 
-  // What is not wanted may be any text whose quotes close on its line.
+  // A field to skip may be any text whose quotes close on its line.
   Complaint skip(const char*& p, Field& field) const {
     field = next_field(p);
     if (!field.ok && *p == '\n') return Complaint::bad_quotes;
@@ -138,7 +138,7 @@ struct CsvLine {
       if (complaint != Complaint::none && first_wrong.complaint == Complaint::none)
         first_wrong = {complaint, field.begin, field.end, false};
       if (complaint == Complaint::bad_quotes) return first_wrong;
-      // That a line is too short or too long says more than what one of its fields looks like.
+      // A line that is too short or too long is reported rather than one of its fields.
       if ((column + 1 < n_columns) != (*p == delimiter)) return wrong_width(line);
       p += column + 1 < n_columns;
     }

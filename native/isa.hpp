@@ -47,7 +47,7 @@ struct Partner {
   std::size_t index;
 };
 constexpr std::size_t scan_block = 128;   // their arrays are padded to multiples of it
-constexpr double flat_curvature = 1e-12;  // taken for that of pairs of equal rows
+constexpr double flat_curvature = 1e-12;  // stands for the 0 of pairs of equal rows
 
 template <class T>
 struct Isa {

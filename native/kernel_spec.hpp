@@ -19,7 +19,7 @@ struct KernelSpec {
   double gamma;
   double coef0;
   int degree;
-  // Set for rows so far out that rounding could lift a squared distance below zero.
+  // Set for rows so far out that rounding could make a squared distance negative.
   bool clamps = false;
 
   // Exponentials are evaluated as powers of two: log2(e) is folded into the rows.

@@ -13,7 +13,7 @@ namespace graphkm {
 
 inline double sign(double x) { return double(x > 0.0) - double(x < 0.0); }
 
-// The step of size `limit` at most that closes a gap at rate k; a zero rate takes the whole step.
+// The step, at most `limit`, that closes a gap at rate k; at rate 0 it is `limit`.
 inline double closing(double gap, double k, double limit) {
   if (gap <= 0.0) return 0.0;
   return gap < limit * k ? gap / k : limit;

@@ -40,11 +40,11 @@ void parallel_for(std::size_t n_chunks, std::size_t n_threads, const Interrupted
   };
   const std::size_t most = std::min(n_threads, n_chunks);
   std::vector<std::thread> helpers;
-  helpers.reserve(most);  // a vector that fails to grow would end the process: its threads run
+  helpers.reserve(most);  // if it failed to grow later, running threads would end the process
   try {
     for (std::size_t i = 1; i < most; ++i) helpers.emplace_back(loop, false);
   } catch (const std::exception&) {
-    // No memory, or no more threads to be had: the ones there are do all the work.
+    // No more threads can be started: those that run do all the work.
   }
   loop(true);
   for (auto& helper : helpers) helper.join();

@@ -22,8 +22,8 @@ class DenseRows {
       : spec_(spec), rows_(rows), n_(n), d_(d) {}
 
   std::size_t size() const { return n_; }
-  // The features of a whole tile of rows cost what those of one do, the exponentials do not: with
-  // few features there is little to gain.
+  // A tile of rows costs as much as one row for features, but more for exponentials. So with few
+  // features there is little to gain.
   std::size_t batch() const { return d_ < 16 ? 1 : isa<T>().tile; }
 
   void set_columns(const Ids& ids) { columns_ = centres(ids); }

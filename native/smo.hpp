@@ -64,7 +64,7 @@ class Smo {
     settled_ = f_ = a_;
   }
 
-  // Solves from a feasible start. Scores and cached rows of the solution before are built upon.
+  // Solves from a feasible start. Scores and cached rows of the last solution are used again.
   SmoOutcome solve(const DualTerms& terms, const double* start, const SmoLimits& limits,
                    std::size_t n_threads, const Interrupted& interrupted) {
     try {
@@ -125,7 +125,7 @@ class Smo {
     return bends ? terms_.kink[i] : terms_.lower[i];
   }
 
-  // Whether no pair with it violates the optimality conditions, nor nearly does.
+  // Whether no pair with it violates the optimality conditions, or nearly violates them.
   bool idle(std::size_t i, double score, double highest, double lowest) const {
     return -score - up_slope(i) < lowest && -score - down_slope(i) > highest;
   }
@@ -196,8 +196,8 @@ class Smo {
     for (std::size_t k = 0; k < active_.size(); ++k) f_[std::size_t(active_[k])] = score_[k];
   }
 
-  // Sets the idle aside if there are enough of them to be worth the copying. Their scores stay as
-  // they were when all were right.
+  // Sets idle variables aside if there are enough of them to be worth the copying. Their scores
+  // stay as they were when all scores were last right.
   bool shrink(double highest, double lowest) {
     Ids kept, positions;
     std::vector<double> scores;
@@ -243,7 +243,7 @@ class Smo {
 
   // ------------------------------------------------------------ kernel rows
 
-  // The scans compare without branches, and what they find beside a NaN means nothing.
+  // The scans compare without branches, so a NaN would make their result meaningless.
   template <class Value>
   static void require_finite(const Value* values, std::size_t n) {
     if (!std::all_of(values, values + n, [](Value x) { return std::isfinite(x); }))
@@ -329,7 +329,7 @@ class Smo {
     }
   }
 
-  // Raises a_i and lowers a_j as far as the objective falls and their slopes stay.
+  // Raises a_i and lowers a_j until the objective stops falling or one of their slopes changes.
   Steepest step(std::size_t i, std::size_t j, const T* row_i) {
     const std::size_t at = std::size_t(active_[i]), to = std::size_t(active_[j]);
     const T* row_j = row(j);

@@ -1,6 +1,6 @@
 // The passes of sequential minimal optimisation over all active variables, included by tiles.inl.
 // Arrays are padded to whole blocks: up = +inf and down = -inf, so that padding is never chosen,
-// and rows with zeros. A block is searched for its winner only if it holds one.
+// and rows with zeros. Only the block that holds the winner is searched for it.
 
 template <class T>
 struct Scans {

@@ -35,7 +35,7 @@ class SparseCentres {
   std::size_t n_outputs() const { return n_outputs_; }
 
   void append(const Rows<T>& rows) {
-    // All that can fail for want of memory comes first: the parts never disagree.
+    // Everything that may run out of memory comes first, so that the parts always agree.
     const std::size_t n_values = indices_.size() + std::size_t(rows.indptr[rows.n]);
     reserve(indices_, n_values);
     reserve(values_, n_values);

@@ -29,8 +29,8 @@ inline bool skip_word(const char*& p, const char* word) {
   return true;
 }
 
-// strtod as in the C locale, whichever locale the program has set: it decides where the decimal
-// point is no comma, and rounds digits of any number correctly.
+// strtod as in the C locale, where the decimal point is no comma, whichever locale the program has
+// set. It rounds any number of digits correctly.
 inline double strtod_in_c(const std::string& digits) {
 #if defined(_WIN32)
   static const _locale_t c_locale = _create_locale(LC_ALL, "C");
@@ -45,7 +45,7 @@ inline double strtod_in_c(const std::string& digits) {
 inline double convert_digits(const char* begin, const char* end) {
 #if defined(__cpp_lib_to_chars) && __cpp_lib_to_chars >= 201611L && !defined(GRAPHKM_STRTOD)
   double value = 0.0;
-  // It leaves the value alone where the digits over- or underflow, which strtod then tells apart.
+  // It leaves the value alone if the digits overflow or underflow; strtod tells which.
   if (std::from_chars(begin, end, value).ec == std::errc()) return value;
 #endif
   return strtod_in_c({begin, end});
@@ -90,7 +90,7 @@ inline bool read_number(const char*& p, double& value) {
       exponent += minus ? -written : written;
       q = r;
     }
-    // Clinger's fast path: both factors are exact doubles, so that one rounding is all there is.
+    // Clinger's fast path: both factors are exact doubles, so there is one rounding only.
     // Nineteen digits cannot have overflown the mantissa.
     const bool exact = n_digits <= 19 && mantissa <= (std::uint64_t(1) << 53) &&
                        exponent >= -22 && exponent <= 22 && FLT_EVAL_METHOD == 0;

@@ -74,7 +74,7 @@ EXCEPTIONS = (
     Exempt(
         "sparse",
         ("SemiSupervisedClassifier", "SemiSupervisedRegressor"),
-        "Boosting takes no sparse rows, and is left out; the scale of a line has no shift.",
+        "Boosting takes no sparse rows, and is left out. The linear model does not centre columns.",
     ),
     Exempt(
         "a first chunk of another size",
@@ -84,7 +84,7 @@ EXCEPTIONS = (
             "GKMRegressor(solver=SGD())",
             "GKMRegressor(solver=Sums())",
         ),
-        "A gamma that is a word, and the units of targets, come from the first chunk.",
+        'A gamma such as "spread", and the units of targets, come from the first chunk.',
     ),
 )
 

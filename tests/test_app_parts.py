@@ -175,7 +175,7 @@ def test_links_out_of_the_folder_have_no_image(tmp_path):
         read_material(tmp_path / "in")
     for name in ("a.png", "b.png"):
         (tmp_path / "in" / name).write_text("no picture")
-    with pytest.raises(DataFileError, match=r"a\.png is no picture that can be read"):
+    with pytest.raises(DataFileError, match=r"a\.png cannot be read as a picture"):
         read_material(tmp_path / "in")
 
 

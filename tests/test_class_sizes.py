@@ -116,9 +116,9 @@ def test_given_labels_are_kept():
     [
         ({"a": 1, "b": 1}, "lacks the class 'c'"),
         ({"a": 1, "b": 1, "c": 1, "d": 2}, "has the class 'd', which no labelled row has"),
-        ({"a": 1, "b": 0, "c": 1}, "size of class 'b' must be above 0, and is 0"),
-        ({"a": 1, "b": float("nan"), "c": 1}, "size of class 'b' must be above 0, and is nan"),
-        ({"a": 1, "b": True, "c": 1}, "must be above 0, and is True"),
+        ({"a": 1, "b": 0, "c": 1}, "size of class 'b' must be above 0; got 0"),
+        ({"a": 1, "b": float("nan"), "c": 1}, "size of class 'b' must be above 0; got nan"),
+        ({"a": 1, "b": True, "c": 1}, "must be above 0; got True"),
         ([0.5, 0.3, 0.2], "must be None, 'labels' or a mapping"),
         ("equal", "got 'equal'"),
     ],

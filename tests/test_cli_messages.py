@@ -69,7 +69,7 @@ def test_a_solver_that_cannot_stream(table, capsys, tmp_path):
 
 def test_a_graph_that_cannot_stream(table, capsys, tmp_path):
     _, said = told(capsys, "stream", table(), tmp_path / "m.gkm", "--graph", "anchors")
-    assert "graphkm: --graph anchors are nodes, which join no rows" in said
+    assert "graphkm: --graph anchors joins nodes, not rows" in said
 
 
 def test_values_too_large_to_be_scaled(table, capsys, tmp_path):

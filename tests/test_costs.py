@@ -43,7 +43,7 @@ def test_where_the_graph_misleads_it_is_left_out():
     assert np.mean(ours) > np.mean(alone) - 0.01
     assert np.mean(ours) > np.mean(usual) + 0.05
     assert model.plan_.graph is None
-    assert "none is best on held-out labels" in repr(model.plan_)
+    assert "no graph is best on held-out labels" in repr(model.plan_)
 
 
 @pytest.mark.parametrize("solver", ["auto", Newton(), RowNewton()])

@@ -141,7 +141,8 @@ def test_sparse_rows():
 def test_the_memory_of_labelled_rows():
     X, y = three_moons(2000, 900)
     model = SemiSupervisedClassifier(LogisticRegression(), label_memory="10 kB", **ABOUT)
-    with pytest.raises(ValueError, match=r"900 labelled rows take 14.06 kiB.*may hold 9.77 kiB"):
+    message = r"900 labelled rows take 14.06 kiB.*label_memory allows 9.77 kiB"
+    with pytest.raises(ValueError, match=message):
         model.fit(*cut(X, y))
     model.set_params(label_memory="15 kiB").fit(*cut(X, y))
 

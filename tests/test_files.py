@@ -587,7 +587,7 @@ def test_what_is_read_is_not_replaced(folder, capsys):
     ):
         (folder / "x.gkm").write_bytes(data.read_bytes())
         assert run(*arguments) == 2, arguments
-        assert "is read, and would be replaced" in capsys.readouterr().err
+        assert "is an input, and would be replaced" in capsys.readouterr().err
     assert (data.read_bytes(), model.read_bytes()) == before
 
 

@@ -842,7 +842,7 @@ def test_kinds():
             {},
             "'knn', 'full', 'bipartite', 'precomputed', or one of KNN(...), Full(",
         ),
-        ("anchors", {}, "SemiSupervisedClassifier and SemiSupervisedRegressor have them"),
+        ("anchors", {}, "only SemiSupervisedClassifier and SemiSupervisedRegressor take it"),
         ("precomputed", {}, "affinity=W"),
         ("full", {"affinity": np.ones((30, 30))}, "Full takes no affinity"),
         ("bipartite", {"affinity": np.ones((30, 30))}, "Bipartite takes no affinity"),

@@ -403,13 +403,13 @@ def test_control_c_with_open_tabs_ends_with_a_sentence(tmp_path, training):
 def test_a_second_tab_is_told_and_may_answer_again(tmp_path):
     X, _, _ = moons(60, 0)
     write_csv(tmp_path / "rows.csv", X)
-    with label_page(tmp_path, "rows.csv", "--out", "labels.csv", "--classes", "cat,dog") as page:
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv", "--classes", "Cat,dog") as page:
         answer = {"row": 3, "kind": "label", "seen": page.get("api/row/3")["answer"]}
         page.post("api/answer", {**answer, "label": "dog"})
-        said = one_sentence(page.request("POST", "api/answer", {**answer, "label": "cat"}), (409,))
-        assert "'dog'" in said and "'cat' was not kept" in said
+        said = one_sentence(page.request("POST", "api/answer", {**answer, "label": "Cat"}), (409,))
+        assert "'dog'" in said and "'Cat' was not kept" in said
         answer["seen"] = page.get("api/row/3")["answer"]
-        assert page.post("api/answer", {**answer, "label": "cat"})["counts"] == [1, 0]
+        assert page.post("api/answer", {**answer, "label": "Cat"})["counts"] == [1, 0]
 
 
 def test_headers_keep_scripts_and_frames_out(page):
@@ -462,7 +462,7 @@ def test_images_come_from_the_folder_only(tmp_path):
     [
         (("no.csv", "--out", "l.csv"), 3, "no.csv: no such file"),
         (("rows.csv", "--out", "l.txt"), 2, "ends in .csv"),
-        (("rows.csv", "--out", "rows.csv"), 2, "is read, and would be replaced"),
+        (("rows.csv", "--out", "rows.csv"), 2, "is an input, and would be replaced"),
         (("rows.csv", "--out", "l.csv", "--classes", "a"), 2, "two or more different classes"),
         (
             ("rows.csv", "--out", "l.csv", "--classes", "a,b", "--regression"),

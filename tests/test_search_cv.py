@@ -671,7 +671,7 @@ def test_bad_parameters(kind, options, message, sine):
 def test_folds_of_a_single_target_are_refused(options, sine):
     X, y, _ = sine
     few = np.where(np.arange(90) < 40, y, np.nan)  # 7 targets
-    with pytest.raises(ValueError, match=r"7 known targets holds a single one.*smaller cv"):
+    with pytest.raises(ValueError, match=r"7 known targets holds a single target.*smaller cv"):
         regressor_cv(**SMALL_GRAPHS, **options).fit(X, few)
     regressor_cv(**SMALL | options | {"cv": 3}).fit(X, few)
 

@@ -165,7 +165,7 @@ def test_graphs(graph):
     ("options", "words"),
     [
         ({"estimator": "forest"}, "estimator must be 'auto', a model"),
-        ({"estimator": None, "graph": None}, "pass one of them"),
+        ({"estimator": None, "graph": None}, "leave nothing to learn with"),
         ({"estimator": Ridge()}, "is no classifier"),
         ({"graph": "all"}, "graph"),
     ],

@@ -157,7 +157,7 @@ def test_anchors_of_blocks_have_a_form_in_onnx(fitted):
 def test_machines_that_join_rows_refuse_anchors(kind, graph):
     X, y, _ = spirals(100)
     model = kind(GKMClassifier(graph=graph)) if kind is GKMClassifierCV else kind(graph=graph)
-    with pytest.raises(ValueError, match="join no rows; SemiSupervisedClassifier"):
+    with pytest.raises(ValueError, match="joins nodes, not rows; only SemiSupervisedClassifier"):
         model.fit(X, y)
 
 
@@ -346,9 +346,9 @@ class Unread:
     [
         ({"estimator": LabelSpreading()}, "'LabelSpreading' learns from unlabelled rows"),
         ({"estimator": [LogisticRegression(), LabelSpreading()]}, "read in blocks"),
-        ({"graph": "knn"}, "Blocks of rows need graph='anchors', and graph='knn'"),
+        ({"graph": "knn"}, "Blocks of rows need graph='anchors'; got graph='knn'"),
         ({"graph": KNN()}, "Blocks of rows need graph='anchors'"),
-        ({"graph": None}, "Blocks of rows need graph='anchors', and graph=None"),
+        ({"graph": None}, "Blocks of rows need graph='anchors'; got graph=None"),
         ({"cv": 1}, "cv must be a whole number >= 2, got 1"),
         ({"random_state": "now"}, "cannot be used to seed"),
     ],
@@ -377,7 +377,7 @@ def test_blocks_that_cannot_be_used():
         model.fit(cut(np.where(X[50, 0] == X, np.nan, X), y))
     with pytest.raises(ValueError, match="values as large as 1e"):
         model.fit(cut(np.where(X[50, 0] == X, 1e200, X), y))
-    with pytest.raises(ValueError, match="10 rows and that of y 9"):
+    with pytest.raises(ValueError, match="10 rows, but 9 labels"):
         model.fit([(X[:10], y[:9])])
     with pytest.raises(ValueError, match="1 rows, which have no neighbours"):
         model.fit([(X[:1], y[:1])])

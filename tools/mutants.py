@@ -6,8 +6,8 @@
 
 A mutant is a piece of text that stands once in a file, what takes its place, and the tests that
 must find it. Each runs in a copy of the sources; nothing here is changed. In compiled code both
-texts are expressions of one type: all of them are built at once, and GRAPHKM_MUTANT says which of
-them counts. It ends with 1 if a mutant survives, or if its text is no longer to be found.
+texts are expressions of one type: all mutants are built at once, and GRAPHKM_MUTANT chooses one.
+The script ends with 1 if a mutant survives, or if its text is no longer found.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import NamedTuple
 from mutant_table import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parent.parent
-_HANGS = 1200  # seconds after which a mutant counts as found: it keeps a test from ending
+_HANGS = 1200  # seconds after which a mutant counts as found: some make a test run for ever
 # An editable install finds its own files before all others; copies must not import those.
 _ISOLATE = (
     "import sys\n"
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _passes(base: Path, mutants: list[Mutant]) -> bool:
-    """Say whether the tests pass without a mutant; else a failure would say nothing."""
+    """Say whether the tests pass without a mutant; if not, a failure would prove nothing."""
     clean = _run(base, 0, sorted({test for mutant in mutants for test in mutant.tests}))
     print(f"without a mutant: {clean.said}", flush=True)
     return clean.verdict == "SURVIVED"

@@ -44,7 +44,7 @@ def build_sources(folder: Path) -> Path:
 
 
 def unpack(archive: Path, folder: Path) -> Path:
-    """Return the folder of the sources, which hold what a build needs and nothing of one."""
+    """Return the folder of the sources: all that a build needs, and no built files."""
     with tarfile.open(archive) as file:
         file.extractall(folder, filter="data")
     (sources,) = folder.iterdir()
@@ -63,7 +63,7 @@ def build_wheel(sources: Path, folder: Path) -> Path:
 
 
 def check_contents(wheel: Path) -> None:
-    """Check the tag, and that all that git knows of the package is there and nothing else."""
+    """Check the tag, and that the wheel holds the package's files in git and no others."""
     tag = "cp312-abi3" if sys.version_info >= (3, 12) else "cp311-cp311"
     require(tag in wheel.name, f"{wheel.name} is not tagged {tag}")
     with zipfile.ZipFile(wheel) as file:
@@ -82,7 +82,7 @@ def check_contents(wheel: Path) -> None:
 
 
 def check_metadata(*archives: Path) -> None:
-    """Have the tools of others look at them."""
+    """Check both with twine and abi3audit."""
     run(sys.executable, "-m", "twine", "check", "--strict", *archives)
     for archive in archives:
         if "abi3" in archive.name:

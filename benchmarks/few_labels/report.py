@@ -2,9 +2,10 @@
 
 A cell's means are over the splits that every method has finished there, so that all are compared on
 the same ones. A method with fewer than half of the splits does not hold the others back: its mean
-is over what it has, and says so. "±" is the standard deviation over splits. A method without any
-result there says why; one with some says how many. A rank is that among the methods tried on a
-cell; one that failed comes last. Time and memory are those of fits that worked.
+is over the splits that it has, and the table says so. "±" is the standard deviation over splits. A
+method without a result in a cell has the reason there, and one with some results their number.
+Ranks are among the methods tried on a cell; one that failed comes last. Time and memory are those
+of fits that worked.
 """
 
 from __future__ import annotations

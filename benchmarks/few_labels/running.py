@@ -1,7 +1,6 @@
 """The fits of a run, each in a process of its own under limits of time and memory.
 
-The memory that the loaded sets hold is in everybody's peak (the largest resident size of the
-process).
+The peak memory of a fit (the largest resident size of its process) includes all loaded sets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 // 128-bit registers of AArch64. Every simd/*.hpp gives the same handful of operations, Vec<float>
-// and Vec<double>, so that tiles.inl is written once. A Group holds neighbouring query entries, of
-// which lane<i> spreads the i-th over a register: four to a register here, one on x86, whose
-// instructions broadcast from memory for nothing.
+// and Vec<double>, so that tiles.inl is written once. A Group holds neighbouring query entries, and
+// lane<i> spreads the i-th of them over a register. A Group has four entries here, and one on x86,
+// whose instructions broadcast from memory at no cost.
 #pragma once
 #include <arm_neon.h>
 

@@ -15,7 +15,7 @@ solvers                                  stochastic gradient descent in exact bl
 streams                                  the same on rows that come once and in pieces
 judge                                    folds, held-out values, the weights of a mixture
 estimators                               what all estimators share
-kernel_ridge, baselines                  labels alone; methods that others have published
+kernel_ridge, baselines                  models of the labelled rows; published methods
 model_selection                          folds of partly labelled data
 members                                  ways to learn: models, clusters, fields
 semi                                     `SemiSupervisedClassifier`, `SemiSupervisedRegressor`
@@ -23,9 +23,9 @@ gkm                                      `GKMClassifier`, `GKMRegressor`, and th
 active                                   which rows to label next
 online                                   streams of chunks, progressive evaluation, checkpoints
 dask                                     the front door for rows on many machines
-exchange                                 models as files, for others and from others
-tables                                   tables of any content, made rows of numbers
-datasets                                 public data sets, made ones, hiding of labels
+exchange                                 models as files, from and for other programs
+tables                                   tables of any content, turned into numbers
+datasets                                 public and artificial data sets, hidden labels
 app                                      the labelling page
 cli                                      the command `graphkm`
 =======================================  =====================================================

@@ -34,20 +34,20 @@ from .ridge.factors import spd_inverse
 
 __all__ = ["Cover", "suggest", "uncertainty"]
 
-_ROWS = 20_000  # rows that are compared; of more a sample is drawn
-_NODES = 1500  # rows up to which every one is a node
-_ANCHORS = 1000  # nodes of more rows
-_COMPARED = 2000  # rows of a batch's choice; of more a sample is drawn
+_ROWS = 20_000  # rows that can be chosen; of more a sample is drawn
+_NODES = 1500  # up to so many rows, each is a node of the graph
+_ANCHORS = 1000  # nodes of the graph of more rows
+_COMPARED = 2000  # rows that are compared for a batch; of more a sample is drawn
 _FAR, _NEAR = 0.02, 0.1  # eps: labels reach far at first, to find every group, and less later
-_NOISE = 0.1  # of a label, in units of the mean variance of a row
-_LEAST = 1e-3  # uncertainty of a row of which the model is sure
+_NOISE = 0.1  # variance of a label's noise, where the mean variance of a row is 1
+_LEAST = 1e-3  # the least uncertainty of a row: the model is sure of it
 
 UNSURE = 2
-"""Power of the uncertainty beside the cover."""
+"""The power of the uncertainty in its product with the cover."""
 
 
 class Cover:
-    """How well labelled rows cover the graph of all rows; the choice of rows that cover it better.
+    """Says how well labelled rows cover the graph of all rows, and which rows to label next.
 
     It is made once for a set of rows, and serves any number of models and labels.
 
@@ -90,7 +90,7 @@ class Cover:
         self._nodes, self._z = graph.nodes, sp.csr_array(graph.rows)
         self._laplacian = graph.laplacian.toarray().astype(np.float64)
         self._priors: dict[float, tuple[NDArray[np.float64], float]] = {}
-        self._all_z = self._z  # of the sample, and of rows beyond it that were asked for
+        self._all_z = self._z  # and weights of other rows that were asked for
 
     def choose(
         self, n: int, labeled: ArrayLike = (), interest: NDArray[np.float64] | None = None
@@ -104,7 +104,7 @@ class Cover:
         labeled : array-like of int, default=()
             Rows that have a label, or shall not be chosen for other reasons.
         interest : ndarray of shape (n_samples,), optional
-            What a label at each row is worth beside the cover, at least 0. None is a cold start:
+            A factor of each row's worth, at least 0: the cover is the other. None is a cold start:
             labels are taken to reach farther along the graph, so that every group is found.
 
         Returns
@@ -123,7 +123,7 @@ class Cover:
         best = _covering(n, self._z[others], z, np.asarray(z @ P), value[places])
         found = self.rows[places[best]]
         free[found] = False
-        # A sample may be labelled whole; the other rows then come in order of their worth.
+        # If the whole sample has labels, the other rows come in the order of their worth.
         others = np.flatnonzero(free)
         return np.append(found, others[np.argsort(-worth[others], kind="stable")][: n - len(found)])
 
@@ -193,7 +193,7 @@ class Cover:
         if len(known) == 0:
             return prior
         z = self._weights(known)
-        # With l labels the first way takes about 2 m l (m + l) operations, the second m^3.
+        # With l labels and m nodes, the first way takes 2 m l (m + l) operations, the second m^3.
         if 2 * len(known) * (z.shape[1] + len(known)) < z.shape[1] ** 2:
             reach = z @ prior
             inner = z @ reach.T + _NOISE * np.eye(len(known))
@@ -204,10 +204,10 @@ class Cover:
 def _covering(
     n: int, others: Any, z: Any, zP: NDArray[np.float64], worth: NDArray[np.float64]
 ) -> list[int]:
-    """Return rows of z, each the best once those before it have labels.
+    """Return rows of z, each the best if those before it had labels already.
 
-    Covariances are those of P less one outer product for every row that was chosen, which is never
-    formed: only its effect on the sums of squares is.
+    Every row that is chosen takes an outer product off the covariances of P. It is never formed:
+    only the sums of squares are corrected.
     """
     K, variance, worth = others @ zP.T, np.asarray(z.multiply(zP).sum(axis=1)).ravel(), worth.copy()
     squares = np.square(K).sum(axis=0)
@@ -262,7 +262,7 @@ def suggest(
     cover : Cover, optional
         ``Cover(X)``, made before: saves the graph where labels come in many rounds.
     random_state : int, RandomState or None, default=0
-        Of the cover.
+        Draws the sample and the anchors of the cover.
     n_jobs : int or None, default=None
         Threads of the neighbour search.
 
@@ -353,7 +353,7 @@ def _drawn(
 
 
 def _margins(scores: Any) -> NDArray[np.float64]:
-    """Return how far the best class is before the second."""
+    """Return how far the best class is ahead of the second."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim == 1 or values.shape[1] == 1:
         return np.abs(values).ravel()

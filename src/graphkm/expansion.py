@@ -15,7 +15,7 @@ from .backends import active, as_centres, make_store, query_rows
 from .kernels import Kernel
 
 _ROWS = 8192  # rows of a large X converted at once
-_MOVING = Lock()  # one thread at a time makes a store anew
+_MOVING = Lock()  # only one thread at a time makes a new store
 
 
 def default_threads() -> int:
@@ -109,7 +109,7 @@ class KernelExpansion:
 
     @property
     def centres(self) -> Any:
-        """The centres themselves, in the order they came; rows of no width if precomputed."""
+        """The centres in the order they came; without columns if the kernel is precomputed."""
         rows = self.rows
         whole = len(rows) == self._X.shape[0] and bool((rows[1:] > rows[:-1]).all())
         return self._X if whole else self._X[rows]
@@ -199,10 +199,10 @@ class KernelExpansion:
         store.append(as_centres(self.kernel, rows, queries))
 
     def _store_of_active_backend(self) -> Any:
-        """Return the store, made anew if another backend computes now than when it was made.
+        """Return the store; if the backend has changed since it was made, make a new one.
 
-        Others may compute at the same time, even on the other backend: they have their store, or
-        find a complete one.
+        Other threads may compute at the same time, even on another backend: each has its own store,
+        or finds a complete one.
         """
         home, backend = self._home, active()
         if home[0] is backend or self.kernel.native_code is None:
@@ -271,7 +271,7 @@ class KernelExpansion:
 def mean_row(kernel: Kernel, X: Any) -> NDArray[Any] | None:
     """Return the mean row where centring keeps digits: dense rows of a stationary kernel.
 
-    Outliers do not count. One may move the mean so far away that the others lose their digits.
+    Outliers do not count: one may move the mean so far that all other rows lose their digits.
 
     Examples
     --------

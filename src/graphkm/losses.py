@@ -319,7 +319,7 @@ class SmoothTube(Loss):
 
 
 def _clipped(values: Array, most: float) -> Array:
-    """Return values between 0 and a number. NumPy's clip takes twice as long for a few."""
+    """Return values clipped to 0 and `most`. For few values, NumPy's clip takes twice as long."""
     return np.minimum(np.maximum(values, 0.0), most)
 
 

@@ -69,7 +69,7 @@ class LabeledKFold(BaseCrossValidator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, of which only copies are looked for; zeros may stand for any.
+            The rows. They only show which rows are copies. Zeros may be passed instead.
         y : array-like of shape (n_samples,)
             Labels or targets, with the marks of unlabelled rows.
         groups : object
@@ -85,7 +85,7 @@ class LabeledKFold(BaseCrossValidator):
         known = plain_labels(values[labeled])
         copies = Copies.of(labeled if X is None else equal_items(X).place[labeled])
         if len(copies.first) == 1:
-            copies = Copies.of(labeled)  # X stands for rows that are not at hand
+            copies = Copies.of(labeled)  # X holds zeros instead of the rows
         for sets in self._test_folds(known[copies.first]):
             rows = labeled[np.isin(copies.place, sets)]
             yield np.setdiff1d(np.arange(len(values)), rows), rows

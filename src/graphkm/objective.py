@@ -64,9 +64,9 @@ class Objective:
     degree : int
         How often the Laplacian is iterated; above 1 only for p = 2.
     relative : bool
-        Whether C counts in units of 1 / k, where k is the mean over the labelled points of
-        the kernel that has the graph inside. Then C = 1 is soft and C = 100 is nearly a hard
-        margin, however strong the graph is. For exact solvers and p = 2 only.
+        Whether C is divided by k, the mean value at the labelled points of the kernel that
+        contains the graph. Then C = 1 is a soft margin, and C = 100 is nearly a hard one, however
+        strong the graph is. For exact solvers and p = 2 only.
     guarantee : Guarantee or None
         What the convergence theorem says, where it applies.
     """

@@ -20,8 +20,8 @@ from ._util.parts import Combination, Part
 class Smoothness:
     r"""The penalty of a difference t of scores: a power, or a smooth function close to it.
 
-    It is the first without a width h, and the second with one. The second has a second
-    derivative at 0 where the first has none, below p = 2.
+    Without a width h it is the first function below, with one the second. For p < 2 only the second
+    has a second derivative at 0.
 
     .. math:: |t|^p \qquad\text{or}\qquad (t^2 + h^2)^{p/2} - h^p
 
@@ -54,7 +54,7 @@ class Smoothness:
             )
 
     def smoothed(self, width: float) -> Smoothness:
-        """Return a penalty with a second derivative: from p = 2 on that is this one."""
+        """Return a penalty with a second derivative; for p >= 2 it is this penalty itself."""
         return self if self.p >= 2 else replace(self, width=width)
 
     def value(self, t: NDArray[Any]) -> NDArray[Any]:
@@ -102,10 +102,10 @@ class SmoothnessPart(Part):
         return "auto"
 
     def accepts(self, together: Combination) -> None:
-        """Raise ValueError where the theorem behind C_graph="guaranteed" does not reach."""
+        """Raise ValueError if C_graph="guaranteed", and its theorem does not hold."""
         if together.C_graph == "guaranteed" and (self.normalized is True or self.degree != 1):
             raise ValueError(
-                "C_graph='guaranteed' follows a theorem about plain differences, and "
+                "C_graph='guaranteed' follows a theorem about plain differences, not about "
                 f"smoothness={self!r}; pass Power(p, normalized=False), or a number for C_graph."
             )
 
@@ -122,7 +122,7 @@ class Power(SmoothnessPart):
         Exponent, at least 1.
     normalized : bool or "auto", default="auto"
         Whether f(x) is divided by the root of its vertex's degree before differences are taken.
-        "auto" is True for the Newton solvers. `SGD` knows False only.
+        "auto" is True for the Newton solvers. `SGD` takes only False.
 
     Examples
     --------

@@ -30,8 +30,8 @@ class Guarantee:
     p : float
         Exponent of the smoothness |t|^p, at least 1.
     R : float
-        Bound of ||Phi(x)|| = k(x, x)^(1/2). It is used for differences of features only, so
-        an intercept, a constant added to the kernel, counts in A and not here.
+        Bound of ||Phi(x)|| = k(x, x)^(1/2). It bounds differences of features. An intercept is a
+        constant that is added to the kernel: it cancels here, and counts in A.
     A : float
         Bound of the norm of the loss gradient: the loss's Lipschitz constant times
         the bound of ||Phi(x)||, intercept included.

@@ -1,4 +1,4 @@
-"""The one writer of files: a file is there whole or not at all.
+"""The only writer of files: a file is written whole, or not at all.
 
 A file is written beside its place, flushed to the disk and renamed. A reader finds the old file or
 the new one, even if the writer dies. A link is followed, and the file it leads to is replaced.
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-_LINKS = 40  # followed one after another; as many as Linux does
+_LINKS = 40  # most links that are followed one after another, as in Linux
 
 
 @contextmanager
@@ -193,7 +193,7 @@ else:
             handle = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if _same_file(handle, part):  # it may have got its name meanwhile
+                if _same_file(handle, part):  # its writer may have renamed it meanwhile
                     part.unlink()
             finally:
                 os.close(handle)

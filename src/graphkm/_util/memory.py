@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
-_NEGLIGIBLE = 2**25  # bytes not worth the look at the system's files
+_NEGLIGIBLE = 2**25  # fewer bytes are not worth reading the system's files
 
 
 def available_memory() -> int | None:

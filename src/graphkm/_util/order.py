@@ -1,4 +1,4 @@
-"""An order of rows that follows from what they hold, and not from the order in which they come."""
+"""Rows sorted by what they hold, so that the order in which they come does not matter."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ def middle_of(X: Any) -> NDArray[np.float64]:
 
 
 def places_of(X: Any, middle: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where rows stand in an order: by their squared distances from the middle.
+    """Return numbers by which rows are sorted: their squared distances from the middle.
 
-    These change with nothing that leaves a model as it is: neither with the order of rows and
-    columns, nor with columns that are there twice, nor with units, except for rounding. Equal rows
-    stand at the same place.
+    What does not change a model does not change the order either: the order of rows and columns,
+    columns that are there twice, and units, except for rounding. Equal rows have equal numbers.
     """
     with np.errstate(over="ignore"):  # infinite distances are equal ones
         if issparse(X):
@@ -41,10 +40,10 @@ def places_of(X: Any, middle: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def rows_in_order(X: Any) -> NDArray[np.int64]:
-    """Return the numbers of all rows in an order that follows from what they hold.
+    """Return the numbers of all rows, sorted by what the rows hold.
 
     Random draws from rows in this order are the same in whichever order the rows come. Only rows
-    at exactly the same place keep the order in which they come.
+    at exactly the same distance from the middle keep the order in which they come.
 
     Examples
     --------

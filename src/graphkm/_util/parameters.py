@@ -10,7 +10,7 @@ import numpy as np
 
 
 def refuse_masked(name: str, values: Any) -> None:
-    """Raise if an array has masked values, which a plain array would show.
+    """Raise if an array has masked values; as a plain array it would show them.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def refuse_masked(name: str, values: Any) -> None:
 
 
 def unmasked(labels: Any) -> Any:
-    """Return labels in which those that are masked are missing; anything else as it is.
+    """Return labels with None in place of masked ones; return anything else as it is.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class Sizes(NamedTuple):
 
 
 class Combination(Protocol):
-    """The parts of one model, as each part sees the others when it says what it cannot go with."""
+    """The parts of one model. Each part looks at the others, and may refuse them."""
 
     @property
     def kernel(self) -> Any:

@@ -35,7 +35,7 @@ def progress_bar(shown: bool | int, **options: Any) -> Any:
     Parameters
     ----------
     shown : bool or int
-        Whether there is something to see; `verbose` of an estimator, for example.
+        Whether the bar is shown; `verbose` of an estimator, for example.
     **options
         What tqdm takes: `total`, `unit`, `desc` and so on.
 

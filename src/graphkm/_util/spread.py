@@ -9,16 +9,16 @@ import numpy as np
 from scipy.sparse import issparse
 
 _BLOCK = 1 << 20  # entries converted to float64 at once
-_SAMPLE = 4096  # rows that show where the middle is
-_ONE_OF = 20  # rows of which one may be an outlier
-_FAR = 64.0  # squared distance of an outlier from the middle, in units of the farthest other row's
+_SAMPLE = 4096  # rows from which the middle is computed
+_ONE_OF = 20  # at most one row of so many may be an outlier
+_FAR = 64.0  # an outlier's squared distance from the middle is so many times any other row's
 
 
 def without_outliers(X: Any) -> Any:
     """Return X without the few rows that are far from all others; X itself if there are none.
 
-    These are at most one of twenty rows, and more than eight times as far from the middle as any
-    other. The middle is the median of every column, or 0 if X is sparse.
+    They are at most one of twenty rows, and each is more than eight times as far from the middle as
+    any other row. The middle is the median of every column, or 0 if X is sparse.
 
     Examples
     --------

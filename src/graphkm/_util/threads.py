@@ -13,8 +13,8 @@ from threadpoolctl import ThreadpoolController
 _SMALL = 1024**3  # multiplications of a product that gains nothing from more threads
 
 _CHANGING = Lock()
-_users: set[object] = set()  # who needs BLAS on one thread now, in any thread of the process
-_before: dict[str, tuple[Any, int]] = {}  # the libraries limited for them, and their threads before
+_users: set[object] = set()  # all who need BLAS on one thread now, in any thread of the process
+_before: dict[str, tuple[Any, int]] = {}  # the limited libraries, and how many threads they had
 
 
 @cache
@@ -25,12 +25,12 @@ def thread_pools() -> ThreadpoolController:
 
 @contextmanager
 def blas_threads_for(rows: int, columns: int) -> Iterator[None]:
-    """Let BLAS use one thread while it works on A'A, if that is little work for A of this shape.
+    """Let BLAS use one thread, if A'A is little work for an A of this shape.
 
-    If other programs keep the cores busy, threads wait for each other on small pieces of work:
-    that costs milliseconds per call. Every fit and every search runs in such a context, made for
-    its largest matrix. Parts of a large fit that work on small matrices have their own. One inside
-    another costs microseconds.
+    If other programs keep the cores busy, threads wait for each other on small pieces of work: that
+    costs milliseconds per call. Every fit and every search runs in such a context, made for its
+    largest matrix. Parts of a large fit that work on small matrices have a context of their own. A
+    context inside another costs microseconds.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def blas_threads_for(rows: int, columns: int) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let BLAS and OpenMP use one thread, whichever library brought them and however late.
+    """Let BLAS and OpenMP use one thread, whichever library has loaded them, and whenever.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def one_thread() -> Iterator[None]:
     ...     pass
     """
     pools = ThreadpoolController()
-    # OpenMP keeps a number for each thread, so that nobody else hears of this limit.
+    # OpenMP keeps a number for each thread: so this limit does not change other threads.
     with one_blas_thread(pools), pools.limit(limits=1, user_api="openmp"):
         yield
 
@@ -63,9 +63,9 @@ def one_thread() -> Iterator[None]:
 def one_blas_thread(pools: ThreadpoolController) -> Iterator[None]:
     """Let the BLAS among these pools use one thread.
 
-    BLAS has one number of threads for the whole process. It is set for the first user, and what
-    was there before comes back when the last one leaves, in whatever order they do. Only a BLAS
-    on OpenMP has a number for each thread.
+    BLAS has one number of threads for the whole process. It is set when the first user comes, and
+    restored when the last user leaves, whoever that is. Only a BLAS on OpenMP has a number for each
+    thread.
     """
     user = object()
     libraries = pools.select(user_api="blas").lib_controllers
@@ -78,7 +78,7 @@ def one_blas_thread(pools: ThreadpoolController) -> Iterator[None]:
             for library in libraries:
                 if not _is_of_thread(library) and (threads := library.num_threads) > 1:
                     library.set_num_threads(1)
-                    # It stays as it is while another thread holds it by threadpoolctl's own means.
+                    # Another thread may have limited it with threadpoolctl: then it stays as it is.
                     if library.num_threads == 1:
                         _before[library.filepath] = library, threads
         yield
@@ -97,8 +97,8 @@ def _is_of_thread(library: Any) -> bool:
 
 def _restore(library: Any, threads: int) -> None:
     """Set the threads of a library that any thread has limited."""
-    # From 3.8 on, threadpoolctl listens to the thread that set the first limit, until it is told
-    # that this one is done.
+    # From 3.8 on, threadpoolctl obeys only the thread that set the first limit, until it is told
+    # that this thread is done.
     done = getattr(library, "clear_controlling_thread", lambda force: None)
     done(force=True)
     library.set_num_threads(threads)

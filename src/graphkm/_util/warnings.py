@@ -1,8 +1,8 @@
-"""Warnings of one thread, heard or left out, while others warn as usual.
+"""Warnings of one thread, collected or hidden, while other threads warn as usual.
 
-`warnings.catch_warnings` exchanges the filters of the whole process. Two threads that overlap leave
-each other's filters behind, and hear each other's warnings. Here one filter stands before all
-others while anybody needs it. What it takes out is a matter of the thread that warns.
+`warnings.catch_warnings` replaces the filters of the whole process. Two threads that do so at a
+time leave each other's filters behind, and catch each other's warnings. Here one filter comes
+before all others while anybody needs it. The thread that warns decides what it catches.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ Takes = Callable[[type[Warning], str | None], bool]
 Heard = list[tuple[type[Warning], str]]
 
 _takes: ContextVar[Takes | None] = ContextVar("graphkm_takes_warnings", default=None)
-_asked = local()  # what Python asks a filter about: for the text first, and then for the category
+_asked = local()  # Python asks a filter for the text, which is kept, then for the category
 _CHANGING = Lock()
 _users: set[object] = set()
 
 
 class _Text:
-    """Stands where a filter has the regular expression of a text."""
+    """Takes the place of a filter's regular expression."""
 
-    pattern = ""  # scikit-learn makes its workers' filters of this; their texts are not known then
+    pattern = ""  # scikit-learn reads this when it copies filters to its workers
 
     def match(self, text: str) -> bool:
         _asked.text = text
@@ -41,7 +41,7 @@ class _OfThread(type):
 
 
 class _Taken(Warning, metaclass=_OfThread):
-    """Stands where a filter has a category: whatever the thread takes out."""
+    """Takes the place of a filter's category: all warnings that the thread catches."""
 
 
 _FILTER = ("ignore", _Text(), _Taken, None, 0)
@@ -49,14 +49,14 @@ _FILTER = ("ignore", _Text(), _Taken, None, 0)
 
 @contextmanager
 def quiet(*texts: str, category: type[Warning] = Warning) -> Iterator[None]:
-    """Leave out warnings of this thread.
+    """Hide warnings of this thread.
 
     Parameters
     ----------
     *texts : str
-        Regular expressions, one of which matches the beginning of the text; none stands for any.
+        Regular expressions. One of them must match the beginning of a text. Without any, all do.
     category : type, default=Warning
-        Only these.
+        Only warnings of this category are hidden.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def heard() -> Iterator[Heard]:
         return text is not None
 
     with _taking(takes):
-        # Any change of the filters makes Python forget what it has shown already.
+        # After a change of the filters, Python shows warnings again that it has shown already.
         warnings.simplefilter("ignore", _Taken, append=True)
         yield found
 

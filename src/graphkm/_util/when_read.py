@@ -40,7 +40,7 @@ class WhenRead:
         """Keep the name of the attribute."""
         self.name = name
 
-    # There is no __set__. So Python reads a value that is set without asking here.
+    # There is no __set__. So once a value is set, Python reads it without calling this method.
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         """Compute the value, and return it; raise the usual error if there is none."""
         if owner is None:

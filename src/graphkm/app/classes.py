@@ -10,7 +10,7 @@ import numpy as np
 from ..io.kinds import NUMBER, label_word, number_text, values
 from ..tables.preparing import overflowing_column
 
-_LONGEST = 200  # letters of a label
+_LONGEST = 200  # letters of a label, at most
 
 
 class AnswerError(ValueError):
@@ -18,14 +18,14 @@ class AnswerError(ValueError):
 
 
 class Classes:
-    """The classes that are known, in the order of their coming.
+    """The classes that are known, in the order in which they came.
 
     Parameters
     ----------
     names : sequence of str
-        The first ones.
+        The classes at the start.
     fixed : bool
-        Whether no others are allowed.
+        Whether other classes are refused.
 
     Examples
     --------
@@ -40,8 +40,8 @@ class Classes:
     def meant(self, label: str | None) -> str:
         """Return the label that a person means.
 
-        Blanks around it do not count. A label that is a known class but for upper and lower case
-        is that class; where both spellings are known, each is itself.
+        Blanks around it do not count. A label that differs from a known class only in upper and
+        lower case means that class. If both spellings are classes, each means itself.
         """
         text = _stripped(label)
         if text in self.names:
@@ -50,24 +50,24 @@ class Classes:
             if _folded(name) == _folded(text):
                 return name
         if label_word(text, None) is None:
-            raise AnswerError(f"{text!r} marks rows without a label; call the class otherwise.")
+            raise AnswerError(f"{text!r} marks rows without a label; name the class differently.")
         if len(text.splitlines()) > 1:
             raise AnswerError("a label has one line; leave line breaks out.")
         if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
             raise AnswerError(f"{text!r} has characters that are no text; leave them out.")
         if len(text) > _LONGEST:
-            raise AnswerError(f"a class name has {_LONGEST} letters at most.")
+            raise AnswerError(f"{len(text)} letters are too many; use at most {_LONGEST}.")
         self._refuse(text)
         return text
 
     def admit(self, label: str) -> None:
-        """Have a class for a label that is kept, as it is written."""
+        """Add the class of a label that is kept, as it is written."""
         if label not in self.names:
             self._refuse(label)
             self.names.append(label)
 
     def doubts(self) -> list[str]:
-        """Return a note for classes that may be one.
+        """Return a note for every two classes that may be meant as one.
 
         Examples
         --------

@@ -21,7 +21,7 @@ TYPES = {
 }
 _NAMED = 10  # broken images that are named; more are counted
 SIDE = 28
-"""Pixels to a side of what is learnt from: grey, and as small as digits are."""
+"""A model learns from grey images with so many pixels to a side, like those of MNIST."""
 
 
 class ImageFolder:
@@ -67,7 +67,7 @@ def image_names(folder: Path) -> list[str]:
 
 
 def pixels(paths: Sequence[Path]) -> tuple[NDArray[np.float32], list[int], list[str]]:
-    """Return images as rows, which of the paths they are of, and a note on those that are broken.
+    """Return images as rows, the places of their paths, and a note on images that are broken.
 
     A row has grey values from 0 to 1 of 28 x 28 pixels. Raises DataFileError if fewer than two
     images can be read.
@@ -87,9 +87,9 @@ def pixels(paths: Sequence[Path]) -> tuple[NDArray[np.float32], list[int], list[
     if not broken:
         return rows, list(range(len(paths))), []
     first = next(iter(broken))
-    why = f"{paths[first]} is no picture that can be read ({broken[first]})."
+    why = f"{paths[first]} cannot be read as a picture ({broken[first]})."
     if len(paths) - len(broken) < 2:
-        raise DataFileError(f"{why} Two at least that can be read are needed.")
+        raise DataFileError(f"{why} Give at least two that can be read.")
     whole = [k for k in range(len(paths)) if k not in broken]
     names = ", ".join(paths[k].name for k in list(broken)[:_NAMED])
     more = f" and {len(broken) - _NAMED:,} more" * (len(broken) > _NAMED)

@@ -43,9 +43,9 @@ class Answer:
     row : int
         Its number, from 0.
     kind : {"label", "unknown", "skip", "undo"}
-        "unknown" rows are not shown again, "skip" ones later. "undo" takes the last one back.
+        "unknown" rows are not shown again, "skip" rows later. "undo" takes the last answer back.
     label : str or None
-        The label.
+        The label, if the kind is "label".
     said : str or None
         What the model said of the row before the answer.
     how : {"file", "check", "suggested", "chosen"}
@@ -103,8 +103,8 @@ class Journal:
     def add(self, answer: Answer) -> None:
         """Keep an answer; when this returns, it is on the disk, in the journal.
 
-        The file of labels may be behind then, which is no reason to refuse an answer that is kept.
-        It is written anew with the next one.
+        If the file of labels cannot be written, the answer is kept all the same, and the next
+        answer writes the file anew.
         """
         before = self.labels()
         self._append(asdict(answer))
@@ -163,7 +163,7 @@ class Journal:
             raise
 
     def _replay(self) -> None:
-        """Read what is there. A last line that was not finished was not acknowledged: it goes."""
+        """Read the journal. An unfinished last line is cut off: it was never acknowledged."""
         self._file.seek(0)
         *lines, rest = self._file.read().split(b"\n")
         found = _SUM.search(rest)
@@ -196,7 +196,7 @@ class Journal:
             raise ValueError(f"row {answer.row}")
         if answer.kind not in KINDS or not isinstance(answer.label, str | None):
             raise ValueError(f"{answer.kind} {answer.label}")
-        (answer.label or "").encode()  # which raises for halves of letters
+        (answer.label or "").encode()  # raises if a letter is half of a pair
         return answer
 
     def _check(self, entry: Any) -> None:
@@ -247,7 +247,7 @@ def with_checksum(text: bytes) -> bytes:
 
 
 def _entry(line: bytes, signed: bool) -> Any:
-    """Return what a line says; `signed` ones must have a checksum."""
+    """Return what a line says; it must have a checksum if one before it had (`signed`)."""
     found = _SUM.search(line)
     if found is None and signed:
         raise ValueError("it has no checksum")
@@ -262,7 +262,7 @@ def _entry(line: bytes, signed: bool) -> Any:
 def _csv_line(cells: list[str]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode(errors="backslashreplace")  # names of files may be no text
+    return text.getvalue().encode(errors="backslashreplace")  # file names may not be text
 
 
 def _lock(file: Any) -> None:

@@ -2,8 +2,8 @@
 
 f(x) = k(x, U) w over fixed landmarks U minimises the squared errors at the labelled rows plus
 noise * w' K w, where K = L L' is the kernel matrix of the landmarks. With phi(x) = L^(-1) k(U, x)
-that is ridge regression on phi. The inverse of its matrix follows each label by a correction of
-rank one, and so do the leverages h, which give what f says of a row without its own label.
+that is ridge regression on phi. Each new label corrects the inverse of its matrix, and the
+leverages h, by a term of rank one. With h, f at a row without its own label has a closed form.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from scipy.linalg import solve_triangular
 
 from ..ridge.factors import safe_cholesky, spd_inverse
 
-# K's diagonal is raised by more than its factor needs where landmarks are copies: features are
-# float32, and keep four digits only so.
+# This is added to K's diagonal. Where landmarks are copies, less would do for the factor, but the
+# features, which are float32, would have fewer than four right digits.
 _RAISED = 1e-6
-_BLOCK = 512  # labelled rows that are taken at once in double precision
+_BLOCK = 512  # labelled rows that are held in double precision at once
 
 
 class LandmarkRidge:
@@ -30,7 +30,7 @@ class LandmarkRidge:
     own : ndarray of shape (m, m)
         The kernel matrix of the landmarks.
     noise : float
-        What is added to the matrix of the ridge regression.
+        What is added to the diagonal of the ridge regression's matrix.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class LandmarkRidge:
         root = safe_cholesky(own + _RAISED * np.eye(size))
         self._to_features = solve_triangular(root, np.eye(size), lower=True)  # L^(-1)
         self._noise, self._inverse = noise, np.eye(size) / noise
-        self._line: dict[int, int] = {}  # of each labelled row
+        self._line: dict[int, int] = {}  # of each labelled row in `_features`
         self._features = np.empty((0, size), np.float32)
         self._leverages = np.empty(0)
 
@@ -58,7 +58,7 @@ class LandmarkRidge:
         rows: NDArray[np.int64],
         kernel: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     ) -> None:
-        """Make these the labelled rows; `kernel` returns that of some rows and the landmarks."""
+        """Make these the labelled rows; `kernel(some)` is that between some rows and landmarks."""
         line = np.array([self._line.get(row, -1) for row in rows.tolist()], dtype=np.int64)
         new = np.flatnonzero(line < 0)
         gone = self._features[np.setdiff1d(np.arange(len(self._features)), line)]
@@ -81,10 +81,10 @@ class LandmarkRidge:
     def solve(
         self, Y: NDArray[np.float64], landmark: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return w, and what f says of each labelled row without its own label.
+        """Return w, and f at each labelled row without its own label.
 
-        `landmark` has the number of the landmark that a labelled row is, else -1. Such a row is
-        taken out of the landmarks as well, because a row without a label is never a landmark.
+        `landmark` holds, for each labelled row, its number among the landmarks, or -1. Without its
+        label a row would not be a landmark, so it is taken out of the landmarks as well.
         """
         right = sum(block.T @ Y[place] for place, block in self._blocks())
         found = self._inverse @ np.asarray(right)
@@ -118,7 +118,7 @@ class LandmarkRidge:
             self._leverages[place] = self._leverages_of(block)
 
     def _correct(self, changed: NDArray[np.float64], signs: NDArray[np.float64]) -> None:
-        """Add rows to the inverse, or take them away (Woodbury's formula), and to leverages."""
+        """Correct inverse and leverages by Woodbury's formula: rows come (1) or go (-1)."""
         G = self._inverse @ changed.T
         inner = np.diag(signs) + changed @ G
         self._inverse -= G @ np.linalg.solve(inner, G.T)

@@ -20,9 +20,9 @@ from .places import map_places
 AHEAD = 12
 """Rows that wait to be shown."""
 
-_CHECKED = 4  # of so many rows shown, one is drawn at random: only these tell the accuracy
-_MISTAKES = 20  # rows that are listed
-_LEAST = 1e-3  # interest in a row of which the model is sure
+_CHECKED = 4  # every fourth row is drawn at random: only such rows measure the accuracy
+_MISTAKES = 20  # likely mistakes that are listed, at most
+_LEAST = 1e-3  # the least interest in a row: the model is sure of it
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Labels:
     checks: frozenset[int]  # labelled rows that were drawn at random
     classes: list[str]  # empty for quantities
     changes: int = 0  # how often answers have changed
-    ahead: int = 0  # answers so far, and rows that are shown before new ones
+    ahead: int = 0  # answers so far, and rows that stay at the head of the queue
 
 
 @dataclass(frozen=True)
 class FirstModel:
-    """A model of other labels, which chooses rows until there are labels enough to learn from."""
+    """A model from before, which chooses rows until there are enough labels to learn from."""
 
-    unsure: Callable[[NDArray[np.int64]], NDArray[np.float64]]  # of some rows, from 0 to 1
+    unsure: Callable[[NDArray[np.int64]], NDArray[np.float64]]  # how unsure of rows, 0 to 1
     classes: list[str]
     said: str  # what the page says of it
 
@@ -52,15 +52,15 @@ class Learnt:
     """What the page shows of a model."""
 
     n_labels: int = 0
-    changes: int = -1  # those that it has seen
+    changes: int = -1  # `Labels.changes` of its labels
     queue: list[tuple[int, How]] = field(default_factory=list)
     codes: NDArray[np.float64] | None = None  # class or quantity of each of the cover's rows
-    said: dict[int, str] = field(default_factory=dict)  # predictions of the sample's rows
+    said: dict[int, str] = field(default_factory=dict)  # predictions, by row of the sample
     accuracy: dict[str, Any] | None = None
     mistakes: list[dict[str, Any]] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
     order: list[str] = field(default_factory=list)  # columns, the ones that matter first
-    seconds: float = 0.0  # of the processor
+    seconds: float = 0.0  # processor time
 
 
 class Learner(threading.Thread):
@@ -71,11 +71,11 @@ class Learner(threading.Thread):
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         All rows, in comparable units.
     names : list of str
-        The column of the table that each of theirs is from.
+        For each column of X, the column of the table that it comes from.
     labels : callable
         Returns the present `Labels`.
     past : callable
-        Returns earlier ones, oldest first: what the curve of accuracy was before a restart.
+        Returns earlier `Labels`, oldest first: after a restart they give the curve of accuracy.
     publish : callable
         Takes what was learnt.
     first : FirstModel or None
@@ -94,7 +94,7 @@ class Learner(threading.Thread):
         super().__init__(name="graphkm-learner", daemon=True)
         self.X, self._names, self._labels, self._publish = X, names, labels, publish
         self._past, self._first = past, first
-        self._interest: NDArray[np.float64] | None = None  # that of the first model
+        self._interest: NDArray[np.float64] | None = None  # in each row, by the first model
         self._dirty, self._over = threading.Event(), False
         self._rng = np.random.default_rng(0)
         self.model: LiveModel | None = None
@@ -106,7 +106,7 @@ class Learner(threading.Thread):
         self._dirty.set()
 
     def end(self) -> None:
-        """Stop after what is being done."""
+        """Stop when the present fit is done."""
         self._over = True
         self._dirty.set()
 
@@ -168,7 +168,7 @@ class Learner(threading.Thread):
         drawn = self._at_random(AHEAD // _CHECKED, [*known.closed.tolist(), *chosen])
         queue: list[tuple[int, How]] = []
         for row in chosen:
-            # By its place among all rows shown: the queue is made anew after every answer.
+            # Rows are counted from the first answer on: every answer makes a new queue.
             if (known.ahead + len(queue)) % _CHECKED == _CHECKED - 1 and drawn:
                 queue.append((drawn.pop(), "check"))
             queue.append((row, "suggested"))
@@ -181,7 +181,7 @@ class Learner(threading.Thread):
         return self._rng.choice(left, min(n, len(left)), replace=False).tolist()  # type: ignore[no-any-return]
 
     def _order(self, scores: NDArray[np.float64]) -> list[str]:
-        """Return the columns, those that go along with the scores first."""
+        """Return the columns, those that correlate most with the scores first."""
         assert self.model is not None
         sample = self.X[self.model.cover.rows]
         if len(self._names) < 2 or not isinstance(sample, np.ndarray):

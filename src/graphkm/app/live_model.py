@@ -1,11 +1,10 @@
-"""A machine that is fitted in milliseconds, and says what it would have said without each label.
+"""A model that is fitted in milliseconds, with the scores that it would have without each label.
 
-The prior of its scores is the sum of a Gaussian kernel and of the field on the graph of all rows
-(`graphkm.active.Cover`); the labels are values with noise. Scores, and what they were without each
-label, come from one factorisation of a matrix of the size of the labels. Of more than 800 labels
-they come from landmarks (`LandmarkRidge`), so that neither memory nor time grows with every label.
-How much the graph counts, the width of the kernel and the noise are chosen by the held-out squared
-errors.
+It is kernel ridge regression. Its kernel is a weighted mean of a Gaussian kernel and the covariance
+of the field on the graph of all rows (`graphkm.active.Cover`). With l labels, one inverse of an
+l x l matrix gives the scores, and the score of each labelled row without its own label. With more
+than 800 labels, 800 of their rows are landmarks (`LandmarkRidge`), and the matrix stays that size.
+Held-out squared errors choose how much the graph counts, the width of the kernel and the noise.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from ..kernels import resolve_gamma
 from ..ridge.factors import spd_inverse
 from .landmarks import LandmarkRidge
 
-_SQUARED = (0, 2)  # times the kernel is squared: gamma is one over the spread, or four times that
-_SHARES = (0.5, 1.0)  # of the graph
-_REACHES = (0.1, 0.01)  # eps: how far labels are carried along the graph
-_NOISES = (0.01, 0.1, 1.0)
-_CHOSEN_BY = 300  # labels that decide on shares, widths and noise; more cost more than they tell
-_LANDMARKS = 800  # labels up to which each has its own column, and landmarks of more
-_GROWN = 1.25  # times as many labels, after which landmarks are chosen anew from them
+_SQUARED = (0, 2)  # how often the kernel is squared: twice makes gamma four times as large
+_SHARES = (0.5, 1.0)  # weights of the graph in the kernel that are tried, besides 0
+_REACHES = (0.1, 0.01)  # values of eps that are tried: a smaller one carries labels farther
+_NOISES = (0.01, 0.1, 1.0)  # variances of the labels' noise that are tried
+_CHOSEN_BY = 300  # labels that choose a setting, at most: more take long and hardly change it
+_LANDMARKS = 800  # up to so many labels a fit is exact; with more, so many of them are landmarks
+_GROWN = 1.25  # landmarks are chosen anew when there are so many times as many labels
 _BLOCK = 64  # columns that are worked on at once
-_NOTHING = 1e-9  # kernel values that count as 0: their fourth power is still a normal float32
+_NOTHING = 1e-9  # smaller kernel values become 0; its fourth power is still a normal float32
 
 
 class Setting(NamedTuple):
-    """What is chosen on held-out labels."""
+    """What held-out labels choose; `reach` and `width` are places in the lists above."""
 
     share: float
     reach: int
@@ -52,20 +51,20 @@ _SETTINGS = [
 
 @dataclass(frozen=True)
 class Fit:
-    """What is known after some labels.
+    """What a fit has found.
 
     Parameters
     ----------
     rows : ndarray of int
         The labelled rows.
     scores : ndarray of shape (n_sample, n_columns)
-        Of the sample's rows: one column per class, or the quantity.
+        Scores of the sample's rows: one column for each class, or one for the quantity.
     held_out : ndarray of shape (n_labeled, n_columns)
-        Of the labelled rows, each without its own label.
+        Scores of the labelled rows, each without its own label.
     without : ndarray of shape (n_labeled, n_columns)
-        The same, without the graph.
+        The same scores of a model without the graph.
     setting : Setting
-        What was chosen.
+        The choices of the held-out labels.
     """
 
     rows: NDArray[np.int64]
@@ -103,11 +102,11 @@ class LiveModel:
         self._sample = self.X[self.cover.rows]
         self._gamma = resolve_gamma("spread", self._sample)
         n, size = self.X.shape[0], min(_LANDMARKS, self.X.shape[0])
-        # Of many labelled rows, those whose turn is first choose settings, or are landmarks.
+        # A random order: if many rows are labelled, the first choose settings or are landmarks.
         self._turn = np.random.default_rng(0).permutation(n)
         self._landmarks, self._enough_for = np.empty(0, np.int64), 0.0
         self._machines: dict[Setting, LandmarkRidge] = {}
-        # Kernel values of the sample and some rows, in columns that are used again.
+        # Kernel values between the sample and some rows; a row that goes frees its column.
         self._near = np.zeros((len(self.cover.rows), size), np.float32, order="F")
         self._column: dict[int, int] = {}
         self._judged: tuple[NDArray[Any], NDArray[Any], dict[Setting, float]] | None = None
@@ -119,7 +118,7 @@ class LiveModel:
         few = len(rows) <= self._near.shape[1]
         if not few:
             self._choose_landmarks(rows)
-        # Some labels choose the width, the reach and the noise; all of them choose the share.
+        # At most 300 labels choose width, reach and noise; all labels choose the share.
         tried = [
             min((one for one in errors if one.share == share), key=lambda one: (errors[one], one))
             for share in (0.0, *_SHARES)
@@ -138,7 +137,7 @@ class LiveModel:
         )
 
     def _choose_landmarks(self, rows: NDArray[np.int64]) -> None:
-        """Have landmarks for so many labels. They stay a while: new ones cost a new beginning."""
+        """Choose landmarks, if labels have grown enough: all sums begin anew with new ones."""
         if len(rows) <= self._enough_for:
             return
         first = np.argsort(self._turn[rows])[: self._near.shape[1]]
@@ -148,7 +147,7 @@ class LiveModel:
     def _errors(
         self, rows: NDArray[np.int64], targets: NDArray[np.float64]
     ) -> dict[Setting, float]:
-        """Return the held-out errors of all settings, over some labels; the last ones are kept."""
+        """Return the held-out error of every setting, which is kept until its labels change."""
         among = np.argsort(self._turn[rows])[:_CHOSEN_BY]
         some, wanted = rows[among], targets[among]
         if self._judged is not None:
@@ -169,7 +168,7 @@ class LiveModel:
     def _few(
         self, rows: NDArray[np.int64], Y: NDArray[np.float64], setting: Setting
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the weights of the labelled rows, and what is said of each without its label."""
+        """Return the weights of the labelled rows, and the score of each without its label."""
         K = self._kernel(rows, rows, setting)
         inverse = spd_inverse(K + setting.noise * np.eye(len(rows)))
         return inverse @ Y, _held_out(inverse, Y)
@@ -177,7 +176,7 @@ class LiveModel:
     def _many(
         self, rows: NDArray[np.int64], Y: NDArray[np.float64], setting: Setting
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the weights of the landmarks, and what is said of each row without its label."""
+        """Return the landmarks' weights, and the score of each labelled row without its label."""
 
         def kernel(some: NDArray[np.int64]) -> NDArray[np.float64]:
             return self._kernel(some, self._landmarks, setting)
@@ -207,7 +206,7 @@ class LiveModel:
         """Return squared distances."""
         from sklearn.metrics.pairwise import euclidean_distances
 
-        # The distance of a row to itself is 0 only where the function knows that it is the same.
+        # Only if it gets one set of rows does the function make distances to themselves exactly 0.
         more = () if some is others else (self.X[others],)
         return np.asarray(euclidean_distances(self.X[some], *more, squared=True))
 
@@ -254,7 +253,7 @@ class LiveModel:
 
 
 def _held_out(inverse: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what a ridge regression says of each row without its own target.
+    """Return the prediction of a ridge regression for each row without its own target.
 
     Examples
     --------

@@ -16,9 +16,9 @@ from sklearn.pipeline import Pipeline
 from ..io.kinds import WORD, number_text
 from ..tables.preparing import make_scaler, steps_before, usual_scale
 
-_CELLS = 200  # columns of a row that are shown
-_LETTERS = 5000  # of a text or a cell that is shown
-_HASHED = 64  # rows that tell one file from another
+_CELLS = 200  # columns of a row that are shown, at most
+_LETTERS = 5000  # letters of a text or a cell that are shown, at most
+_HASHED = 64  # rows whose cells go into the fingerprint
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Material:
     written : callable
         Takes a row's number, and returns its cells in the file of labels, without the label.
     header : sequence of str or None
-        Their names; None if the file has none.
+        The names of these cells; None if the file has no names.
     kinds : sequence of str, default=()
-        What the columns of X hold (`graphkm.io.kinds`); none of them: plain numbers without gaps.
+        What the columns of X hold (`graphkm.io.kinds`); empty if all are numbers without gaps.
     left_out : dict, default={}
         Columns that are shown and not learnt from, and why.
     label : str
@@ -52,7 +52,7 @@ class Material:
     alike : bool
         Whether the columns of X share one unit, as pixels do; others are standardised.
     format : {"csv", "parquet", "libsvm"}
-        The file's.
+        The format of the file.
     zero_based : bool
         Whether indices of LIBSVM count from 0.
     notes : sequence of str
@@ -81,7 +81,7 @@ class Material:
         return int(self.X.shape[0])
 
     def fingerprint(self) -> str:
-        """Return what tells these rows from others: their number, and the cells of some."""
+        """Return a hash that tells these rows from others: of their number and some cells."""
         n = len(self)
         mark = hashlib.sha256(str(n).encode())
         for row in np.unique(np.linspace(0, n - 1, min(n, _HASHED)).astype(int)).tolist():
@@ -116,7 +116,7 @@ class Material:
 
 
 def in_units(material: Material) -> tuple[Any, list[str]]:
-    """Return the rows as numbers in comparable units, and which column each of them is from.
+    """Return the rows as numbers in comparable units, and the table's column of each number.
 
     Tables are prepared as `graphkm train` prepares them. Columns that are alike stay as they are.
     """

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 LARGEST = 64 * 1024
-"""Bytes of a request's body."""
+"""Bytes of a request's body, at most."""
 
 HEADERS = {
     "content-security-policy": (
@@ -129,8 +129,8 @@ class Guard:
 
 _WHY = {
     403: "only the page itself may ask here: open the address that the command has printed.",
-    413: f"a request has {LARGEST:,} bytes at most, and says how many.",
-    415: "a request is JSON, and says so in Content-Type.",
+    413: f"a request needs a Content-Length of at most {LARGEST:,} bytes.",
+    415: "a request needs the Content-Type application/json.",
 }
 
 

@@ -24,7 +24,7 @@ from .session import MeanwhileError, Session
 
 _STATIC = Path(__file__).with_name("static")
 _PAUSE = 0.05  # seconds between two looks at the state
-_HEARTBEAT = 200  # looks after which a silent connection is used
+_HEARTBEAT = 200  # looks without news, after which a sign of life is sent
 _KINDS = ("label", "unknown", "skip")
 
 
@@ -67,9 +67,9 @@ class Pages:
         given = await _json(request)
         row, kind, label = given.get("row"), given.get("kind"), given.get("label")
         if not isinstance(row, int) or isinstance(row, bool) or kind not in _KINDS:
-            raise HTTPException(400, "an answer has a row and a kind.")
+            raise HTTPException(400, "an answer needs a row, and a kind: label, unknown or skip.")
         if label is not None and not isinstance(label, str):
-            raise HTTPException(400, "a label is a text.")
+            raise HTTPException(400, "a label must be a text.")
         return await _changed(lambda: self._session.answer(row, kind, label, **_seen(given)))
 
     async def undo(self, request: Request) -> Response:
@@ -78,7 +78,7 @@ class Pages:
         return await _changed(lambda: self._session.undo(**_seen(given)))
 
     async def save(self, request: Request) -> Response:
-        """Write a model. It takes its time: whoever stops the page does not wait for it."""
+        """Write a model, in a thread: a page that is stopped does not wait for its end."""
         done: Future[str] = Future()
         work = threading.Thread(target=_fulfil, args=(done, self._session.write_model), daemon=True)
         work.start()
@@ -125,11 +125,11 @@ class Pages:
         return JSONResponse(self._session.map())
 
     def colours(self, request: Request) -> Response:
-        """Return what each row on the map is."""
+        """Return the predictions and the labels of the rows on the map."""
         return JSONResponse(self._session.colours())
 
     async def events(self, request: Request) -> Response:
-        """Return the state again and again."""
+        """Return a stream of states, a new one after every change."""
         return StreamingResponse(_events(self._session, self._over), media_type="text/event-stream")
 
     async def page(self, request: Request) -> Response:
@@ -170,7 +170,7 @@ async def _complain(request: Request, error: Exception) -> Response:
 
 
 async def _changed(work: Callable[[], dict[str, Any]]) -> Response:
-    """Return what work returns; it runs beside the loop, because it waits for the disk."""
+    """Return the result of `work`, which runs in a thread, because it waits for the disk."""
     try:
         return JSONResponse(await asyncio.to_thread(work))
     except MeanwhileError as error:
@@ -207,7 +207,7 @@ def serve(
     port : int, default=0
         0 takes a free one.
     token : str, optional
-        Of the address; a random one by default.
+        The token in the address; a random one by default.
     ready : callable
         Takes the address when the server listens.
     """

@@ -19,15 +19,15 @@ SKIPPED = 30
 
 _HELD = 2  # rows at the head of the queue that stay: a person is looking at them
 _RECENT = 12  # answers that are listed
-_LOOK_BACK = 20  # labels over which predictions are compared
-_ENOUGH = 40  # labels before which nobody should stop
-_STEADY = 0.01  # share of predictions that may change where more labels change little
+_LOOK_BACK = 20  # predictions are compared with those of so many labels ago
+_ENOUGH = 40  # with fewer labels the page does not advise to stop
+_STEADY = 0.01  # the page advises to stop if no larger share of the predictions has changed
 _PAST = 25  # points of the curve that are computed again after a restart
-_ANYTHING: Any = object()  # what a program saw that does not say what it saw
+_ANYTHING: Any = object()  # the default of `seen`: the answer is kept whatever stands there
 
 
 class MeanwhileError(AnswerError):
-    """An answer to what another tab has changed; given again, it is kept."""
+    """An answer that was not kept, because another tab was faster; given again, it is kept."""
 
 
 class Session:
@@ -68,12 +68,12 @@ class Session:
         for label in dict.fromkeys(self._known.values()):
             self._admit(label)
         self._learnt = Learnt()
-        self._earlier: list[tuple[int, NDArray[np.float64]]] = []  # predictions, by labels
+        self._earlier: list[tuple[int, NDArray[np.float64]]] = []  # labels, predictions
         self._history: list[dict[str, Any]] = []
         # Columns change their places only when labels have doubled: eyes get used to places.
         self._order: tuple[int, list[str]] = (0, [])
-        self.version = 0  # of what is shown
-        self._changes = 0  # of the answers
+        self.version = 0  # grows when what is shown changes
+        self._changes = 0  # answers and undos so far
         self._queue: list[tuple[int, How]] = []
         self.learner = Learner(*in_units(material), self.labels, self._past, self._take, first)
         rng = np.random.default_rng(len(journal.answers))
@@ -107,9 +107,10 @@ class Session:
             label = meant(label) if kind == "label" else None
             now, given = self._standing(row), {"kind": kind, "label": label}
             if seen is not _ANYTHING and now not in (seen, given) and kind != "skip":
+                words = _words(given)
                 raise MeanwhileError(
                     f"Another tab has changed row {row + 1} meanwhile: it has {_words(now)}. "
-                    f"{_words(given).capitalize()} was not kept. Answer again to replace the other."
+                    f"{words[0].upper()}{words[1:]} was not kept. Answer again to replace the other."
                 )
             how: How = next((how for r, how in self._queue if r == row), "chosen")
             said = self._learnt.said.get(row)
@@ -180,12 +181,12 @@ class Session:
             )
 
     def _past(self) -> list[Labels]:
-        """Return earlier labels: what the curve of accuracy is drawn from after a restart."""
+        """Return the labels at earlier times: a restart draws the curve of accuracy from them."""
         n = len(self.journal.answers)
         return [self.labels(upto) for upto in range(10, n, max(10, n // _PAST))]
 
     def _unknown(self) -> set[int]:
-        """Return the rows of which a person said that they do not know."""
+        """Return the rows that a person has answered with "do not know"."""
         return {a.row for a in self.journal.answers if a.kind == "unknown"} - set(self._known)
 
     def _closed(self) -> set[int]:
@@ -200,7 +201,7 @@ class Session:
         return rng.choice(left, min(n, len(left)), replace=False).tolist()  # type: ignore[no-any-return]
 
     def _take(self, learnt: Learnt) -> None:
-        """Take over what the thread has learnt; the rows that are being looked at stay."""
+        """Take over what the thread has learnt; the rows that a person is looking at stay."""
         with self._lock:
             held = self._queue[:_HELD]
             closed = self._closed() | {row for row, _ in held}
@@ -224,7 +225,7 @@ class Session:
             self._history.append(point)
 
     def _steadiness(self) -> dict[str, Any] | None:
-        """Return how many predictions the last labels changed, and whether that is little."""
+        """Return the share of predictions that the last labels changed, and whether it is small."""
         now = self._learnt
         before = [c for n, c in self._earlier if n <= now.n_labels - _LOOK_BACK]
         if self.regression or now.codes is None or not before:
@@ -300,7 +301,7 @@ class Session:
         return {"rows": rows.tolist(), "x": places[:, 0].tolist(), "y": places[:, 1].tolist()}
 
     def colours(self) -> dict[str, Any]:
-        """Return what each row on the map is: predicted, and labelled."""
+        """Return the predictions of the rows on the map, and the labels of the labelled rows."""
         with self._lock:
             codes, known = self._learnt.codes, dict(self._known)
             place = {label: k for k, label in enumerate(self.classes.names)}

@@ -18,8 +18,8 @@ from ..tables.naming import check_names, find_column, label_column
 from .material import Material, numbers_of
 from .table_material import TableReading, given_labels
 
-_WORDS = 100  # columns that texts become
-_FEATURES = 20_000  # words that are looked at
+_WORDS = 100  # columns of numbers that texts become, at most
+_FEATURES = 20_000  # words that count, at most: the most frequent ones
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class _AllColumns:
     text: str
 
     def likely_label(self, width: int) -> str | None:
-        """Return the name of the texts' column: the first line holds names then."""
+        """Return the name of the texts' column; if it has one, the first line holds names."""
         return None if self.text.lstrip("-").isdigit() else self.text
 
     def choose(self, head: Head) -> Columns:
@@ -75,7 +75,7 @@ def read_texts(path: Path, format: str, options: TableReading) -> Material:
 
 
 def _words(texts: Sequence[str]) -> tuple[NDArray[np.float64], list[str]]:
-    """Return texts as numbers: weights of words, in their leading directions."""
+    """Return texts as numbers, and names for these: leading components of the words' weights."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 

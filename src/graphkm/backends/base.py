@@ -165,7 +165,7 @@ class Backend(ABC):
     """Rows that are best looked at together in a pass over many."""
 
     block_steps: int
-    """Stochastic steps that are best taken together: more spend more on their own kernel matrix."""
+    """Stochastic steps of a block. In a longer one its own kernel matrix would take more time."""
 
     @abstractmethod
     def sparse_product(self, A: Any, B: Any) -> Any:

@@ -25,8 +25,8 @@ class SparseColumns:
     Parameters
     ----------
     matrix : CSR of shape (n, n)
-        Arrays of float32 values and int32 indices are used as they are and must not change.
-        Others are converted.
+        Its arrays are used as they are, and must not change, if they are float32 values and int32
+        indices. Others are converted.
 
     Examples
     --------

@@ -21,10 +21,9 @@ _asked: ContextVar[str | None] = ContextVar("graphkm_device", default=None)
 def config_context(*, device: str) -> Iterator[None]:
     """Compute on this device until the context ends.
 
-    Rows that are on a card already, as CuPy arrays or torch tensors, are computed with there by
-    themselves. This is for NumPy arrays, frames and sparse matrices. A thread that is started
-    inside does not know of it. The environment variable ``GRAPHKM_DEVICE`` has the same effect on
-    a whole process.
+    Rows that are on a card already, as CuPy arrays or torch tensors, need no context. It is for
+    NumPy arrays, frames and sparse matrices. It does not reach threads that start inside it. The
+    environment variable ``GRAPHKM_DEVICE`` has the same effect on a whole process.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class HostBackend(Backend):
         )
 
     def searches(self, n: int, d: int) -> bool:
-        """Return False: trees, cells and brute force take turns, and graphs know which."""
+        """Return False: `NeighbourIndex` chooses among the processor's own searches."""
         return False
 
     def search(self, rows: NDArray[Any]) -> NeighbourSearch:

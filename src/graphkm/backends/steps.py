@@ -15,7 +15,7 @@ from ..smoothness import Smoothness
 
 Vector = NDArray[np.float64]
 
-_CUTS = np.arange(1, 128) / 128  # a bracket is cut at these shares: seven bits a round
+_CUTS = np.arange(1, 128) / 128  # shares at which a bracket is cut: a round finds seven bits
 _ROUNDS = 20
 _PRECISE = 1e-14
 

@@ -1,4 +1,4 @@
-"""Stop early: decisions have settled, though the objective still falls."""
+"""Stop when decisions have settled, though the objective still falls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOLERATED = 0.015
 """Largest share of decisions that may change between two checks (Melacci and Belkin)."""
 
 INTERVAL = 15
-"""Steps between two checks. The paper's number grows with n, and costs more than n^2."""
+"""Steps between two checks. The paper's number grows with n, so its cost grows faster than n^2."""
 
 
 class EarlyStopping:

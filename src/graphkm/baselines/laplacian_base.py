@@ -32,9 +32,9 @@ from .laplacian_newton import solve_by_newton
 from .laplacian_objective import KernelMatrix, LaplacianObjective, LaplacianSolution
 
 _EXACT = 500  # rows up to which Newton's factorisation is as quick as conjugate gradients
-_SHARE = 0.5  # of the available memory
-_NEGLIGIBLE = 2**25  # bytes
-_UNKNOWN = 2**31  # bytes, if the system does not tell how many are free
+_SHARE = 0.5  # share of the available memory that matrices may take
+_NEGLIGIBLE = 2**25  # bytes up to which the available memory is not looked at
+_UNKNOWN = 2**31  # bytes that count as available if the system does not tell
 _STEPS = {"newton": 500, "cg": 5000}
 
 

@@ -3,7 +3,7 @@
 Half the gradient of the objective in a is K z with z = gamma_A a + gamma_I L^q f + E g / 2. Here g
 are the losses' slopes, and E places the labelled rows among all rows. Preconditioned by K (Melacci
 and Belkin, 2011) the gradient is z itself. So no system is solved, and a step takes one product
-with K, which is K z: the products with the directions follow from it. b has its own
+with K, namely K z. The products of K with the directions follow from it. b has its own
 preconditioner, the mean k(x, x). Directions are Polak and Ribiere's. The step along a direction is
 exact: it ends at the zero of a piecewise linear slope. All outputs share the products.
 

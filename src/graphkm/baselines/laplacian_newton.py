@@ -132,7 +132,7 @@ class InterceptTerms:
         return self._labels.adjoint(g)
 
     def value(self, s: Vector, width: float) -> float:
-        """Return T_h; width 0 takes the b of the last width, which tends to the best one."""
+        """Return T_h; width 0 takes the b of the last width, which is nearly the best one."""
         f = self._shifted(s, width or self._width)
         return self._labels.value(f, width) + self._cost * self._b**2
 
@@ -141,13 +141,13 @@ class InterceptTerms:
         return self._labels.gradient(self._shifted(s, width), width)
 
     def residual(self, s: Vector, width: float) -> float:
-        """Return the error of smoothing; b adds nothing, as it is the best one of T_h."""
+        """Return the error of smoothing; b adds nothing to it, because b is the best one of T_h."""
         return self._labels.residual(self._shifted(s, width), width)
 
     def newton_step(self, g: Vector, s: Vector, width: float) -> Vector:
         """Solve with A' (D - D h h' D / (h' D h + 2 t)) A, D the losses' curvatures.
 
-        It is R' R for the curved losses' rows, without the part that a change of b makes up for.
+        The matrix is R' R, with a row of R for each curved loss, less what a change of b undoes.
         """
         f = self._shifted(s, width)
         root_D = np.sqrt(self._curvature(f, width))

@@ -40,7 +40,7 @@ class RampProblem:
     C_unlabeled : float
         Weight of their ramp losses.
     s : float
-        Where the ramp begins to be flat, in (-1, 0].
+        Where the ramp becomes flat, in (-1, 0].
     mean : float, optional
         The mean score of the unlabelled rows; None leaves it free.
     """

@@ -217,7 +217,7 @@ class DualSolver:
         if self._balanced is not None and np.isinf(terms.upper[-1]):
             a[-1] -= surplus
             return a
-        # Rounding of the sum is not a surplus: removing it would push a row off its bound.
+        # A sum that is 0 up to rounding needs no change, which would push a row off its bound.
         if abs(surplus) <= len(a) * _EPS * float(np.abs(a).sum()):
             return a
         room = a - terms.lower if surplus > 0 else terms.upper - a

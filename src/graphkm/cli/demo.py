@@ -138,7 +138,7 @@ def _draw_one(ax: Any, model: Any, X: Any, y: Any) -> None:
 
     x0, x1 = np.meshgrid(np.linspace(-1.6, 2.6, 200), np.linspace(-1.1, 1.6, 130))
     f = model.decision_function(np.c_[x0.ravel(), x1.ravel()]).reshape(x0.shape)
-    f = np.tanh(f / np.median(np.abs(f)))  # how sure a model is has a scale of its own
+    f = np.tanh(f / np.median(np.abs(f)))  # the scores of each model have their own scale
     ax.contourf(x0, x1, f, levels=np.linspace(-1, 1, 41), cmap="RdBu_r", alpha=0.6)
     ax.contour(x0, x1, f, levels=[0], colors="black", linewidths=1.5)
     ax.scatter(*X[y < 0].T, s=4, color="0.35")

@@ -57,7 +57,7 @@ def make_estimator(method: str, task: str, options: FitOptions) -> Any:
 
 
 def _refuse_searched(given: dict[str, tuple[Any, str]]) -> None:
-    """Raise if a value was given of what a search chooses."""
+    """Raise if a value was given for a parameter that the search chooses."""
     for name in ("C", "C_graph", "gamma"):
         if name in given and given[name][0] != "auto":
             value, flag = given[name]
@@ -178,7 +178,7 @@ def _check_nodes(graph: Any) -> None:
 
 
 def _check_lists(search: Any) -> None:
-    """Raise if a list of values to try is none, or empty."""
+    """Raise if the values to try are not a list, or an empty one."""
     for name in ("Cs", "C_graphs", "gammas", "graphs"):
         given = getattr(search, name, None)
         if given is not None and not (isinstance(given, list | tuple) and given):
@@ -186,7 +186,7 @@ def _check_lists(search: Any) -> None:
 
 
 def _check_loss(loss: Any, task: Task) -> None:
-    """Raise if there is no such loss for the task, or for any task if that is not yet known."""
+    """Raise if there is no such loss for the task, or for any task if the task is not known."""
     tasks = {Task.classify: ("classification",), Task.regress: ("regression",)}
     wrong = []
     for each in (possible := tasks.get(task, ("classification", "regression"))):

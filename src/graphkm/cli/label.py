@@ -57,14 +57,14 @@ def label(
         ),
     ] = None,
     text: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column that is a text to be read.")
+        str | None, typer.Option(metavar="COLUMN", help="The column of texts to learn from.")
     ] = None,
     model: Annotated[
         Path | None,
         typer.Option(
-            help="Where the page writes a model when it is asked to; beside --out by default. If "
-            "there is one already, it chooses the rows until labels of two classes are known. It "
-            "is replaced only by Save a model, and then stays as MODEL.previous.",
+            help="The file that Save a model writes; beside --out by default. If it holds a model "
+            "already, that model chooses the rows until labels of two classes are known, and stays "
+            "as MODEL.previous when it is replaced.",
         ),
     ] = None,
     port: Annotated[
@@ -149,7 +149,7 @@ def label(
 
 
 def _leave() -> NoReturn:
-    """End the process now: threads in compiled code abort it if the interpreter is taken down."""
+    """End the process now: if Python shut down first, threads in compiled code would crash."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -173,9 +173,7 @@ def _check(
         raise UsageError(f"--classes {classes}: name two or more different classes, as in a,b,c.")
     marks = [name for name in listed or () if label_word(name, None) is None]
     if marks:
-        raise UsageError(
-            f"--classes {classes}: {marks[0]} marks rows without a label; name it otherwise."
-        )
+        raise UsageError(f"--classes {classes}: {marks[0]} marks rows without a label; rename it.")
 
 
 def _listed(classes: str | None) -> list[str] | None:
@@ -192,7 +190,7 @@ def _first_model(
     asked: list[str] | None,
     regression: bool,
 ) -> FirstModel | None:
-    """Return the model that chooses the first rows; raise if it is one of other rows or labels."""
+    """Return the model that chooses the first rows; raise if its columns or labels are others."""
     from ..active import uncertainty
     from ..app.learning import FirstModel
     from ..io import DataFileError
@@ -211,8 +209,8 @@ def _first_model(
     foreign = [name for name in classes if asked is not None and name not in asked]
     if foreign:
         raise UsageError(
-            f"--model {path}: it knows the class {foreign[0]}, which --classes does not name. Name "
-            "it there, or another file."
+            f"--model {path}: it knows the class {foreign[0]}, which --classes does not name. Add "
+            "it to --classes, or name another file."
         )
     if rows.alike:  # words or pixels, which the page makes itself
         if note.columns != list(rows.names):
@@ -228,7 +226,7 @@ def _first_model(
         except DataFileError as error:
             raise UsageError(f"--model {path} does not fit these rows: {error}") from error
     if regression or rows.text is not None:
-        why = "words of other texts may be numbered otherwise" if rows.text else ""
+        why = "its columns of words may stand for other words here" if rows.text else ""
         why = why or "a model of quantities does not say how sure it is"
         say(f"note: {path} does not choose the first rows: {why}.")
         return None
@@ -239,7 +237,7 @@ def _first_model(
 def _saver(
     rows: Material, files: TableOptions, regression: bool, path: Path
 ) -> Callable[[dict[int, str]], str]:
-    """Return what writes a model of the labels so far, as `graphkm train` would."""
+    """Return a function that writes a model of the labels so far, as `graphkm train` would."""
 
     def save(labels: dict[int, str]) -> str:
         import numpy as np
@@ -253,7 +251,7 @@ def _saver(
         from .preparing import fit_prepared
 
         if len(labels) < 2 or (not regression and len(set(labels.values())) < 2):
-            raise ValueError("a model needs two labels at least, of two classes.")
+            raise ValueError("a model needs at least two labels, of two classes; answer more rows.")
         known, sparse = list(labels), issparse(rows.X)
         if regression or all(map(_is_whole, labels.values())):
             y = np.full(len(rows), np.nan)

@@ -21,7 +21,7 @@ from .model_files import FileNote
 from .options import Task, TrainingFileOptions, UsageError
 from .row_files import Table, missing_policy, read_any, table_note
 
-_MANY = 20  # different whole numbers that are classes; more of them may be counts
+_MANY = 20  # up to so many different whole numbers are classes; more may be quantities
 _SHOWN = 10  # classes in a summary
 
 
@@ -146,13 +146,13 @@ def _counted(note: FileNote, y: NDArray[Any]) -> FileNote:
 
 
 def _without_constants(rows: Rows, name: str) -> Rows:
-    """Leave out columns with one value only: they tell nothing, and another value is no signal."""
+    """Leave out columns with one value only: a model cannot learn what other values mean."""
     note, X = rows.note, rows.X
     out = constant_columns(X)
     if len(out) == X.shape[1]:
         told = listed([f"{rows.names[k]} ({why})" for k, why in out.items()])
         raise DataFileError(
-            f"{name}: every column has the same value in all rows, so that there is nothing to "
+            f"{name}: every column has the same value in all rows, so there is nothing to "
             f"learn from: {told}. Are --label and --delimiter right?"
         )
     if note.columns is None or not out:
@@ -196,7 +196,7 @@ def decide_task(
     """Return "classify" or "regress": the given task, or the one that fits the labels.
 
     `guessed` is the label's column if it was a guess. Such a column is not regressed unasked.
-    `n_labeled` is how many labels there are if `known` holds each once.
+    If `known` holds each label once, `n_labeled` is the number of all labels.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class FileNote:
     left_out: dict[str, str] = field(default_factory=dict)  # columns of a table, and why
     id: str | None = None  # the column that identifies rows
     encoding: str | None = None  # of the training file, if it is CSV
-    label_kind: str = NUMBER  # how labels are written that are numbers
+    label_kind: str = NUMBER  # how labels that are numbers are written
     version: str = ""  # of graphkm
 
     @property
@@ -91,7 +91,7 @@ class FileNote:
 def write_model(model: Any, path: Path, note: FileNote) -> None:
     """Write a model and its note, all or nothing. The same model gives the same bytes.
 
-    So the model forgets how long its fit took, and the choices of this terminal and machine.
+    So the time of its fit, and the settings of this terminal and machine, are removed.
     """
     whole = last_step(model)
     local = {"verbose": 0, "n_jobs": None}
@@ -118,7 +118,7 @@ def read_model(path: Path) -> tuple[Any, FileNote]:
 
 
 def kept_model(model: Any) -> Any:
-    """Return what is kept of a fitted model: of a search, the best model behind the same steps."""
+    """Return the model to write: the model itself, or a search's best model behind its steps."""
     found = last_step(model)
     if not isinstance(found, _SEARCHES):
         return model

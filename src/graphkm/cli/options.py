@@ -124,7 +124,7 @@ class FileOptions:
         _file_option(
             metavar="MARK",
             help="The mark of unlabelled rows, besides ?, nan and, in tables, an empty field, NA, "
-            "N/A, null and None. For LIBSVM files it is a number.",
+            "N/A, null and None. For LIBSVM files it must be a number.",
         ),
     ] = None
     drop: Annotated[
@@ -189,7 +189,7 @@ class TrainingFileOptions(TableOptions):
         Missing | None,
         _file_option(
             help="Missing values: impute fills in the column's median, and a missing category is a "
-            "category of its own; drop leaves out the row. Default: impute where there are such.",
+            "category of its own; drop leaves out the row. Default: impute, if any are missing.",
             show_default=False,
         ),
     ] = None
@@ -197,8 +197,8 @@ class TrainingFileOptions(TableOptions):
         bool,
         _file_option(
             "--skip-bad-rows",
-            help="Leave out rows that cannot be read. Missing values: see --missing; a stream "
-            "leaves out their rows too.",
+            help="Leave out rows that cannot be read. A stream also leaves out rows with missing "
+            "values; elsewhere --missing decides.",
         ),
     ] = False
     features: Annotated[
@@ -222,7 +222,7 @@ class TrainingFileOptions(TableOptions):
 
 @dataclass(frozen=True)
 class FitOptions:
-    """Parameters of estimators; which of them an estimator has is its own affair."""
+    """Parameters of estimators. No estimator has all of them."""
 
     graph: Annotated[
         str | None,
@@ -270,7 +270,7 @@ class FitOptions:
     ] = None
     landmarks: Annotated[
         int | None,
-        _machine_option(min=2, help="Landmarks of --solver sums or newton; of streams: sums."),
+        _machine_option(min=2, help="Landmarks of --solver sums or newton; in streams of sums."),
     ] = None
 
 

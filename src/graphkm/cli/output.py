@@ -139,4 +139,4 @@ def check_output(path: Path, *inputs: str | os.PathLike[str] | None) -> None:
         if source is None or str(source) == STDIN or not place.is_file():
             continue
         if os.path.exists(source) and os.path.samefile(place, source):
-            raise UsageError(f"{path} is read, and would be replaced; name another file.")
+            raise UsageError(f"{path} is an input, and would be replaced; name another file.")

@@ -130,7 +130,7 @@ def predictions(model: Any, pieces: Any, proba: bool = False) -> Iterator[list[l
     from .model_files import last_step
     from .output import progress_bar
 
-    # Without a field, and in a mixture, the model's own predict decides: scores may not tell.
+    # Machines that may have a field, and mixtures, decide by their own predict, not by scores.
     own = any(hasattr(last_step(model), name) for name in ("field_", "mixture_"))
     words = [label_text(label) for label in getattr(model, "classes_", ())]
     with progress_bar("predicting", "rows") as bar:

@@ -59,7 +59,7 @@ def fit_prepared(estimator: Any, scale: Scale, rows: Any) -> tuple[Any, str]:
 
 
 def taking_arrays(model: Any) -> Any:
-    """Return a model whose first step finds columns by position where it did by name."""
+    """Return a model whose first step, if it found columns by name, finds them by position."""
     first: Any = model.steps[0][1] if hasattr(model, "steps") else None
     if hasattr(first, "transformers_"):
         names = list(getattr(first, "feature_names_in_", ()))
@@ -105,6 +105,6 @@ def _check_squares(rows: Any) -> None:
     if worst is not None:
         raise ValueError(
             f"The column {rows.names[worst[0]]} has values as large as {worst[1]:.3g}, whose "
-            "squares overflow, so that it has no standard deviation. Fix these rows, leave the "
+            "squares overflow, so it has no standard deviation. Fix these rows, leave the "
             "column out with --drop, or pass --scale maxabs."
         )

@@ -1,8 +1,8 @@
-"""A quick start: scikit-learn without the packages that it imports and few commands use.
+"""A quick start: scikit-learn is imported without packages that few commands use.
 
-`import sklearn` imports scipy.stats and, where it is installed, pandas, for functions that hardly a
-command calls; SciPy imports numpy.f2py for nothing. They take longer than all the rest. So
-stand-ins take their places: each imports its package when something of it is first asked for.
+`import sklearn` imports scipy.stats and, where it is installed, pandas. Few commands call their
+functions, and none needs numpy.f2py, which SciPy imports. These packages take longer than all the
+rest. So stand-ins take their places: each imports its package when its first attribute is used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _POSTPONED = ("numpy.f2py", "scipy.stats", "pandas")
 
 
 class StandIn(ModuleType):
-    """A module that imports the one of its name when an attribute of that is asked for.
+    """A stand-in for a module: it imports the module when one of its attributes is used.
 
     Examples
     --------
@@ -45,6 +45,6 @@ def import_scikit_learn() -> None:
                 setattr(import_module(parent), child, sys.modules[name])
     import sklearn.base  # noqa: F401
 
-    # Whether this module is there tells scikit-learn whether rows may be a frame.
+    # scikit-learn looks whether this module is imported to tell whether rows may be a frame.
     if isinstance(sys.modules.get("pandas"), StandIn):
         del sys.modules["pandas"]

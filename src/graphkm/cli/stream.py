@@ -86,7 +86,7 @@ def _checkpoint_place(model: Path, given: Path | None) -> Path:
             "with --checkpoint."
         )
     if destination(place) == destination(model):
-        raise UsageError(f"{place} cannot be the model and its checkpoint; name another file.")
+        raise UsageError(f"{place} cannot be both the model and its checkpoint; name another file.")
     return place
 
 

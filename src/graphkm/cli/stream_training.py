@@ -43,7 +43,7 @@ from .row_files import Table, open_training
 
 _WINDOW = 1000  # tested rows in the recent score
 _WIDEST = 2**31 - 2  # the largest index of a LIBSVM file
-_KEPT = 1000  # different labels
+_KEPT = 1000  # different labels, after which a survey collects no more
 
 
 @dataclass(frozen=True)

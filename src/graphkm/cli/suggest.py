@@ -27,7 +27,7 @@ def suggest(
         Path | None,
         typer.Option(help="The CSV file to write; standard output by default."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sample of very many rows.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Draws 20,000 rows if there are more.")] = 0,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
 ) -> None:

@@ -100,7 +100,7 @@ def train(
     rows, held_out = hold_out(rows, holdout, fit.seed)
     fitted, chosen = fit_prepared(make_estimator(asked, rows.note.task, fit), scale, rows)
     note = replace(rows.note, scale=chosen, method=method.value)
-    told = described_model(fitted, note), found_facts(fitted)  # a model that is kept knows less
+    told = described_model(fitted, note), found_facts(fitted)  # the written model has less to tell
     write_model(kept_model(fitted), model, note)
     seconds = time.perf_counter() - start
     measured, scores = _measured(fitted, note, held_out, "held-out score" in told[0])

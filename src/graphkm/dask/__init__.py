@@ -1,7 +1,7 @@
 """The front door for rows on many machines: Dask arrays and frames.
 
-All that a graph of anchors needs from the rows are sums over them (`graphkm.graphs.anchors`). `fit`
-maps every partition to its sums and adds these in a tree of fixed shape. Only the labelled rows and
+A graph of anchors needs only sums over the rows (`graphkm.graphs.anchors`). `fit` maps every
+partition to its sums and adds these in a tree of fixed shape. Only the labelled rows and
 the anchors leave their partitions: one worker fits the local estimator to them.
 
 ==============  ===========================================================

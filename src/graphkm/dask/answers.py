@@ -17,9 +17,9 @@ from .runner import cluster_client
 
 
 class SharedModel:
-    """A fitted model that enters task graphs by its name alone.
+    """A fitted model that task graphs know by its name alone.
 
-    On a cluster every worker gets it once. Without one it is a task of its own.
+    On a cluster every worker gets the model once. Without a cluster it is a task of its own.
 
     Parameters
     ----------

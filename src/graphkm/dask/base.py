@@ -91,7 +91,7 @@ class Distributed(ABC):
         return self
 
     def _local(self) -> Any:
-        """Return the local estimator, unfitted. A task has one thread; Dask has many tasks."""
+        """Return the local estimator, unfitted, with one thread: Dask runs many tasks at once."""
         return self._local_kind()(
             self.estimator,
             graph=_anchors(self.graph),
@@ -144,7 +144,7 @@ class Distributed(ABC):
         """
         answers = self.predict(X)
         if not are_rows(X):
-            raise ValueError("X is no Dask collection; to_local().predict(X) says what it holds.")
+            raise ValueError("X is no Dask collection; pass one, or call to_local().predict(X).")
         return with_given(answers, y, self.unlabeled, is_classifier(self))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -188,7 +188,7 @@ def _anchors(graph: Any) -> Anchors:
 
 
 def _r2(found: Moments) -> float:
-    """Return R^2 as scikit-learn defines it: of constant targets it is 1 if they are met, or 0."""
+    """Return R^2 as scikit-learn does: for constant targets 1 if predictions are exact, else 0."""
     if found.n_rows < 2:
         warnings.warn(
             "R^2 is not defined for one labelled row; pass two or more.",

@@ -19,10 +19,10 @@ from .base import Distributed
 class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     """A classifier that learns from few labels and many unlabelled rows, which lie in partitions.
 
-    As `graphkm.SemiSupervisedClassifier` with ``graph=Anchors(...)``, and with the same result up
-    to rounding, whatever the partitions and the workers are. Passes over all partitions find
-    anchors, means of rows, on which members of the graph live. Then one worker fits all members to
-    the labelled rows, and held-out labels decide how much each counts.
+    It gives the result of `graphkm.SemiSupervisedClassifier` with ``graph=Anchors(...)``, up to
+    rounding, whatever the partitions and the workers are. Passes over all partitions find anchors,
+    which are means of rows and the nodes of the graph. Then one worker fits all members to the
+    labelled rows, and held-out labels decide how much each counts.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled.
     label_memory : int or str, default="2 GiB"
-        How much memory the labelled rows may take on one worker. With more there is an error.
+        How much memory the labelled rows may take on one worker. If they take more, there is an
+        error.
     random_state : int, RandomState or None, default=None
         Decides the anchors, the folds and all draws. Given models have their own.
 

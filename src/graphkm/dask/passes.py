@@ -106,7 +106,7 @@ class Passes:
         if n_bytes > label_memory:
             raise ValueError(
                 f"The {n:,} labelled rows take {format_bytes(n_bytes)}, and one worker fits the "
-                f"members to them, which may hold {format_bytes(label_memory)}. Pass a larger "
+                f"members to them; label_memory allows {format_bytes(label_memory)}. Pass a larger "
                 "label_memory if a worker has it, or mark more rows as unlabelled: a random part "
                 "of so many labels teaches nearly as much."
             )

@@ -16,7 +16,7 @@ from .base import Distributed
 class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
     """A regressor that learns from few targets and many rows without one, which lie in partitions.
 
-    As `graphkm.SemiSupervisedRegressor` with ``graph=Anchors(...)``, and with the same result up to
+    It gives the result of `graphkm.SemiSupervisedRegressor` with ``graph=Anchors(...)``, up to
     rounding.
 
     Parameters

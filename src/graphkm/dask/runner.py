@@ -18,7 +18,7 @@ from distributed import Client, default_client, wait
 
 _TOGETHER = 8  # sums that one task adds
 _LOOK = 1.0  # seconds between two looks at the workers
-_PATIENCE = "60s"  # without any worker
+_PATIENCE = "60s"  # how long a fit waits if there is no worker
 
 
 def cluster_client() -> Client | None:

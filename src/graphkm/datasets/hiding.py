@@ -34,8 +34,8 @@ def hide_labels(
         The number of labels of every class to keep.
     stratify : bool, optional
         Whether the labels that `fraction` leaves keep the shares of the classes. At least one
-        label of every class is kept, even if fewer are hidden then. Default: True, unless y holds
-        fractions.
+        label of every class stays, even if less than `fraction` is hidden then. Default: True,
+        unless y holds fractions.
     unlabeled : optional
         The marker. Default: -1 for integers, NaN for floats, None for text, booleans and other
         objects. Estimators here accept all three, scikit-learn's only -1. With None, hidden

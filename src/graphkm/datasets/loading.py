@@ -47,8 +47,8 @@ def fetch_dataset(
     name : str
         One of the names of `list_datasets`.
     subset : {"train", "test", "all"}, optional
-        Which rows. For a1a and svmguide1 (default "train", as in the paper), usps and mnist
-        (default "all": training rows first).
+        Which rows to return, for a1a and svmguide1 (default "train", as in the paper), and for
+        usps and mnist (default "all": training rows first).
     scaled : bool, optional
         For australian, cod_rna, svmguide1 (to [-1, 1]) and covtype (to [0, 1]): whether each
         column is scaled to that range by the extremes of the training rows. Default True.

@@ -27,7 +27,7 @@ Folder = str | os.PathLike[str] | None
 
 
 def data_folder(data_home: Folder = None) -> Path:
-    """Return `data_home`, else the folder in GRAPHKM_DATA, else ours in the user's cache folder.
+    """Return `data_home`, else the folder in GRAPHKM_DATA, else graphkm's in the user's cache.
 
     Examples
     --------

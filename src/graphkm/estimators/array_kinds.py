@@ -31,10 +31,9 @@ _METHODS = (
 def own_names(cls: type[Kind]) -> type[Kind]:
     """Give a public estimator its methods: under its own name, and for rows of any library.
 
-    Rows of CuPy and torch that are on a card are computed with there. Answers are arrays of the
-    rows' library, on their device. Labels that are no numbers, and fitted attributes, are NumPy
-    arrays. Errors about arguments quote the name of the class, and not of one that it inherits
-    from.
+    Rows of CuPy and torch on a card are computed there. Answers are arrays of the rows' library, on
+    their device. Labels that are not numbers, and fitted attributes, are NumPy arrays. Errors about
+    arguments name this class, and not a class that it inherits from.
 
     Examples
     --------
@@ -49,7 +48,7 @@ def own_names(cls: type[Kind]) -> type[Kind]:
     """
     for name in ("__init__", *_METHODS):
         method = getattr_static(cls, name, None)
-        inside = getattr(method, "fn", method)  # of a method that is there under a condition
+        inside = getattr(method, "fn", method)  # `available_if` hides the method in here
         if not isinstance(inside, FunctionType):
             continue
         own = _copied(inside) if name == "__init__" else _between_namespaces(inside)
@@ -59,7 +58,7 @@ def own_names(cls: type[Kind]) -> type[Kind]:
 
 
 class Home(NamedTuple):
-    """Where rows come from: a library, and a device of it."""
+    """Where rows come from: a library, and the device that they are on."""
 
     library: str
     device: Any

@@ -1,9 +1,9 @@
 """Scores of classes as probabilities, fitted to labels that the scores have not seen.
 
-Scores say which class is likelier, but not by how much. Labels that were held out tell. First a
-slope and one offset per class (Platt scaling, for several classes at once) make the scores
-logarithms of probabilities. With many labels a rising curve per class then mends what a slope
-cannot (isotonic regression). At last nothing is surer than the labels allow.
+Scores say which class is likelier, but not by how much. Held-out labels tell how much. First a
+slope and one offset per class (Platt scaling, for several classes at once) turn the scores into
+logarithms of probabilities. With many labels a rising curve per class (isotonic regression) then
+mends what a slope cannot. At last a floor keeps probabilities from being surer than labels allow.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from scipy.special import expit, log_softmax, logit, softmax
 Matrix = NDArray[np.float64]
 
 MANY = 1000
-"""Held-out labels from which curves are fitted."""
+"""With so many held-out labels or more, curves are fitted."""
 
 FEWEST = 8
 """Held-out labels that a slope needs."""
 
 GRID = np.linspace(-8.0, 8.0, 65)
-"""Log-odds at which curves are known; between them they are straight."""
+"""Log-odds at which curves are known; between two of them a curve is straight."""
 
 AHEAD = 1e-4
-"""Where offsets would let another class win, the winner is ahead by this part of its own share. So
-rows keep their order."""
+"""Offsets may let another class win. The winner of the scores is then put ahead by this part of its
+own share, so that rows keep their order."""
 
-_OF_A_CLASS = 100  # held-out labels of a class, and of all others, that its curve needs
-_EARLIER = 10.0  # labels for which the share before a curve counts
+_OF_A_CLASS = 100  # a class's curve needs so many held-out labels of the class, and of the others
+_EARLIER = 10.0  # a curve is pulled to the slope's shares as if by so many labels
 _PRIOR = 1.0  # one over the variance of the offsets, before labels are seen
-_SLOPES = (0.01, 100.0)  # in units of one over the size of the scores
+_SLOPES = (0.01, 100.0)  # least and largest slope, times the size of the scores
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Calibration:
 
     @classmethod
     def usual(cls, n_classes: int, n_labels: int = 0) -> Calibration:
-        """Return what is taken where too few labels can be held out: scores are log-odds."""
+        """Return the calibration for too few held-out labels: scores count as log-odds."""
         equal = np.full(n_classes, 1.0 / n_classes)
         return cls(1.0, np.zeros(n_classes), equal / (n_labels + 1.0))
 
@@ -89,8 +89,8 @@ class Calibration:
     ) -> Calibration:
         """Return the calibration of greatest likelihood.
 
-        One more label, of all classes alike, keeps the slope finite where classes are separate; a
-        prior keeps offsets small where labels are few.
+        One more label, shared by all classes, keeps the slope finite where scores separate the
+        classes. A prior keeps offsets small where labels are few.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Calibration:
         codes : ndarray of int of shape (n,)
             The classes of these rows.
         weights : ndarray of shape (n,), optional
-            Their weights, without class weights: these would shift the base rates.
+            Their weights without class weights, which would shift the base rates.
         keeps : bool, default=True
             As in the class.
         """
@@ -117,7 +117,7 @@ class Calibration:
     def probabilities(self, scores: Matrix, winner: NDArray[np.int64] | None = None) -> Matrix:
         """Return the probabilities of the classes, of shape (n, n_classes).
 
-        `winner` is the class that the scores decide for, if ties are not the first one's.
+        `winner` is the class that wins by the scores; by default the first class wins a tie.
         """
         shares = softmax(self._logits(scores), axis=1)
         if self.curves is not None:
@@ -156,7 +156,7 @@ def _platt(scores: Matrix, wanted: Matrix, weights: NDArray[np.float64]) -> tupl
         lost = -float((weights * targets * logs).sum()) + 0.5 * _PRIOR * float(offsets @ offsets)
         return lost, np.append((left * known).sum(), left.sum(axis=0) + _PRIOR * offsets)
 
-    # Nothing is known of a class without held-out labels.
+    # A class without held-out labels has the offset 0: nothing is known of it.
     seen = wanted.sum(axis=0) > 0
     bounds = [_SLOPES, *((-np.inf, np.inf) if each else (0.0, 0.0) for each in seen)]
     start = np.append(1.0, np.zeros(k))
@@ -179,7 +179,7 @@ def _rising(
     is_class: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the rising curve through blocks of rows, pulled a little to the earlier shares."""
+    """Return a rising curve through means of rows, pulled a little to the shares of the slope."""
     from sklearn.isotonic import isotonic_regression  # slow to import
 
     order = np.argsort(odds, kind="stable")

@@ -14,9 +14,9 @@ from .calibration import FEWEST
 Folds = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 """Positions among the labelled rows: those to train on, and those held out."""
 
-_FEW = 200  # labels; with more, half as many folds do
+_FEW = 200  # with more labels, half as many folds are enough
 _FOLDS = 10
-_ENOUGH = 300  # held-out labels: of more folds no slope gains
+_ENOUGH = 300  # no slope gains from more held-out labels: further folds are left out
 
 
 def calibration_folds(
@@ -24,8 +24,8 @@ def calibration_folds(
 ) -> Folds:
     """Return folds of the labels; none if too few can be held out.
 
-    Equal rows share a fold. Rows of weight 0, and the only row of a class with its copies, are not
-    held out. With more than 1,500 labels there is one fold, with up to 300 there are all of them.
+    Equal rows share a fold. Rows of weight 0 are not held out, nor is the only row of a class. Up
+    to 300 labels are all held out. With more than 1,500 labels there is one fold.
 
     Parameters
     ----------

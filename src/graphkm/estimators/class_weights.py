@@ -32,7 +32,7 @@ def labels_that_weigh(class_weight: ClassWeight, labels: NDArray[Any]) -> NDArra
 def class_factors(
     class_weight: ClassWeight, classes: NDArray[Any], labels: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Return the factor of every class; a class of weight 0 need not be among them.
+    """Return the factor of every class; `class_weight` may name further classes of weight 0.
 
     Parameters
     ----------

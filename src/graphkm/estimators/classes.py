@@ -103,8 +103,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         labeled, known, given = self._labels_that_weigh(labeled, known, given)
         if isinstance(self.class_weight, str):
             raise ValueError(
-                f"class_weight={self.class_weight!r} counts labels, of which a stream has not "
-                "shown all; pass a dict of weights, or None."
+                f"class_weight={self.class_weight!r} counts all labels, and a stream has not "
+                "shown them all; pass a dict of weights, or None."
             )
         self._set_stream_classes(values, known, classes)
         codes = self._codes(known)
@@ -193,7 +193,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def calibrated(
         self, scores: NDArray[np.float64], codes: NDArray[np.int64], weights: NDArray[np.float64]
     ) -> Calibration:
-        """Return what held-out scores and labels say; `weights` hold class weights, too."""
+        """Return the calibration by held-out scores; `weights` contain the class weights."""
         factors = self._factor_of[codes] if self.class_weight is not None else np.ones(len(codes))
         weights = weights / np.where(factors > 0, factors, 1.0)
         used = weights > 0
@@ -206,7 +206,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def calibrated_by_fits(
         self, X: Any, coded: CodedLabels, learn: Callable[[Any, CodedLabels], Any]
     ) -> Calibration:
-        """Return what fits to folds of the labels say; `learn` fits a copy to some of them."""
+        """Return the calibration by fits to folds; `learn` fits a copy to some of the labels."""
         rows = np.flatnonzero(coded.labeled)
         folds = calibration_folds(coded.known, coded.weights, distinct_rows(X[rows]))
         if not folds:
@@ -240,7 +240,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _labels_that_weigh(
         self, labeled: NDArray[np.bool_], known: NDArray[Any], weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64]]:
-        """Return the labelled rows, labels and weights without those of classes of weight 0."""
+        """Return the labelled rows, labels and weights; classes of weight 0 are left out."""
         weighs = labels_that_weigh(self.class_weight, known)
         counted = labeled.copy()
         counted[labeled] = weighs
@@ -257,7 +257,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 def winning_class(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the number of the winning class: of two classes the second one wins a tie.
 
-    Two classes have one column, f, or one for each class. A tie of more classes is the first one's.
+    Two classes have one column, f, or one for each class. The first of more classes wins a tie.
 
     Examples
     --------

@@ -18,10 +18,10 @@ from ..kernels import Kernel, resolve_gamma
 from ..neighbours.distances import squared_distances
 from ..solvers import SGD
 
-_PROBE, _OTHERS = 32, 4096  # rows between which kernel values are looked at
-_PAIRS = 1024  # pairs of them whose distance is computed exactly
+_PROBE, _OTHERS = 32, 4096  # kernel values are checked between so many rows and so many others
+_PAIRS = 1024  # of these pairs, so many distances are computed exactly
 _ROWS = 8192  # rows whose norms are computed together
-_ROUNDING = 0.01  # error of a kernel value's exponent from which single precision misleads
+_ROUNDING = 0.01  # with a larger error in the exponent, kernel values mislead
 
 
 class GraphWarning(UserWarning):
@@ -56,10 +56,10 @@ def check_range(X: Any, dtype: Any) -> None:
 
 
 def smallest_scale(dtype: Any) -> float:
-    """Return the size of rows below which values that matter are no normal numbers.
+    """Return the least size of rows at which all digits that matter are kept.
 
-    What matters is at least the rounding of the largest. Variances are squares, in double
-    precision.
+    A digit matters if it is not lost beside the largest value. Variances must keep such digits,
+    too: they are squares, in double precision.
     """
     number, double = np.finfo(dtype), np.finfo(np.float64)
     least = float(number.tiny) / float(number.eps)
@@ -67,7 +67,7 @@ def smallest_scale(dtype: Any) -> float:
 
 
 def check_scale(X: Any, dtype: Any) -> None:
-    """Raise if the values of rows that differ are too small for their digits to be kept."""
+    """Raise if rows differ, but their values are so small that digits are lost."""
     largest = max(abs(float(X.max())), abs(float(X.min())))
     if largest < smallest_scale(dtype) and _rows_differ(X):
         raise ValueError(
@@ -110,7 +110,7 @@ def check_weight_range(weights: NDArray[np.float64]) -> None:
 
 
 def require_memory_for_classes(n_labeled: int, n_classes: int) -> None:
-    """Raise MemoryError if a number for every label and class does not fit."""
+    """Raise MemoryError if a table of all labels by all classes does not fit."""
     require_memory(
         8 * n_labeled * n_classes,
         f"One number for each of {n_labeled:,} labels and {n_classes:,} classes",
@@ -149,13 +149,13 @@ def check_kernel_reaches(kernel: Kernel, X: Any) -> None:
     store = make_store(kernel, X.shape[1], 1, sparse=issparse(X), dtype=np.float64)
     store.append(query_rows(kernel, X, chosen, np.float64))
     values = store.values(query_rows(kernel, X, chosen[:_PROBE], np.float64))
-    values /= float(kernel.diagonal(X[:1])[0])  # the same everywhere: it is stationary
+    values /= float(kernel.diagonal(X[:1])[0])  # k(x, x) is the same everywhere
     reached = values >= np.finfo(np.float32).tiny
     if reached.all():
         return
     u, v = np.nonzero(reached)
     farthest = np.argsort(values[u, v])[:_PAIRS]
-    # Rounding gives a row a distance from itself. These distances are exact.
+    # Rounding gives equal rows a distance. So some distances are computed exactly.
     if not squared_distances(X, chosen[u[farthest]], chosen[v[farthest]]).any():
         raise UnderflowError(
             f"{_width(kernel)} makes every kernel value between different rows underflow "
@@ -198,7 +198,7 @@ def rounding_of_exponents(kernel: Kernel, X: Any, dtype: Any) -> float:
 
 
 def _most_rounding(kernel: Kernel, X: Any, dtype: Any) -> float:
-    """Return a number that `rounding_of_exponents` does not exceed, from the columns' ranges."""
+    """Return an upper bound of `rounding_of_exponents`, from the ranges of the columns."""
     gamma = kernel.euclidean_gamma
     if gamma is None or issparse(X) or X.shape[0] == 0:
         return np.inf
@@ -244,7 +244,7 @@ def require_memory_for_centres(X: Any, n_outputs: int, solver: SGD, dtype: Any) 
     max_iter = int(solver.max_iter)
     n_centres = min(X.shape[0], 3 * max_iter)
     if solver.budget is not None:
-        n_centres = min(n_centres, solver.budget + _OTHERS)  # and those of a block
+        n_centres = min(n_centres, solver.budget + _OTHERS)  # a block adds centres first
     per_value = np.dtype(dtype).itemsize
     row = X.nnz / max(1, X.shape[0]) * (per_value + 4) if issparse(X) else X.shape[1] * per_value
     # Panels grow by doubling, and the old and the new ones exist together for a while. A

@@ -24,7 +24,7 @@ def rows_as_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
             reset=reset,
             accept_sparse="csr",
             dtype=(np.float64, np.float32),
-            order="C",  # sums round differently where columns lie side by side, as in frames
+            order="C",  # frames store columns, and sums over columns would round differently
             ensure_all_finite="allow-nan",
         )
     except ValueError as error:
@@ -34,8 +34,8 @@ def rows_as_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise ValueError(
             f"{len(texts)} columns of X hold no numbers ({', '.join(texts[:5])}"
             f"{', ...' * (len(texts) > 5)}), and the graph measures distances between rows. "
-            "Put what makes numbers of them before the whole model and not into its "
-            f"estimator: make_pipeline(preparation, {type(estimator).__name__}(...))."
+            "Turn them into numbers before this model, and not inside its estimator: "
+            f"make_pipeline(preparation, {type(estimator).__name__}(...))."
         ) from error
     values = rows.data if issparse(rows) else rows
     missing = np.isnan(values)
@@ -69,8 +69,8 @@ def require_labels(labeled: NDArray[np.int64], n: int, unlabeled: Any) -> None:
     if len(labeled) == 0:
         raise ValueError(
             f"None of the {n} rows is labelled: y holds only missing values or the marker "
-            f"unlabeled={unlabeled!r}, or sample_weight is 0, or class_weight, wherever it holds "
-            "others. Label some rows of every class, or name the right marker."
+            f"unlabeled={unlabeled!r}, or all other labels have a weight of 0. "
+            "Label some rows of every class, or name the right marker."
         )
 
 

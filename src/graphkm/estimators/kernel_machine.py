@@ -32,7 +32,7 @@ from .transduction import (
 )
 
 _BLOCK = 2**16  # rows scored at a time
-_VISIBLE = 1e-4  # change of a score that rounding must not reach
+_VISIBLE = 1e-4  # rounding must change a score by less than this
 
 
 class KernelMachine(BaseEstimator):
@@ -130,7 +130,7 @@ class KernelMachine(BaseEstimator):
     def _labels_that_count(
         self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Return what `_counted` does; an error if it is nothing."""
+        """Return what `_counted` does; raise if no label counts."""
         check_consistent_length(X, labeled)
         if not labeled.any():
             raise ValueError(
@@ -173,7 +173,7 @@ class KernelMachine(BaseEstimator):
     # ------------------------------------------------------------------ labels of training rows
 
     def _transduce_all(self, X: Any, find: Callable[[Any, Any], NDArray[Any]]) -> None:
-        """Keep what `find` says of a model and its training rows, now or when it is asked for."""
+        """Keep what `find` says of the training rows; compute it now, or when it is asked for."""
         forget_transduced(self)
         if not self.transduce:
             return
@@ -183,7 +183,7 @@ class KernelMachine(BaseEstimator):
             transduce_later(self, X, find)
 
     def _scores_are_known(self) -> bool:
-        """Return whether the scores of training rows cost little, or a copy of X too much."""
+        """Return whether scores of training rows cost little, or a copy of X costs too much."""
         return not self.kernel_.has_rows
 
     def _remembered(self) -> NDArray[Any]:

@@ -33,12 +33,12 @@ def as_label_array(y: Any) -> NDArray[Any]:
         # np.asarray(["a", nan]) would turn the NaN into the string "nan".
         y = np.asarray(y.to_list() if hasattr(y, "to_list") else y, dtype=object)
     flat = np.asarray(column_or_1d(y, warn=True))
-    # Text mixed with another marker stays mixed: it is sorted out later.
+    # Text beside a marker of another type stays as it is: `plain_labels` sorts it out later.
     return flat if missing_mask(flat).any() or _mixes_text(flat) else plain_labels(flat)
 
 
 def plain_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels, none of them missing, as an array of their own type if they share one.
+    """Return labels as an array of their common type, if they have one; none may be missing.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def refuse_ambiguous(y: NDArray[Any], unlabeled: Any) -> None:
 
 
 def checked_classes(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of labels, none of them missing; raise if they cannot be learnt.
+    """Return the classes of labels; raise if they cannot be learnt. No label may be missing.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def checked_classes(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def missing_mask(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where y holds None, NaN, NA or an empty text, which files have for no label.
+    """Return where y holds None, NaN, NA or an empty text, which means "no label" in files.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parameters of estimators that are parts: addressed as ``part__name``, replaced, never changed."""
+"""Parameters that are parts: ``part__name`` addresses their fields, and parts are never changed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Composed(BaseEstimator):
     """An estimator with parameters that are parts, or names that stand for parts."""
 
     def _resolvers(self) -> Mapping[str, Resolver]:
-        """Return for each such parameter the function from a value to its part."""
+        """Return, for each such parameter, the function that turns its value into a part."""
         return {}
 
     def _choices(self) -> Mapping[str, tuple[type[Part], ...]]:
-        """Return for each parameter that may be "auto" the classes it chooses from."""
+        """Return, for each parameter that may be "auto", the classes that it may become."""
         return {}
 
     def set_params(self, **params: Any) -> Self:

@@ -13,7 +13,7 @@ from ..expansion import KernelExpansion
 from .kernel_machine import KernelMachine
 from .labels import as_label_array, labeled_mask, missing_mask
 
-_SHARE, _WITHIN = 0.8, 1.2815515655446004  # of a normal distribution, in standard deviations
+_SHARE, _WITHIN = 0.8, 1.2815515655446004  # this share is within so many standard deviations
 
 
 class KernelRegressor(RegressorMixin, KernelMachine):
@@ -71,14 +71,14 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     def _encode_more(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-        """Return which of a stream's next rows have targets, these in spreads, and weights."""
+        """Return which of a stream's next rows have targets, the coded targets, and weights."""
         labeled, known, weights = self._known_rows(X, y, sample_weight)
         return labeled, self._coded(known), weights
 
     def _known_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-        """Return which rows have targets, these as given, and their weights."""
+        """Return which rows have targets, the targets as given, and their weights."""
         labeled, known = self._known_targets(y)
         check_consistent_length(X, labeled)
         counted, weights = self._counted(sample_weight, X, labeled)
@@ -87,7 +87,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     def _known_rows_of_fit(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-        """Return what `_known_rows` does; an error if no row has a target that counts."""
+        """Return what `_known_rows` does; raise if no row has a target that counts."""
         labeled, known = self._known_targets(y)
         counted, weights = self._labels_that_count(X, labeled, sample_weight)
         return counted, known[counted[labeled]], weights
@@ -97,7 +97,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
 
 
 def known_targets(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return which rows have a target, and these.
+    """Return which rows have a target, and the targets.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def spread_of(deviations: NDArray[np.float64], weights: NDArray[np.float64]) -> 
 def weighted_quantile(
     values: NDArray[np.float64], weights: NDArray[np.float64], share: float
 ) -> float:
-    """Return the value below which this share of all weights lies, or the middle of two such.
+    """Return the value below which this share of all weights lies, or the mean of two such values.
 
     If all weights are 0, they count as equal.
 

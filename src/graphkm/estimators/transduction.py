@@ -1,8 +1,8 @@
 """The labels of training rows, which a fitted model remembers.
 
-Computing them may take longer than the fit. So they are computed when they are first asked for, or
-when the model is copied or saved, from a copy of the rows that is dropped then. Large rows are not
-copied: if they have changed meanwhile, an error says so, and a copy of the model has none.
+To compute them may take longer than the fit. So they are computed when they are first asked for, or
+when the model is copied or saved. Until then the model keeps a copy of the rows. Large tables are
+not copied: if one has changed since, an error says so, and a copy of the model has no such labels.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..backends import active, config_context
 
 Answers = NDArray[Any]
 
-_LARGE = 2**24  # bytes of rows that are not copied
+_LARGE = 2**24  # rows of more bytes are not copied
 _BLOCK = 2**20  # bytes looked at together
 
 
@@ -37,7 +37,7 @@ def transduced(model: Any) -> Answers | None:
 
 
 def kept_transduced(model: Any) -> Answers | None:
-    """Return what a copy or a file can hold; None also if the rows have changed."""
+    """Return what a copy or a file can hold; None if it is not known, or rows have changed."""
     try:
         return transduced(model)
     except ChangedRowsError:
@@ -50,15 +50,14 @@ def set_transduced(model: Any, found: Answers) -> None:
 
 
 def forget_transduced(model: Any) -> None:
-    """Forget those of an earlier fit."""
+    """Forget the training rows' class numbers or targets of an earlier fit."""
     vars(model).pop("_transduced", None)
 
 
 def transduce_later(model: Any, rows: Any, find: Callable[[Any, Any], Answers]) -> None:
-    """Compute them with `find` from the model and a copy of the rows when asked for.
+    """Let `find` compute them from the model and a copy of the rows, when they are asked for.
 
-    `find` must not know the model itself: a circle of references would keep both until Python's
-    collector runs.
+    `find` must not refer to the model itself: Python would free a circle of references late.
     """
     own, mark, device = rows, None, active().name
     if _size(rows) > _LARGE:

@@ -101,8 +101,8 @@ def read_container(
         ) from error
     if content.startswith(b"PK\x03\x04"):
         raise ModelFileError(
-            f"{place} is not a graphkm model of Python, but a zip file, as graphkm train writes it "
-            "with skops where models of scikit-learn count. If you trust its origin, "
+            f"{place} is a zip file and no file of save_model. graphkm train writes zip files with "
+            "skops, for models of scikit-learn. If you trust its origin, "
             "graphkm.exchange.skops_files.load_with_skops(path)[0] is the model."
         )
     if len(content) < _START.size + _DIGEST or not content.startswith(_MAGIC):

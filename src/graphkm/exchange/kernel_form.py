@@ -63,7 +63,7 @@ def _refuse_mixture(model: Any, program: str) -> None:
         raise ValueError(
             f"This {type(model).__name__} is a mixture of members, and {program} has no form for "
             "that. graphkm.exchange.to_onnx has one; or write a "
-            f"{near} that is fitted to what the model predicts for all rows, which comes near; or "
+            f"{near} that is fitted to the model's predictions for all rows and comes near it; or "
             "keep the model with graphkm.exchange.save_model, skops.io.dump or joblib.dump."
         )
 
@@ -75,8 +75,8 @@ def _refuse_field(model: Any, program: str) -> None:
         raise ValueError(
             f"This {type(model).__name__} adds a field over its training rows to f, and {program} "
             "has no form for that. Fit with the solver Newton() (graphkm train --method gkm "
-            f"--solver newton), which has none; or write a {near} that is fitted to what the model "
-            "predicts, which comes near."
+            f"--solver newton), which has none; or write a {near} that is fitted to the model's "
+            "predictions and comes near it."
         )
 
 

@@ -17,7 +17,7 @@ from .onnx_nodes import TREES, Nodes, check_size
 from .onnx_scalers import add_scalers
 from .storable import MIXED, check_steps, is_pipeline
 
-_OPSET, _TREES, _IR = 16, 3, 8  # of 2022: all current runtimes support them
+_OPSET, _TREES, _IR = 16, 3, 8  # versions of ONNX of 2022: all current runtimes support them
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
@@ -25,19 +25,19 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
 
     Its input X is float32 of shape (n, n_features). A classifier has the outputs "label", as
     `predict`, "scores", as `decision_function`, and "probabilities", as `predict_proba` (unless
-    the model has none); a regressor has "prediction". Between them the runtime computes in double
-    precision, but for the sums of trees. So the outputs are those of the model at the rows as
-    float32, rounded to float32.
+    the model has none); a regressor has "prediction". In between the runtime computes in double
+    precision, except for sums of trees. So the outputs are what the model gives for the float32
+    rows, rounded to float32.
 
     A mixture (`SemiSupervisedClassifier`, `SemiSupervisedRegressor`) is written if every member
     that counts has a form. Kernel machines of this library, linear models, logistic regression,
     decision trees, forests, extra trees and HistGradientBoosting have one, alone or behind
     scalers. Members on the graph have one if its nodes are searched exactly. The file then holds
     all nodes, and the runtime needs memory for the distances of all rows of X from all nodes: pass
-    rows in blocks. Where several nodes are as far as the last one that a row reaches, the runtime
-    may take another than the library.
+    rows in blocks. If several nodes are equally far from a row, and the row does not reach all of
+    them, the runtime may choose others than the library.
 
-    All else is an error that says what to do. A machine with a field (``field_``) has no form.
+    For other models an error says what to do. A machine with a field (``field_``) has no form.
 
     Parameters
     ----------

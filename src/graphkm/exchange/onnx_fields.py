@@ -1,7 +1,7 @@
 """Fields on nodes as nodes of an ONNX graph: `NearNodes.weights` and `AnchorNodes.weights`.
 
-All distances propose candidates. The distances of these are then computed from the differences of
-rows, as in the library: a row that equals a node has the distance 0, and no other has.
+Rounded distances from all nodes give candidates. Their distances are then computed from differences
+of rows, as in the library: only a row that equals a node has the distance 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..graphs.nodes import REACH, NearNodes
 from .onnx_machines import dense_rows
 from .onnx_nodes import Nodes
 
-_MORE = 4  # candidates more than neighbours, because all distances are rounded
+_MORE = 4  # candidates beyond the neighbours wanted: the first distances are rounded
 _NEVER = -1e300  # the exponent of a weight 0
 _LEAST = 1e-300
 
@@ -86,7 +86,7 @@ def _nearest(graph: Nodes, rows: str, nodes: Any, k: int) -> tuple[str, str]:
     rough = add("Gemm", add("Sub", rows, mean), centred, squares, alpha=-2.0, transB=1)
     wide = np.array([min(m, k + _MORE)])
     found = add("TopK", rough, wide, n=2, axis=1, largest=0) + "_1"
-    # In order of their numbers, because of equal distances the first counts.
+    # Candidates are in order of their numbers: if distances are equal, the first one counts.
     found = add("TopK", found, wide, n=2, axis=1, largest=0)
     others = add("Gather", stored, found, axis=0)
     apart = add("Sub", add("Unsqueeze", rows, np.array([1])), others)
@@ -109,7 +109,7 @@ def _sharp(graph: Nodes, near: str, d2: str, k: int, nodes: Any) -> str:
 
 
 def _shares(graph: Nodes, d2: str, k: int) -> str:
-    """Add -d^2 / d_k^2, and 0 where all distances are."""
+    """Add -d^2 / d_k^2, and 0 where all distances are 0."""
     last = graph.add("Max", _column(graph, d2, k - 1), _LEAST)
     return graph.add("Neg", graph.add("Div", d2, last))
 

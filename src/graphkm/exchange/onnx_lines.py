@@ -38,7 +38,7 @@ def add_logistic(graph: Nodes, rows: str, model: Any) -> str:
 
 
 def _refuse_pairs(model: Any) -> None:
-    """Raise if probabilities are not those of one model of all classes: earlier versions can."""
+    """Raise if each class has a model of its own, which earlier versions of scikit-learn allow."""
     asked = getattr(model, "multi_class", "deprecated") not in ("deprecated", "auto")
     if asked or (len(model.classes_) > 2 and model.solver == "liblinear"):
         raise ValueError(

@@ -1,7 +1,7 @@
 """Scalers as nodes of an ONNX graph: the same operations in the same order.
 
-A tree behind a scaler cuts at a number that rows can meet exactly, so that one rounding more or
-less would send them the other way.
+A row may lie exactly at the threshold of a tree behind a scaler. One rounding more or less would
+send it the other way.
 """
 
 from __future__ import annotations

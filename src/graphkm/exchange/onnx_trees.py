@@ -1,7 +1,7 @@
 """Trees of scikit-learn as one node of an ONNX graph.
 
 The operator compares in double precision, as scikit-learn does. Its sums are in double precision,
-too, but it returns them in single precision. So what all trees have in common is added afterwards.
+too, but it returns them in single precision. So the constant of all trees is added afterwards.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ _TRUSTED = {f"{cls.__module__}.{cls.__qualname__}" for cls in _PARTS} | {
 }
 
 _PACKED = 100
-"""A file unpacks to so many times its length at most. Models of the command line take 5 to 14 times
-theirs (a forest most), and zeros take 1,000 times theirs."""
+"""The most times its own length that a file may unpack to. Models of the command line unpack to
+5 to 14 times their length (a forest most), and a file of zeros to 1,000 times."""
 
 _NO_COMMENT = b"\0\0"
 """How a zip file without a comment ends: with the comment's length."""

@@ -43,7 +43,7 @@ ATTRIBUTES: dict[str, type | tuple[type, ...]] = {
 _F = {"kernel", "X", "offset", "constant", "dtype", "shift", "rows", "coefficients"}
 _MEMORIES = ("calibration", "transduced")
 _OF_CALIBRATION = {"slope", "offsets", "floor", "keeps", "curves"}
-_COLUMNS = 2**22  # of a precomputed kernel, at most: a larger square matrix fits no memory
+_COLUMNS = 2**22  # the most columns of a precomputed kernel: no memory holds a larger square matrix
 _THREADS = 2**12
 
 
@@ -210,7 +210,7 @@ def _restored(model: Any, state: Any) -> Calibration:
     k, slope, curves = len(model.classes_), state["slope"], state["curves"]
     known = type(slope) is float and np.isfinite(slope) and slope > 0
     require(known, f"the slope of its probabilities is {slope}")
-    require(type(state["keeps"]) is bool, "its probabilities do not tell who wins")
+    require(type(state["keeps"]) is bool, "its probabilities do not tell which class wins")
     for name in ("offsets", "floor"):
         check_matrix(f"the {name} of its probabilities", state[name], (k,))
     floor = state["floor"]

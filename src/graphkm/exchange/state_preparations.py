@@ -1,9 +1,9 @@
 """The steps before a model that prepare its rows: imputers, encoders, column by column.
 
-What is stored is what `fit` found: medians, categories, and which columns go where. An
-imputer, an encoder or a ColumnTransformer is fitted again, to a few made rows that lead to the
-same. So scikit-learn sets its own attributes, whatever their names are in this version, and checks
-them.
+A file holds what `fit` found: medians, categories, and which columns go where. An
+imputer, an encoder or a ColumnTransformer is restored by a fit to a few made rows that give the
+same result. So scikit-learn sets its own attributes, whatever their names are in this version, and
+checks them.
 """
 
 from __future__ import annotations

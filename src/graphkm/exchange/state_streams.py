@@ -22,8 +22,8 @@ from .state_machines import (
     require,
 )
 
-_LARGEST = 2**16  # landmarks, at most: their matrix has 32 GiB
-_LARGEST_SUM = float(np.sqrt(np.finfo(np.float64).max))  # products of two of them are finite
+_LARGEST = 2**16  # the most landmarks: their matrix takes 32 GiB
+_LARGEST_SUM = float(np.sqrt(np.finfo(np.float64).max))  # products of two such sums are finite
 
 Numbers = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ def _check_counters(solver: State, numbers: State, arrays: State) -> None:
     )
     if begun:
         _check_C(numbers["C"])
-    require(begun or numbers["C"] == solver["C"], "its C is of another time")
+    require(begun or numbers["C"] == solver["C"], "its C is not that of its solver")
     known = np.repeat([False, True], [filled[1], filled[0]])
     right = arrays["kept_labeled"].dtype == bool and len(known) == len(ids["kept"])
     require(

@@ -61,7 +61,7 @@ def _restore_pairwise(model: PairwiseClassifier, state: State) -> None:
 
 
 class ForeignModelError(ValueError):
-    """A model of another library has no plain form, so that it cannot be saved safely."""
+    """A model of another library cannot be saved safely, because it has no plain form."""
 
 
 def check_storable(model: Any) -> None:

@@ -24,7 +24,7 @@ class FieldKernel:
     system : FieldSystem
         Solves linear systems with eps + L^q. One serves all strengths.
     strength : float
-        What multiplies L^q.
+        The factor of L^q.
     labeled : ndarray of int of shape (l,)
         The labelled rows.
     scale : ndarray of shape (n,) or None, default=None

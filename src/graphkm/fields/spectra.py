@@ -18,9 +18,9 @@ from ..kernels import SquaredExponential
 
 Vectors = NDArray[np.float64]
 
-_SMALL = 400  # rows up to which all eigenvectors are computed
-_TOLERANCE = 1e-3  # of the eigenvalues
-_TINY = 1e-6  # eigenvalues that are as good as 0
+_SMALL = 400  # with at most so many rows, all eigenvectors are computed
+_TOLERANCE = 1e-3  # largest relative error of the eigenvalues
+_TINY = 1e-6  # smaller eigenvalues count as 0
 
 
 def leading_vectors(similarity: Any, m: int) -> Vectors:
@@ -61,18 +61,18 @@ def leading_vectors(similarity: Any, m: int) -> Vectors:
 class KernelSpectrum:
     """Leading eigenvectors of the graph of all pairs with weights exp(-gamma d^2).
 
-    Another row has the value with which it would fulfil the equation of the eigenvector (Nystroem).
+    At another row, an eigenvector has the value that fulfils its own equation there (Nystroem).
 
     Parameters
     ----------
     rows : ndarray or CSR of shape (n, n_features)
         All pairs of them are joined.
     gamma : float
-        Of the weights.
+        The gamma of the weights.
     m : int
         How many eigenvectors.
     n_threads : int, default=1
-        Threads of the way to other rows.
+        Threads of the products with other rows.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class KernelSpectrum:
     def __init__(self, rows: Any, gamma: float, m: int, n_threads: int = 1) -> None:
         from sklearn.metrics.pairwise import rbf_kernel  # slow to import
 
-        # In units of a power of two nothing is rounded, and the squares of small rows are no zeros.
+        # To divide by a power of two rounds nothing, and keeps squares of small rows above 0.
         largest = max(abs(float(rows.max())), abs(float(rows.min()))) or 1.0
         self._size = float(2.0 ** np.floor(np.log2(largest)))
         self._points, gamma = self._in_units(rows), gamma * self._size**2
@@ -99,7 +99,7 @@ class KernelSpectrum:
         """Return the eigenvectors' values at the rows of X."""
         n, m = self.vectors.shape
         sums = KernelExpansion(self._kernel, self._points, m + 1, n_threads=self._n_threads)
-        values = np.where(self._values > _TINY, self._values, np.inf)  # 0: hardly an eigenvector
+        values = np.where(self._values > _TINY, self._values, np.inf)  # tiny: hardly an eigenvector
         own = self._scale[:, None] * self.vectors / values
         sums.set(np.arange(n), np.hstack([own, np.ones((n, 1))]))
         found = sums.scores(self._in_units(X))
@@ -107,6 +107,6 @@ class KernelSpectrum:
         return np.asarray(found[:, :-1] / np.sqrt(degrees))
 
     def _in_units(self, rows: Any) -> Any:
-        # Sums round differently where columns lie side by side, as in frames.
+        # Frames store columns, and sums over columns would round differently.
         rows = np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
         return rows / self._size

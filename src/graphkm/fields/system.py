@@ -31,9 +31,9 @@ Table = Any  # of a backend
 TOLERANCE = 1e-3
 """Conjugate gradients stop when every residual is at most this share of its right-hand side."""
 
-_MOST = 1000  # steps
-_BLOCK = 64  # columns of the inverse that are solved side by side
-_ROWS = 2**17  # rows whose sums are made together: a million rows reach ten nodes each
+_MOST = 1000  # most steps of conjugate gradients
+_BLOCK = 64  # columns of the inverse that are solved together
+_ROWS = 2**17  # rows that are added up together: each may reach ten nodes, and they may be millions
 
 
 class Strength(NamedTuple):
@@ -148,7 +148,7 @@ class FieldSystem:
             yield np.hstack([self._similarity.read(reader, table) for table in solved])
 
     def _placed(self, data: FieldData) -> list[_Placed]:
-        """Return the data as tables of the system, which are no wider than it takes them."""
+        """Return the data as tables of the system, cut to the width that it can take."""
         most = self._similarity.most_columns
         starts = range(0, data.right.shape[1], most)
         rights = (data.right[:, start : start + most] for start in starts)
@@ -229,7 +229,7 @@ class FieldSystem:
 
 
 class _Matrix:
-    """T + C Z'SZ, and the inverse of its diagonal, as far as that is known."""
+    """T + C Z'SZ, and the inverse of its diagonal, which is approximate."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class _Matrix:
         self.inverse = np.float32(1.0) / self._whole
 
     def product(self, columns: Table, out: Table) -> NDArray[np.float64]:
-        """Set out to the matrix times the columns, and return the columns' products with it."""
+        """Write the matrix times the columns to `out`; return the columns' products with these."""
         if self._degree == 1 and self._across is None:
             return self._similarity.product(self._whole, -1.0, columns, out)
         ones, image = np.ones_like(self._added), columns
@@ -270,7 +270,7 @@ class _Placed:
 def _ratio(
     a: NDArray[np.float64], b: NDArray[np.float64], where: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
-    """Return a / b, and 0 where it is not wanted."""
+    """Return a / b where `where` is true, and 0 elsewhere."""
     out = np.divide(a, b, out=np.zeros_like(a), where=where & (b > 0))
     return out.astype(np.float32)
 

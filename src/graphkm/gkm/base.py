@@ -34,9 +34,9 @@ from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Sol
 from ..theory import Guarantee, largest_C_graph
 from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
 
-# A fit ends a stream, and probabilities are those of the model that they were found for.
+# A fit removes these: it ends a stream, and old probabilities belong to the old model.
 _OF_EARLIER_FITS = ("stream_", "stream_shift_", "stream_parameters_", "calibration_")
-_GUARANTEED = 0.99  # of the limit; at p = 2 the limit itself is not allowed
+_GUARANTEED = 0.99  # share of the limit that is taken; at p = 2 the limit itself is not allowed
 
 
 class Problem(NamedTuple):
@@ -233,7 +233,7 @@ class BaseGKM(Composed, KernelMachine):
     field_: Field | None = None
 
     def training_scores(self, X: Any) -> NDArray[np.float64]:
-        """Return f at the training rows; a solver that has scored them is not asked again."""
+        """Return f at the training rows; the solver's own scores are not computed again."""
         own = self._own_scores()
         return super().training_scores(X) if own is None else own
 

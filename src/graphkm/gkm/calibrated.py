@@ -19,7 +19,7 @@ from ..streams.sums import SumsStream
 from .base import BaseGKM, Problem
 from .plan import Plan
 
-_FEWER = 4  # steps of a stochastic fit without some labels: one of so many
+_FEWER = 4  # a stochastic fit without some labels takes a quarter of the steps
 
 
 def calibration_of_fit(
@@ -29,10 +29,10 @@ def calibration_of_fit(
     plan: Plan,
     **given: Any,
 ) -> Calibration:
-    """Return what held-out labels say; a solver that knows its own refits is asked for them.
+    """Return the calibration by held-out labels, from the solver's own refits if it has some.
 
-    `plan` is that of the fit. `given` are the affinity and the neighbours, which fits to folds use
-    again.
+    `plan` is the plan of the fit. `given` are the affinity and the neighbours, which fits to folds
+    use again.
     """
     coded = CodedLabels(problem.labeled, problem.known, problem.targets, problem.weights)
     if solution.refits is None:
@@ -84,7 +84,7 @@ def scores_in_stream(model: BaseGKM, stream: StreamState | SumsStream, shift: An
 
 
 def _shorter(plan: Plan) -> Plan:
-    """Return the plan of a fit without some labels: of stochastic steps a quarter do."""
+    """Return the plan of a fit without some labels: a quarter of the stochastic steps is enough."""
     if not isinstance(plan.solver, SGD):
         return plan
     steps = max(1, int(plan.solver.max_iter) // _FEWER)

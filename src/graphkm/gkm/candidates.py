@@ -28,12 +28,12 @@ from ..solvers.row_newton import row_system
 from .base import BaseGKM, Problem
 from .plan import Plan, bandwidth
 
-# The default values, in order of preference. Units: for C one over the mean kernel value of the
-# labelled rows, for C_graph what "auto" is, for gamma the gamma "spread" of the data.
+# The default values, in order of preference. C is in units of one over the mean kernel value of the
+# labelled rows, C_graph in units of its usual value, and gamma in units of "spread".
 _CS = (10.0, 100.0, 1.0, 1000.0)
 _C_GRAPHS = (1.0, 100.0, 0.01)
-_GAMMAS = (1.0, 3.0, 1.0 / 3.0, 10.0)  # a graph has the first alone: each is a pass over the data
-_GRAPHS = ((6, 2), (12, 4), (50, 8), (6, 1), (12, 1), (2, 1))  # rows' own scores: degree 1 alone
+_GAMMAS = (1.0, 3.0, 1.0 / 3.0, 10.0)  # with a graph the first only: each is a pass over the data
+_GRAPHS = ((6, 2), (12, 4), (50, 8), (6, 1), (12, 1), (2, 1))  # `RowNewton` takes degree 1 only
 
 
 @dataclass(frozen=True)

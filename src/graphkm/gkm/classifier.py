@@ -27,7 +27,7 @@ from .costs import choose_costs
 from .partial_fits import StreamingGKM, can_stream
 from .plan import check_parameters
 
-_MANY = 0.5  # of the errors of the most frequent label: contradictions that are worth a warning
+_MANY = 0.5  # a warning comes beyond this share of the errors that the most frequent label makes
 
 
 @own_names
@@ -42,8 +42,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         + C_\mathrm{graph} \frac{l}{|E|} \sum_{(u,v)} \mu_{uv} \left|f(x_u) - f(x_v)\right|^p
 
     over f(x) = <w, Phi(x)>: a kernel machine's margin loss on the l labelled rows, and a
-    penalty on differences along the edges of a graph of all rows. A normalised smoothness takes
-    f(x) divided by the root of the vertex's degree, and l / n instead of l / |E| for n rows. For
+    penalty on differences along the edges of a graph of all rows. A normalised smoothness divides
+    f(x) by the root of the row's degree, and takes l / n instead of l / |E| for n rows. For
     p = 2 the last sum is f' L f, and an iterated Laplacian makes it f' L^q f. Several classes
     are learnt one against the rest, all of them from the same kernel values.
 
@@ -114,7 +114,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     transduce : bool, default=True
         Whether `transduction_` is kept. It is computed when it is first asked for, or when the
         model is copied or saved. Until then the model holds a copy of the rows, or the rows
-        themselves if they take more than 16 MiB. If these change before, it is lost.
+        themselves if they take more than 16 MiB. If X changes before, `transduction_` is lost.
     verbose : int, default=0
         1 shows a progress bar.
     callback : callable, optional
@@ -277,7 +277,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     ) -> Self:
         """Fit to a problem that `encode` returned.
 
-        `calibrate` is False if nobody will ask for probabilities, nor for `transduction_`.
+        Without `calibrate` there are no probabilities and no `transduction_`.
         """
         self.check_affinity(affinity)
         plan, found = choose_costs(self, problem, self.plan(problem), affinity)
@@ -331,7 +331,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         if 2 * followed <= wrong:
             warnings.warn(
                 f"The graph overrules the labels: the model contradicts {wrong} of "
-                f"{len(problem.known)} given ones, of which one without the graph contradicts "
+                f"{len(problem.known)} given labels, and a model without the graph contradicts "
                 f"{followed}. Pass a smaller C_graph or n_neighbors, or a larger C; "
                 "GKMClassifierCV chooses them, and tries C_graph=0.",
                 GraphWarning,

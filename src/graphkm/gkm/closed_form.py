@@ -64,7 +64,7 @@ class ClosedForm:
     def judge_fits(self, family: Family) -> list[Judgement]:
         """Return the judgement of every candidate of classes by fits with the model's own loss.
 
-        The closed form is that of the squared loss, for which another C is best. At that C a model
+        The closed form is for the squared loss, which may have another best C. With that C a model
         with the hinge loss may predict a single class.
         """
         labels, phi = self._labels, family.phi

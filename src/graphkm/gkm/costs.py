@@ -1,8 +1,8 @@
-"""How strong the graph is, and whether there is one: C_graph="auto" of a classifier.
+"""C_graph="auto" of a classifier: how strong the graph is, and whether there is one.
 
 No strength suits all data. Where rows have no clusters, the strong graph that suits clusters is far
-worse than none. So some strengths and none are judged by leave-one-out in closed form, with the
-squared loss. Of the best one, fits with the model's own loss then choose C.
+worse than no graph. So some strengths and C_graph = 0 are judged by leave-one-out in closed form,
+with the squared loss. For the best strength, fits with the model's own loss then choose C.
 """
 
 from __future__ import annotations
@@ -67,6 +67,6 @@ def choose_costs(
     C = float(grid.Cs(1.0)[place])  # in the units of the plan
     best = replace(plan, kernel=kernel, C=C, C_graph=C_graph)
     if best.C_graph == 0:
-        return best.without_graph("none is best on held-out labels"), candidates.neighbours
+        return best.without_graph("no graph is best on held-out labels"), candidates.neighbours
     why = "C_graph: best on held-out labels\n"
     return replace(best, reasons=best.reasons + why), candidates.neighbours

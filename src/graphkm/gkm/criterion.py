@@ -1,7 +1,7 @@
 """How good a candidate is, judged from the labelled points alone.
 
-A candidate of classes is as good as the probabilities that it gives to labels it has not seen, as
-in `judge`. One of quantities is as good as its squared error. Both use fits with the squared loss,
+For classes, a candidate is judged by the probabilities that it gives to labels it has not seen, as
+in `judge`. For quantities, it is judged by its squared error. Both use fits with the squared loss,
 because its leave-one-out scores have a closed form. If point i has the leverage h_i and the score
 f_i, a fit without it gives it the score (f_i - h_i y_i) / (1 - h_i).
 """
@@ -64,9 +64,9 @@ def leave_one_out(phi: Matrix, labels: Labels, Cs: NDArray[np.float64]) -> list[
 
 
 def judged_rows(labels: Labels) -> NDArray[np.int64]:
-    """Return which labels can be left out: those that count, and have company in their class.
+    """Return which labels can be left out: those that count and are not alone in their class.
 
-    A point's copies are left out with it, and are no company.
+    A point's copies are left out with it, so a point with copies only is alone.
     """
     codes, counted = labels.codes, np.flatnonzero(labels.weights > 0)  # others do not count
     assert codes is not None
@@ -80,7 +80,7 @@ def judge_classes(scores: Matrix, labels: Labels) -> Judgement:
     """Judge held-out scores of a classification by their log loss, at their best temperature.
 
     A point that is the only one of its class is passed over: without it the class is unknown. With
-    fewer than eight points the score is NaN, and the loss is that of every other candidate.
+    fewer than eight points the score is NaN, and all candidates have the same loss.
 
     Examples
     --------

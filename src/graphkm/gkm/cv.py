@@ -68,7 +68,7 @@ class SearchMixin:
         self.verbose = verbose
 
     def searched(self) -> BaseGKM:
-        """Return the estimator whose parameters are chosen; an error if it is none of its kind."""
+        """Return the estimator whose parameters are chosen; an error if it is of another kind."""
         if self.estimator is None:
             return self._usual
         if not isinstance(self.estimator, type(self._usual)):
@@ -132,7 +132,7 @@ class SearchMixin:
             self.unlabeled_gain_ = self.best_score_ - own[False]
         template.set_params(**self.best_params_)
         given = {"affinity": affinity, "neighbours": candidates.neighbours}
-        # That warning advises what was done here: to try C_graph = 0.
+        # The warning advises to try C_graph = 0, and the search has done that.
         with quiet("The graph overrules the labels", category=GraphWarning):
             self.set_model(template.learn(problem, **given))
         return self
@@ -272,10 +272,9 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     """`GKMClassifier` chosen from the labelled rows.
 
     It searches for C, C_graph, gamma, the number of neighbours and the degree of the Laplacian.
-    Every candidate
-    sees all rows; only labels are held out. For p = 2 they are held out one at a time, in closed
-    form. A whole grid then costs little more than its passes over the data, one per gamma and
-    graph. Candidates without a graph (C_graph = 0) always take part.
+    Every candidate sees all rows; only labels are held out. For p = 2 they are held out one at a
+    time, in closed form. A whole grid then costs little more than its passes over the data, one per
+    gamma and graph. Candidates without a graph (C_graph = 0) always take part.
 
     The criterion is the log loss of the held-out labels, at the temperature that suits the
     candidate's scores best, as in `SemiSupervisedClassifier`. The lists of values are in order of
@@ -308,15 +307,15 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
         over the labelled rows, of the kernel that includes the graph (for p other than 2, of the
         plain kernel).
     C_graphs : list of float, optional
-        Values of C_graph; 0 is always tried too. By default what "auto" is where nothing can be
-        held out, 100 times that, and a hundredth of it.
+        Values of C_graph; 0 is always tried too. By default the usual value of `GKMClassifier`,
+        100 times that, and a hundredth of it.
     gammas : list of float or str, optional
         Values of gamma. By default "spread" with a graph, and a third, one, three and ten
         times that without.
     graphs : list of (int, int), optional
         Pairs of a number of neighbours and a degree of the Laplacian. By default (6, 2),
-        (12, 4), (50, 8), (6, 1), (12, 1) and (2, 1); for `RowNewton` those of degree 1. The degree
-        counts unless the estimator's smoothness is a `Power`.
+        (12, 4), (50, 8), (6, 1), (12, 1) and (2, 1); for `RowNewton` those of degree 1. If the
+        estimator's smoothness is a `Power`, the degree is not used.
     verbose : int, default=0
         Whether progress is shown.
 
@@ -327,11 +326,12 @@ class GKMClassifierCV(SearchMixin, ClassifierMixin, BaseEstimator):
     best_params_, best_index_, cv_results_
         As in `sklearn.model_selection.GridSearchCV`; `criterion` is what was minimised.
     best_score_ : float
-        Held-out accuracy of the choice, or its `scoring`; NaN if no row could be held out. It is
-        the best of several, and so a little too good.
+        Held-out accuracy of the choice, or its `scoring`; NaN if no row could be held out. As the
+        best of several scores it is a little too good.
     unlabeled_gain_ : float
         Held-out accuracy of the choice, minus that of the best candidate without a graph: the
-        estimated benefit of the unlabelled rows. `SemiSupervisedClassifier` has an honest one.
+        estimated benefit of the unlabelled rows. It may be too good, as `best_score_` is. That of
+        `SemiSupervisedClassifier` is measured on labels that did not choose its weights.
     classes_, n_iter_, n_features_in_, feature_names_in_
         As in scikit-learn.
     transduction_ : ndarray of shape (n_samples,)

@@ -86,8 +86,8 @@ class FoldJudge:
                 test = test[self._weight[test] > 0]
             if len(test) == 1 and is_regressor(self._template):
                 raise ValueError(
-                    f"A fold of the {len(labeled)} known targets holds a single one, of which "
-                    "there is no R^2; pass a smaller cv."
+                    f"A fold of the {len(labeled)} known targets holds a single target, and "
+                    "R^2 needs two; pass a smaller cv."
                 )
             if len(test):
                 usable.append((np.setdiff1d(labeled, train), test))
@@ -105,7 +105,7 @@ class FoldJudge:
         y[hidden] = None
         model: Any = clone(self._template).set_params(**candidate, verbose=0, transduce=False)
         problem = model.encode(X, y, self._weight)
-        # Hidden labels may cause these. The final fit sees all labels and warns if needed.
+        # Hidden labels may cause this warning. The final fit sees all labels and warns if needed.
         with quiet(category=GraphWarning):
             given = {"affinity": self._affinity, "neighbours": self._neighbours()}
             if self._scorer is None and not is_regressor(model):

@@ -27,7 +27,7 @@ from ..streams.sums import SumsStream, SumsStreamSolver
 from .base import BaseGKM
 from .plan import Plan, check_parameters, make_plan, resolve_solver
 
-_ENOUGH = 100  # rows of a first chunk, which can show that gamma is wrong
+_ENOUGH = 100  # rows with which a first chunk can show that gamma is wrong
 _SOLVED = ("expansion_", "support_", "support_vectors_", "dual_coef_", "intercept_", "C_")
 _FREE = ("n_jobs", "verbose", "callback", "transduce")  # parameters a stream may change
 
@@ -57,7 +57,7 @@ class StreamingGKM(BaseGKM):
 
     There are two ways. `graphkm.solvers.Sums` adds chunks to sums over all rows, and solves for f
     when it is asked for: kernel ridge regression on landmarks, without a graph. solver="auto" takes
-    it for classes if loss, graph, smoothness and C_graph are as they come (C_graph may be 0).
+    it for classes if loss, graph, smoothness and C_graph have their defaults (C_graph may be 0).
 
     `graphkm.solvers.SGD` takes stochastic steps, with one t and one average over all chunks, for
     the objective of `fit` over the rows seen so far. Every labelled row is a step when it comes.
@@ -70,7 +70,7 @@ class StreamingGKM(BaseGKM):
     order. Other chunks of the same rows change only rounding.
 
     A call that fails, or is interrupted, changes nothing. A call of `fit` ends the stream, and
-    the next of ``partial_fit`` begins another.
+    the next call of ``partial_fit`` begins another.
     """
 
     stream_: StreamState | SumsStream
@@ -229,7 +229,7 @@ class StreamingGKM(BaseGKM):
         used = np.flatnonzero(coefficients.any(axis=1))
         rows = rows[used]
         if self.stream_shift_ is not None:
-            # Far from the origin the sum needs more digits than its parts: double precision.
+            # Far from the origin a row plus its shift needs more digits: double precision.
             rows = rows.astype(np.float64) + self.stream_shift_
         self._set_machine(
             self.kernel_,
@@ -259,8 +259,8 @@ class StreamingGKM(BaseGKM):
             was = self.stream_parameters_.get(name, "nothing")
             if value != was:
                 raise ValueError(
-                    f"{name} was {was} when this stream began and is {value} now, which would have "
-                    "no effect; set it back, or begin with a new model."
+                    f"{name} was {was} when this stream began and is {value} now; a stream keeps "
+                    "its parameters. Set it back, or begin with a new model."
                 )
 
 

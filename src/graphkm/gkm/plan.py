@@ -13,14 +13,14 @@ from ..kernels import Kernel, resolve_gamma
 from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
 from ..solvers import SGD, Newton, RowNewton, Solver, Sums
 
-_FEW = 1000  # labels
+_FEW = 1000  # labels at most for which Newton's method is fast, where all rows are landmarks
 _MANY = 300  # with fewer rows C_graph shrinks: their Laplacian has no small eigenvalues
 _SMALL = 500  # up to this many rows every graph and every p is fast
 
 LARGEST = 2**28
-"""Rows times labelled rows at most where "auto" takes `RowNewton`: its kernel has 1 GiB then."""
+"""The most rows times labelled rows for which "auto" takes `RowNewton`: its kernel takes 1 GiB."""
 
-_LOSSES = ("hinge", "epsilon_insensitive")  # as estimators come
+_LOSSES = ("hinge", "epsilon_insensitive")  # the defaults of the estimators
 
 SOLVERS: dict[str, Solver] = {
     "newton": Newton(),
@@ -219,7 +219,7 @@ def make_plan(
 def choose_stream(estimator: Any, classes: bool) -> tuple[Solver, str]:
     """Return the solver of a stream for solver="auto", and why.
 
-    Sums have squared losses, which a few wild targets would decide. So they are for classes.
+    Sums have squared losses, so a few wild targets would change the model. They are for classes.
     """
     e = estimator
     if not classes:
@@ -243,7 +243,7 @@ def _with_sums(plan: Plan, estimator: Any) -> Plan:
 
 
 def bandwidth(kernel: Kernel, X: Any) -> float:
-    """Return the gamma of the edges' weights, which is that of the kernel if it has one."""
+    """Return the gamma of the edges' weights: the kernel's own gamma if it has one."""
     if kernel.euclidean_gamma is not None:
         return kernel.euclidean_gamma
     return resolve_gamma("spread", X) if kernel.has_rows else 1.0
@@ -273,7 +273,7 @@ def choose_solver(
     if n_labeled > (_FEW if n == m else m // 2):
         return SGD(), f"{n_labeled:,} labels are many"
     if not (squares and graph.listed) and n > _SMALL:
-        return SGD(), f"{n:,} rows are many for a graph without a list of edges, or a p but 2"
+        return SGD(), f"{n:,} rows are many for a graph without a list of edges, or p other than 2"
     solver, why = choose_exact(kernel, graph, smoothness, C_graph, sizes)
     return solver, f"labels are few, and {why}"
 
@@ -296,7 +296,7 @@ def choose_exact(
     possible = normal and graph.listed and kernel.has_rows
     smooths = C_graph != 0 and n_labeled < n
     if possible and smooths and classes and n > m and n * n_labeled <= LARGEST:
-        return RowNewton(), f"{n:,} rows are too many to be landmarks all"
+        return RowNewton(), f"{n:,} rows are too many to be all landmarks"
     return Newton(), f"{m:,} landmarks follow {n:,} rows"
 
 
@@ -349,7 +349,7 @@ def default_costs(smoothed: bool, rows: bool, sizes: Sizes) -> tuple[float, floa
     """
     n, n_labeled, classes = sizes
     if not smoothed:
-        # For quantities 5 is Newton's C without a graph: the kernel value is 2 with its intercept.
+        # For quantities Newton's C is 10 / k, and k(x, x) is 2 with its intercept: that gives 5.
         return (1.0, 0.1) if classes else (5.0, 0.01)
     if rows:
         return 10.0, 50.0 * n / n_labeled

@@ -20,7 +20,7 @@ from .base import Problem
 from .partial_fits import StreamingGKM, can_stream
 from .plan import check_parameters
 
-_ENOUGH = 10  # targets of a stream, which give its spread well enough
+_ENOUGH = 10  # targets that give the spread of a stream well enough
 
 
 @own_names
@@ -151,8 +151,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the next rows of a stream: see `StreamingGKM`.
 
-        The origin comes from the first chunk that holds a target. The spread is that of all
-        targets so far until a chunk ends with ten of them or more, and then stays.
+        The origin comes from the first chunk that holds a target. Every chunk computes the spread
+        again from all targets so far, until there are ten or more. Then the spread stays.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ full, bipartite        the two implicit graphs
 listed                 `ListedGraph`: edges stored, connected components
 neighbors              `knn_graph`, `epsilon_graph`
 affinity               `affinity_graph`, from the user's matrix
-nodes                  `RowNodes`: where fields live, and the way to them
+nodes                  `RowNodes`: where fields live, and the weights of the nodes at any row
 anchors                `AnchorNodes`: means of rows as nodes, by sums over blocks of rows
 part_kinds             `GraphPart`, `NodesPart`: the two kinds of parts
 parts, node_parts      `KNN`, `Epsilon`, `Full`, `Bipartite`, `Affinity`; `Anchors`: what

@@ -1,9 +1,9 @@
 """Anchors: nodes that are means of rows, fewer than there are rows.
 
-All that they need from the rows are sums: rows and counts by nearest anchor, which move the
-anchors, and Z'Z, which joins them. A function gives the sums of a block of rows, sums of blocks add
-up, and nothing of the size of the data is kept. So the anchors depend on the rows and their order,
-and not on the cut into blocks, up to rounding.
+Anchors need only sums over the rows. Sums and counts of the rows nearest to each anchor move the
+anchors, and Z'Z joins them. Sums of blocks add up, and nothing as large as the data is kept. So the
+anchors depend on the rows and their order, but not on how the rows are cut into blocks, except for
+rounding.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ..neighbours.index import NeighbourIndex
 from .nodes import NearNodes, NodeGraph, faded, normalized, positive, scaled
 
 JOINED = 3
-"""Anchors that a row joins."""
+"""How many anchors a row joins."""
 
 NEAR = 10
-"""Anchors that a row reaches if there are many."""
+"""How many anchors a row reaches if there are more than `FEW`."""
 
 FEW = 1000
-"""Anchors that are few. Many are sharp: on MNIST with 100 labels 20,000 sharp ones had 95.1 % on
-new rows, and mild ones 93.9 %. But 600 of USPST had 88.3 and 89.7 %: few sharp anchors fall apart
-(`benchmarks/edge_weights.py --part anchors`, 3 and 10 draws)."""
+"""More anchors than so many are sharp. On MNIST with 100 labels, 20,000 sharp anchors were right on
+95.1 % of new rows, and mild ones on 93.9 %. But 600 anchors of USPST were right on 88.3 and 89.7 %:
+few sharp anchors fall apart (`benchmarks/edge_weights.py --part anchors`, 3 and 10 draws)."""
 
-_NUMBERS = 2**20  # numbers of rows hashed together
+_NUMBERS = 2**20  # row numbers that are hashed together
 
 
 class AnchorNodes(NearNodes):
     """Nodes that are means of rows, fewer than there are rows.
 
     A row joins its three nearest anchors, with shares exp(-d^2 / d_4^2), where d_4 is the distance
-    to the fourth. So two anchors are joined as often as they are near the same rows (Liu, He and
+    to the fourth. So two anchors are joined the more, the more rows are near both (Liu, He and
     Chang, 2010). These shares are also the weights of a row.
 
     More than 1,000 anchors are sharp, as rows are (`RowNodes`). The edge between two of them is
@@ -166,7 +166,7 @@ class AnchorNodes(NearNodes):
 def drawn_rows(n: int, n_drawn: int, seed: int) -> NDArray[np.int64]:
     """Return numbers of rows drawn at random without replacement, in rising order.
 
-    They are those with the least hashes of their numbers. So no block has to know of another.
+    These rows have the least hashes of their numbers. So no block has to know of another.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def drawn_rows(n: int, n_drawn: int, seed: int) -> NDArray[np.int64]:
 
 
 class RowDraw:
-    """Draws rows as `drawn_rows` does, while they come and nobody knows how many there will be.
+    """Draws rows as `drawn_rows` does, from blocks whose number is not known before.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class RowDraw:
         self.n_rows += X.shape[0]
 
     def first(self, n_drawn: int) -> Any:
-        """Return this many of all rows seen, in their order."""
+        """Return `n_drawn` of all rows seen, in their order."""
         return self._rows[np.sort(np.argsort(self._hashes)[:n_drawn])]
 
 
@@ -241,7 +241,7 @@ def _below(limit: np.uint64, n: int, seed: int) -> Iterator[tuple[NDArray[Any], 
 
 
 def _hashed(start: int, stop: int, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return numbers and their hashes, of which no two are alike.
+    """Return numbers and their hashes; no two hashes are alike.
 
     The seed is mixed as well. Otherwise the draws of a seed and of the next one would be the same
     but for a shift.

@@ -1,4 +1,4 @@
-"""Arguments that several graphs share, as they are given: checked."""
+"""Checks of arguments that several graphs share."""
 
 from __future__ import annotations
 

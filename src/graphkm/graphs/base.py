@@ -79,7 +79,7 @@ class Graph(ABC):
     @property
     @abstractmethod
     def max_weight(self) -> float:
-        """Upper bound on mu, at least 1. Weights of distances have the same on every processor."""
+        """Upper bound on mu, at least 1. For weights of distances it is 1 on every processor."""
 
     @abstractmethod
     def take(self, index: NDArray[np.int64]) -> Edges:

@@ -1,4 +1,4 @@
-"""Graphs whose edges follow a formula: nothing stored, weights computed when asked for."""
+"""Graphs whose edges follow a formula: no edge is stored, and weights are computed when needed."""
 
 from __future__ import annotations
 

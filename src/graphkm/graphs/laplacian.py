@@ -18,7 +18,7 @@ _EDGES = 2**18  # edges looked at together
 def vertex_scales(graph: Graph, *, normalized: bool) -> NDArray[np.float64]:
     """Return the factor of f at every vertex before differences are taken.
 
-    It is 1, or for the normalised Laplacian 1 / sqrt(degree); a vertex without edges has 0.
+    It is 1. For the normalised Laplacian it is 1 / sqrt(degree), and 0 at a vertex without edges.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class ListedGraph(Graph):
     weight : array-like of float of shape (n_edges,)
         Weights, finite and not negative.
     nodes : Nodes, optional
-        The way from new rows to the vertices, if the search for edges has found one.
+        Gives new rows their weights at the vertices, if edges come from a search of neighbours.
 
     Examples
     --------
@@ -73,8 +73,8 @@ class ListedGraph(Graph):
     def max_weight(self) -> float:
         """Upper bound on mu: 1, or the largest weight where that is more.
 
-        Weights of distances are at most 1. Their maximum would not do as a bound: it is rounded
-        differently on different processors.
+        Weights of distances are at most 1. Their own maximum is no bound to use: different
+        processors round it differently.
         """
         return float(self._edges.weight.max(initial=1.0))
 

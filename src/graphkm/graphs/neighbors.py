@@ -18,10 +18,10 @@ from .listed import ListedGraph
 from .nodes import SHARPNESS, RowNodes
 
 POWERS = {"local": 1.0, "sharp": SHARPNESS}
-"""Factors of d^2 / (s_u s_v) in weights that follow the distances around each row."""
+"""The factor b of weights exp(-b d^2 / (s_u s_v)), which follow the distances around each row."""
 
 _SAMPLE = 2**18  # pairs looked at to estimate the size of an epsilon graph
-_BYTES_PER_EDGE = 72  # ends and weight, their parts before joining, and one temporary of each
+_BYTES_PER_EDGE = 72  # three arrays (two ends and a weight) of 8 bytes, each there three times
 
 
 def knn_graph(
@@ -95,8 +95,8 @@ def neighbour_graph(
 ) -> ListedGraph:
     """Return the graph of neighbours that are known.
 
-    New rows reach it by the same index. Their weights are "sharp" if those of the edges are, and
-    "local" otherwise.
+    The same index finds the nodes near new rows. The weights of new rows are "sharp" if those of
+    the edges are, and "local" otherwise.
 
     Examples
     --------

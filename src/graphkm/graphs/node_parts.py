@@ -13,20 +13,20 @@ from .anchors import AnchorNodes
 from .nodes import NodeGraph
 from .part_kinds import NodesPart
 
-_ANCHORS = 20_000  # where "auto" stops: on MNIST they classify as well as nodes at all rows
+_ANCHORS = 20_000  # most anchors of "auto": on MNIST they classify as well as nodes at all rows
 
 
 @dataclass(frozen=True)
 class Anchors(NodesPart):
     """Nodes of a field that are means of rows, fewer than there are rows.
 
-    They cost one pass over the rows for each move, and one more that joins them. Passes look at
-    blocks of rows, and keep sums only.
+    Every move of the anchors costs one pass over the rows, and joining them costs one more. A pass
+    reads the rows in blocks, and keeps only sums.
 
     Parameters
     ----------
     n_anchors : int or "auto", default="auto"
-        Nodes, at most as many as there are rows. "auto" is a third of the rows, 20,000 at most.
+        How many anchors; no more than rows. "auto" is a third of the rows, 20,000 at most.
     passes : int, default=2
         How often anchors move to the means of the rows nearest to them. They start as rows that
         are drawn at random.

@@ -1,7 +1,7 @@
-"""Nodes: the points on which a field lives, their graph, and the way from any row to them.
+"""Nodes: the points on which a field lives, their graph, and their weights at any row.
 
-A row reaches its few nearest nodes with weights that sum to one. Far from all nodes they sum to
-less, so that a field fades: see `faded`.
+A row reaches its few nearest nodes. Their weights sum to one. Far from all nodes they sum to less,
+so that a field fades: see `faded`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from ..neighbours.index import NeighbourIndex, Neighbours
 
 SHARPNESS = 6.0
-"""Sharp weights are exp(-6 d^2 / (s_u s_v)): they follow thin structures. Fields alone with the
-factors 1, 4, 6 and 8 had 94.0, 95.3, 95.8 and 95.9 % on MNIST with 100 labels, 94.0, 94.8, 94.8
-and 94.6 % on IJCNN1, and 89.3, 90.1, 90.2 and 90.0 % on COVTYPE (`benchmarks/edge_weights.py --part
-rows`, one seed)."""
+"""Sharp weights are exp(-6 d^2 / (s_u s_v)): they follow thin structures. With the factors 1, 4, 6
+and 8, fields alone were right on 94.0, 95.3, 95.8 and 95.9 % of MNIST with 100 labels, on 94.0,
+94.8, 94.8 and 94.6 % of IJCNN1, and on 89.3, 90.1, 90.2 and 90.0 % of COVTYPE
+(`benchmarks/edge_weights.py --part rows`, one seed)."""
 
 REACH = 2.0
-"""Distances, in units of the nodes' own, up to which a field does not fade."""
+"""A field fades only where the nearest node is farther than this times the nodes' mean reach."""
 
-_LEAST_DEGREE = 0.01  # of the mean
+_LEAST_DEGREE = 0.01  # smaller degrees count as this share of the mean degree
 
 
 class Nodes(ABC):
@@ -47,7 +47,7 @@ class NodeGraph(NamedTuple):
     rows: Any
     """z(x) of the training rows that are kept, a CSR array of shape (n_kept, m)."""
     scale: NDArray[np.float64]
-    """D^(-1/2) of the nodes in units of its mean, at most 10."""
+    """The root of (mean degree / degree) of every node, at most 10."""
 
     @property
     def laplacian(self) -> Any:
@@ -58,8 +58,8 @@ class NodeGraph(NamedTuple):
 class NearNodes(Nodes):
     """Nodes of which a row reaches the k nearest.
 
-    Their weights are exp(-b d^2 / (s_u s_v)), where s is the distance to the k-th node and b the
-    sharpness. A row that equals a node reaches that node alone.
+    The weights are exp(-b d^2 / (s_u s_v)), where s is the distance to the k-th node, and b is the
+    sharpness. A row that equals a node reaches only that node.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ class NearNodes(Nodes):
 
 
 class RowNodes(NearNodes):
-    """Every training row is a node, joined with its k nearest by weights like those of new rows.
+    """Every training row is a node. Edges to its k nearest have the weights that new rows have.
 
-    Rows that are equal are given once: thousands of copies would have only one another for
+    Equal rows must be given once: each of a thousand copies would have only other copies as
     neighbours.
     """
 
@@ -184,7 +184,7 @@ def scaled(d2: NDArray[Any], s: NDArray[Any], t: NDArray[Any]) -> NDArray[np.flo
 
 
 def positive(reach: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distances; where many rows coincide they are 0, and get the usual distance.
+    """Return the distances. Rows that coincide have the distance 0: it becomes the median.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def positive(reach: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def normalized(weights: Any) -> tuple[Any, NDArray[np.float64]]:
-    """Return D^(-1/2) W D^(-1/2) in float32, and D^(-1/2) in units of its mean.
+    """Return D^(-1/2) W D^(-1/2) in float32, and the root of (mean degree / degree).
 
     Examples
     --------

@@ -93,8 +93,8 @@ class GraphPart(Part, ABC):
             return
         if not together.kernel.has_rows and self.needs_rows:
             raise ValueError(
-                f"kernel='precomputed' leaves no rows between which graph={self!r} could "
-                "measure distances; pass graph='precomputed' and fit(X, y, affinity=W), or "
+                f"graph={self!r} measures distances between rows, and kernel='precomputed' has "
+                "no rows; pass graph='precomputed' and fit(X, y, affinity=W), or "
                 "C_graph=0 to leave the graph out."
             )
         if together.streaming and self.stream_kind is None:
@@ -105,7 +105,7 @@ class GraphPart(Part, ABC):
 
 
 class NodesPart(Part, ABC):
-    """What makes nodes of rows, on which a field can live."""
+    """Makes the nodes on which a field lives, from rows."""
 
     @abstractmethod
     def nodes(

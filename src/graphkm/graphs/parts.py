@@ -149,8 +149,8 @@ class KNN(_Weighted, NodesPart):
         sharpness = {"auto": SHARPNESS, "sharp": SHARPNESS, "local": 1.0}.get(self.weights)  # type: ignore[arg-type]
         if sharpness is None:
             raise ValueError(
-                f"weights={self.weights!r} has one bandwidth for all rows, and the nodes of a "
-                "field take theirs from the distances around each; pass 'sharp' or 'local'."
+                f"weights={self.weights!r} has one bandwidth for all rows, but every node of a "
+                "field needs a bandwidth of its own; pass 'sharp' or 'local'."
             )
         first, place = distinct_rows(X)
         m = len(first)
@@ -299,8 +299,8 @@ def resolve_graph(graph: str | GraphPart) -> GraphPart:
         raise ValueError("graph='epsilon' needs a distance; pass graph=Epsilon(radius=...).")
     if isinstance(graph, Anchors) or (isinstance(graph, str) and graph == "anchors"):
         raise ValueError(
-            f"graph={graph!r} are nodes, which join no rows; SemiSupervisedClassifier and "
-            "SemiSupervisedRegressor have them. Pass graph='knn'."
+            f"graph={graph!r} joins nodes, not rows; only SemiSupervisedClassifier and "
+            "SemiSupervisedRegressor take it. Pass graph='knn'."
         )
     part: GraphPart = part_by_name("graph", graph, GraphPart, GRAPHS)
     return part

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .files import DataFileError
 
-_KEPT = 10  # reasons
+_KEPT = 10  # reasons that are kept; more rows are counted
 
 
 class BadRowWarning(UserWarning):

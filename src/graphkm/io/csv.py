@@ -196,7 +196,7 @@ class CsvParser:
         self._make_room(0)
 
     def reserve(self, text: bytes) -> None:
-        """Make room for the most rows the text can hold: two bytes per feature."""
+        """Make room for all rows of a text: a feature takes at least two bytes of it."""
         if len(text) > self._size:
             self._make_room(len(text))
 

@@ -12,7 +12,7 @@ from .bad_rows import BadRows
 from .files import DataFileError, OpenFile
 
 _UTF8, _WINDOWS = "utf-8", "windows-1252"
-_MARKS = (  # that of UTF-16 begins one of UTF-32
+_MARKS = (  # UTF-32 first: one of its marks begins like UTF-16
     (codecs.BOM_UTF8, _UTF8),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -21,8 +21,8 @@ _MARKS = (  # that of UTF-16 begins one of UTF-32
 )
 _LETTERS = re.compile("[^\x00-\x7f]")  # beyond ASCII
 _BROKEN = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
-# In Windows-1252 these would be a capital A with an accent, and a sign that is no letter.
-_ACCENTED = re.compile("[\x80-\xff]")  # of UTF-8
+# Read as Windows-1252, the two bytes of each are a capital A with an accent, and a sign.
+_ACCENTED = re.compile("[\x80-\xff]")  # letters of a text that was decoded as UTF-8
 # Five bytes have no letter in Windows-1252; browsers read them as control characters.
 _WINDOWS_LETTERS = {
     byte: bytes([byte]).decode(_WINDOWS)
@@ -115,8 +115,8 @@ class TextEncoding:
                 other = _WINDOWS if self.name == _UTF8 else _UTF8
                 bad_rows.add(
                     n_before + k + 1,
-                    f"the text {lines[k][:40]!r} is not {self.name}, as the file is taken to be. "
-                    f"Save it in one encoding, or pass encoding={other!r} if all of it is that",
+                    f"the text {lines[k][:40]!r} is not {self.name}, as which the file is read. "
+                    f"Save the file in one encoding, or pass encoding={other!r} if it is that",
                 )
                 lines[k] = b""
         block = b"\n".join(lines)

@@ -143,9 +143,9 @@ def _is_number(cell: str) -> bool:
 
 
 def values(cells: Sequence[str], kind: str) -> tuple[NDArray[np.float64], dict[int, str]]:
-    """Return cells as numbers, dates as days since 1970, and what is wrong with some of them.
+    """Return cells as numbers, dates as days since 1970, and complaints about wrong cells.
 
-    A missing value is NaN, and so is a wrong one; its complaint has its place.
+    Missing and wrong values are NaN. Complaints are found by the places of their cells.
 
     Examples
     --------

@@ -164,7 +164,7 @@ def _labels(values: Any, labels: str, unlabeled: Any, name: str) -> NDArray[Any]
         values = pa.array([text or None for text in TypedColumn(values, TRUTH).texts()])
     words = values.to_pylist()
     if not all(word is None or isinstance(word, str) for word in words) or labels == "number":
-        raise DataFileError(f"{name}: the label's column holds {kind}, neither numbers nor text.")
+        raise DataFileError(f"{name}: the labels are {kind}; store them as numbers or text.")
     y = np.full(len(words), None, dtype=object)
     y[:] = [label_word(word or "", unlabeled) for word in words]
     return y
@@ -174,7 +174,7 @@ def _numbers(values: Any, labels: str, unlabeled: Any, name: str) -> NDArray[np.
     import pyarrow as pa
 
     if labels == "text":
-        raise DataFileError(f"{name}: labels='text', but the label's column holds {values.type}.")
+        raise DataFileError(f"{name}: labels='text', but labels are {values.type}; pass 'number'.")
     y = _floats(values).copy()
     if np.abs(y[np.isfinite(y)]).max(initial=0.0) > 2**53 and pa.types.is_integer(values.type):
         raise DataFileError(
@@ -182,7 +182,7 @@ def _numbers(values: Any, labels: str, unlabeled: Any, name: str) -> NDArray[np.
             "apart. Store the labels as text."
         )
     if np.isinf(y).any():
-        raise DataFileError(f"{name}: the label's column holds an infinite number.")
+        raise DataFileError(f"{name}: a label is infinite; correct it, or leave it out.")
     return mark_unlabeled(y, _as_number(unlabeled))
 
 

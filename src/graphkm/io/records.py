@@ -1,4 +1,4 @@
-"""Rows of CSV as lines: what is in quotes may have several lines, and a parser reads one."""
+"""Rows of CSV as lines: a text in quotes may have newlines, which the parser does not know."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FOLDED = FOLD.decode("utf-8", "surrogateescape")
 
 
 class _Shapes:
-    """What lines and rows look like, with one delimiter. No pattern ever goes back."""
+    """Patterns of lines and rows with one delimiter. None of them ever backtracks."""
 
     def __init__(self, delimiter: str) -> None:
         sign = re.escape(delimiter)
@@ -37,7 +37,7 @@ _shapes = cache(_Shapes)
 
 
 def first_row(text: bytes, more: Iterator[bytes], delimiter: str) -> tuple[bytes, bytes]:
-    r"""Return the first row of a text, folded; and the text, with more blocks if that needs them.
+    r"""Return the first row of a text, folded, and the text with the blocks that the row needs.
 
     Examples
     --------
@@ -63,8 +63,8 @@ def _folded(row: bytes) -> bytes:
 def folded(blocks: Iterator[bytes], delimiter: str, width: int) -> Iterator[bytes]:
     r"""Yield blocks in which every row is one line: newlines inside quotes are `FOLD`.
 
-    A quote that is never closed, or that is closed where a row of `width` fields does not end, is
-    an error in its own line, and hides none of the lines below.
+    Lines are joined only if they make a row of `width` fields. Otherwise an open quote stays in its
+    line, where the parser finds the error, and the lines below are read as usual.
 
     Examples
     --------

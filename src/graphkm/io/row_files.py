@@ -83,7 +83,7 @@ def open_table(
 ) -> Iterator[OpenTable]:
     r"""Open a file of rows; a warning at the end reports rows that were left out.
 
-    Another one says if the text is not UTF-8, and its encoding was a guess.
+    Another warning says that the encoding is a guess, if the text is not UTF-8.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def line_blocks(
 ) -> Iterator[bytes]:
     r"""Yield a file in blocks of about `size` bytes that end with a newline.
 
-    They are UTF-8 if the encoding is given, or told by a mark.
+    The blocks are UTF-8 if the encoding is given, or if a mark tells it.
 
     Examples
     --------

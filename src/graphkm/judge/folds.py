@@ -22,12 +22,12 @@ Splitter = Callable[[int], Any]
 SplitterOf = Callable[[NDArray[Any]], Splitter]
 """Takes labels, and returns the `Splitter` for them."""
 
-_FEW = 200  # labels; with more, half as many folds do
+_FEW = 200  # with more labels, half as many folds are enough
 _FOLDS = 10
 
 
 def check_folds(cv: Any) -> None:
-    """Raise if `cv` is a number that no folds can have, or a word; this needs no rows.
+    """Raise if `cv` is a word, or a number of folds below 2; this needs no rows.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def make_folds(
     held = np.zeros(len(known), np.int64)
     for train, test in folds:
         if len(np.intersect1d(train, test)):
-            raise ValueError(f"cv={cv!r} trains on rows that it holds out; leave them out there.")
+            raise ValueError(f"cv={cv!r} trains on rows that it holds out; pass disjoint folds.")
         held[test] += 1
     if (held == 0).any():
         raise ValueError(
@@ -98,9 +98,9 @@ def _as_numbers(rows: Any) -> NDArray[np.int64]:
 
 
 def most_folds(known: NDArray[Any], most: int, splitter: SplitterOf, copies: Copies) -> Folds:
-    """Return the most folds that the labels allow, up to a number; none if not even two.
+    """Return as many folds as the labels allow, up to `most`; none if labels do not allow two.
 
-    They are drawn from the sets of copies in their order, as of `copies_in_order`. So they do not
+    Folds are drawn from the sets of copies, in the order of `copies_in_order`. So they do not
     depend on the order in which rows come.
 
     Examples

@@ -24,13 +24,13 @@ class FoldError(Exception):
 
 
 BAG = 1000
-"""Labels from which a forest's out-of-bag predictions are used. A tree sees two thirds of the
-labels, and a row's bag a third of the trees. With few labels that makes a forest look worse than it
-is, and the field better."""
+"""With so many labels or more, a forest's out-of-bag predictions are used. A tree sees two thirds
+of the labels, and a third of the trees predict a row. With fewer labels, this makes a forest look
+worse than it is, and the field better."""
 
 CHOSEN = 500
-"""Labels from which a machine's own leave-one-out predictions are used. Its parameters were chosen
-by them. With few labels that makes it look better than it is, and the field worse."""
+"""With so many labels or more, a machine's own leave-one-out predictions are used. They also chose
+its parameters. With fewer labels, this makes it look better than it is, and the field worse."""
 
 
 @dataclass
@@ -71,8 +71,8 @@ def check_classifier(estimator: Any) -> None:
     """Raise if a classifier offers neither probabilities nor scores."""
     if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
         raise ValueError(
-            f"estimator={estimator!r} has neither predict_proba nor decision_function, and labels "
-            "alone leave nothing to correct; pass a classifier that has one of them."
+            f"estimator={estimator!r} has neither predict_proba nor decision_function, and its "
+            "labels alone cannot be corrected; pass a classifier that has one of them."
         )
 
 
@@ -149,7 +149,7 @@ def class_shares(held: HeldOut, X: Any, classes: NDArray[Any]) -> NDArray[np.flo
 
 
 def _own_values(model: Any, X: Any, n: int, of_bag: str) -> HeldOut | None:
-    """Return held-out values that a fitted model has itself: in closed form, or of its bag.
+    """Return held-out values that a fitted model has itself: leave-one-out or out-of-bag.
 
     Out-of-bag values do not count where rows have copies: a tree that has not seen a row may have
     seen a copy of it, and with the copy its label.
@@ -180,7 +180,7 @@ def _is_complete(values: NDArray[Any], how: str) -> bool:
 
 
 def _with_bag(estimator: Any, n: int) -> Any:
-    """Return a copy that keeps the predictions of its bag, if it draws rows with replacement."""
+    """Return a copy. If it draws rows with replacement, it keeps its out-of-bag predictions."""
     copy = clone(estimator)
     parameters = copy.get_params(deep=False)
     draws = parameters.get("bootstrap") is True and not parameters.get("warm_start")
@@ -198,7 +198,7 @@ def _without_bag(estimator: Any, model: Any) -> bool:
 def fitted_to(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
     """Return a fitted copy of an estimator."""
     model = clone(estimator)
-    # Few trees leave rows without a prediction of the bag. Folds then take its place.
+    # With few trees, some rows have no out-of-bag prediction. Folds are used then.
     bag = ("Some inputs do not have OOB scores", "invalid value encountered", "R.2 score is not")
     # A fold may have few rows of each of many classes.
     with quiet(*bag, "The number of unique classes is greater than 50%"):

@@ -14,10 +14,10 @@ The prior prefers members that do well alone: it is the fourth root of a member'
 times the odds that the member comes with. The odds prefer simple members, which have few functions
 to choose from and are less often right by luck, and members that cut few edges of the graph
 (`graphkm.semi.odds`). The prior counts as much as ten labels. The root keeps members that
-are plainly wrong out of the mixture. With l labels, the members that know the labelled rows alone
+are plainly wrong out of the mixture. With l labels, the members that know only the labelled rows
 have the share l / (l + 100) of the prior together, however many others there are. Without this
-rule, every further member on the graph would speak for the graph, which is needed the less, the
-more labels there are (`benchmarks/judge.py` compares).
+rule, every further member on the graph would make the graph count more. But the more labels there
+are, the less the graph is needed (`benchmarks/judge.py` compares).
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ PRIOR = 10.0
 """The prior counts as much as so many labels."""
 
 LABELS_ALONE = 100.0
-"""Labels with which the members that know the labelled rows alone have half of the prior."""
+"""With so many labels, the members that know only the labelled rows have half of the prior."""
 
 FEWEST = 8
-"""Fewer labels than these do not judge members: the prior alone decides then."""
+"""Fewer labels than so many do not judge members: the prior alone decides then."""
 
 ALONE = 0.25
-"""Power of a member's own likelihood in its share of the prior."""
+"""A member's share of the prior is proportional to its own likelihood to this power."""
 
 _STEPS = 300
 _CLOSE = 1e-6  # change of the weights in a step that ends the search
@@ -66,15 +66,14 @@ def mixture_weights(
     Parameters
     ----------
     logs : ndarray of shape (l, n_members)
-        Logarithms of the probabilities that each member gave to what turned out true.
+        Logarithms of the probabilities that each member gave to the true labels.
     weights : ndarray of shape (l,), optional
-        Weights of the labels, whose mean is 1; all the same by default. There may be more than
-        `logs` has rows, if labels are not to be held out.
+        Weights of the labels, whose mean is 1; all the same by default. If no label can be held
+        out, `logs` has no rows, but all labels have weights.
     odds : ndarray of shape (n_members,), optional
-        The logarithm of what speaks for each member before any label does; all the same by
-        default.
+        The logarithm of each member's odds before any label is seen; all the same by default.
     labels_only : ndarray of bool of shape (n_members,), optional
-        Which members know the labelled rows alone; by default all are of one kind.
+        Which members know only the labelled rows; by default all are of one kind.
 
     Returns
     -------
@@ -106,7 +105,7 @@ def mixture_weights(
 
 
 def _shared(logs: Array, labels_only: Flags, n_labels: float) -> Array:
-    """Return shares that add up to 1, in proportion to their exponentials within each kind."""
+    """Return shares that add up to 1; within each kind they are in proportion to exp(logs)."""
     if labels_only.all() or not labels_only.any():
         return np.asarray(softmax(logs))
     alone, shares = n_labels / (n_labels + LABELS_ALONE), np.empty_like(logs)
@@ -119,7 +118,7 @@ class Verdict(NamedTuple):
     """What held-out labels say of the members."""
 
     weights: Array
-    """Of every member."""
+    """The weight of every member."""
     sizes: Array
     """The temperature of every member; of quantities, the spread of its errors."""
     losses: Array
@@ -140,7 +139,7 @@ def judge_classes(
     without: Sequence[Without | None] | None = None,
     labels_only: Flags | None = None,
 ) -> Verdict:
-    """Judge members that tell classes.
+    """Judge members that predict classes.
 
     Parameters
     ----------
@@ -151,14 +150,14 @@ def judge_classes(
     weights : ndarray of shape (l,)
         Weights of the labels, whose mean is 1.
     sizes : ndarray of shape (n_members,)
-        The temperature of every member if nothing is known.
+        The temperature of every member before labels are seen.
     odds : ndarray of shape (n_members,)
         As in `mixture_weights`.
     folds : list of (train, test)
         Positions among the labels. The score of a fold has weights from the others. Without folds
         nothing can be judged: the weights are the prior, and scores are NaN.
     without : list of callable or None, optional
-        How members say what they would if they had never seen some labels; see `Without`.
+        For every member, what fits it again without some labels; see `Without`.
     labels_only : ndarray of bool of shape (n_members,), optional
         As in `mixture_weights`.
     """
@@ -192,11 +191,11 @@ def _apart(
     train: NDArray[np.int64],
     test: NDArray[np.int64],
 ) -> tuple[Array, Array]:
-    """Return what members say of labels to weigh them by, and of labels to score them by.
+    """Return what members say of the labels that weigh them, and of the labels that score them.
 
-    A member on the graph carries the label of row i to row j, and that of row j to row i. So its
-    held-out scores of the labels that weigh it know the labels that score it, unless it is fitted
-    again without these.
+    A member on the graph carries labels from the rows of `test` to the rows of `train`. So its
+    held-out scores at `train` know the labels of `test`, which are to score it. It is therefore
+    fitted again without them.
     """
     seen, told = held[:, train].copy(), held[:, test].copy()
     for place, refit in enumerate(without or ()):
@@ -214,7 +213,7 @@ def judge_quantities(
     without: Sequence[Without | None] | None = None,
     labels_only: Flags | None = None,
 ) -> Verdict:
-    """Judge members that tell quantities: each is a normal distribution around what it says.
+    """Judge members that predict quantities: each is a normal distribution around what it says.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 r"""Probabilities of classes whose sizes are known.
 
-Few labels say little about how large the classes are, and a person often knows it. The probability
-of class k is then multiplied by :math:`e^{b_k}`, and those of a row are divided by their sum, so
-that the classes have their sizes on the mean of all rows. Sizes are never exact: a class may be a
-tenth larger or smaller. Of all b with which the classes are within these bounds, the best is the
-minimum of the convex function
+Few labels say little about how large the classes are, but a person often knows it. The probability
+of class k is then multiplied by :math:`e^{b_k}`, and each row's probabilities are divided by their
+sum. Their means over all rows are then the sizes of the classes. Sizes are never exact: a class may
+be a tenth larger or smaller. Among all b within these bounds, the best is the minimum of the convex
+function
 
 .. math::
 
@@ -31,7 +31,7 @@ SLACK = 0.1
 
 
 def checked_sizes(asked: Any, classes: NDArray[Any], known: Array) -> Array:
-    """Return the share of every class, from what a person said.
+    """Check the parameter `class_sizes`, and return the share of every class.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def checked_sizes(asked: Any, classes: NDArray[Any], known: Array) -> Array:
         size = asked[each]
         number = isinstance(size, int | float | np.number) and not isinstance(size, bool)
         if not (number and np.isfinite(size) and size > 0):
-            raise ValueError(f"The size of class {each!r} must be above 0, and is {size!r}.")
+            raise ValueError(f"The size of class {each!r} must be above 0; got {size!r}.")
     sizes = np.array([asked[each] for each in names], dtype=np.float64)
     return sizes / sizes.sum()
 

@@ -8,8 +8,8 @@ from scipy.special import log_softmax
 
 Scores = NDArray[np.float64]
 
-_GRID = np.geomspace(0.1, 10.0, 41)  # temperatures, in units of the member's own
-_BELIEF = 2.0  # labels' worth of belief in a temperature of 1: this times log(t)^2
+_GRID = np.geomspace(0.1, 10.0, 41)  # temperatures to try, as multiples of the expected one
+_BELIEF = 2.0  # a temperature of t times the expected one costs this times log(t)^2
 
 
 def log_probabilities(scores: Scores, temperature: float | Scores) -> Scores:
@@ -37,7 +37,7 @@ def best_temperature(
     weights : ndarray of shape (l,)
         Weights of the labels, whose mean is 1.
     size : float, default=1.0
-        The temperature that is right if nothing is known. With few labels the answer stays near.
+        The temperature to expect before labels are seen. With few labels the answer stays near it.
 
     Examples
     --------

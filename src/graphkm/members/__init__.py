@@ -3,9 +3,9 @@
 ==============  ==============================================================
 member          what the judge sees of each
 models          models of the labelled rows: forests, boosting, kernel and linear machines
-of_all_rows     models that others have made for unlabelled rows
+of_all_rows     semi-supervised models, which are fitted to all rows
 cuts            how a member cuts the graph into classes
-features        what graphs of all rows tell: eigenvectors, and kernels that fade
+features        features from graphs of all rows: eigenvectors, and kernels that fade
 clusters        ridge regressions on these features
 diffused        linear models on rows that are averaged along the graph
 residuals       fields that correct a model where it errs

@@ -1,6 +1,6 @@
-"""Members that follow clusters: ridge regressions on features that graphs of all rows have.
+"""Members that follow clusters: ridge regressions on features from graphs of all rows.
 
-Two strengths of the ridge are members of their own; more of them changed nothing.
+All features are tried with two strengths of the ridge; more strengths changed nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .member import Array, Known, Member, Scope, unit_of
 
 _CS = (1.0, 100.0)  # weights of the labels, where the kernel's mean is 1
 
-_DIGITS = 10  # of held-out shares
+_DIGITS = 10  # decimals to which held-out shares are rounded
 
 
 def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
@@ -55,7 +55,7 @@ def _values(features: Features, mean: Array, v: Array) -> Array:
 
 
 class _Refits:
-    """The same regressions without some labels; those of all C share one decomposition."""
+    """The same regressions, fitted without some labels; one decomposition serves every C."""
 
     def __init__(self, known: Known, phi: Array) -> None:
         self._known, self._phi = known, phi
@@ -64,7 +64,7 @@ class _Refits:
     def without(
         self, place: int, seen: NDArray[np.int64], told: NDArray[np.int64]
     ) -> tuple[Array, Array]:
-        """Return held-out scores of labels to see, and what these say of the others."""
+        """Return held-out scores of the labels `seen`, and what these say of those `told`."""
         if self._seen is not seen:
             known = self._known
             about = known.weights[seen], known.targets[seen], Copies.of(known.copies.place[seen])
@@ -85,7 +85,7 @@ def _ridges(
     k, zero = targets.shape[1], np.zeros(targets.shape[1])
     if classes:
         for held, v in ridges(phi, weights, targets, copies, _CS):
-            yield held.round(_DIGITS), zero, v  # rounding errors know the label that was taken out
+            yield held.round(_DIGITS), zero, v  # rounding errors would tell the held-out label
         return
     known = np.hstack([targets, np.ones((len(targets), 1))])
     mean, others = means_without(targets, weights, copies)

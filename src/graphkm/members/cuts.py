@@ -1,8 +1,8 @@
 """How a member cuts the graph into classes: which edges it cuts, and how large the parts are.
 
 A boundary that goes through a crowd of rows cuts many edges. And a part that is much larger or
-smaller than its share of the labels is hardly a class. Where labels are too few to say which member
-is right, one that cuts few edges, into parts of such sizes, is more often so
+smaller than its share of the labels is hardly a class. Where labels are too few to judge members,
+those are right more often that cut few edges, and whose parts fit the shares of the labels
 (`benchmarks/judge.py`, columns "judge", "uncut" and "unsized").
 """
 
@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_LEAST = 0.01  # share of the edges: fewer of them do not make a cut better
+_LEAST = 0.01  # is added to shares of edges: so a cut of nearly no edges is not infinitely good
 
 
 class Cut(NamedTuple):
     """A graph that is cut into classes."""
 
     edges: float
-    """The share of edges that join two classes, in units of what chance would give."""
+    """The share of edges that join two classes, divided by the share that chance would give."""
     sizes: NDArray[np.float64]
     """The share of edges that end in each class, none of them zero."""
 
@@ -31,7 +31,7 @@ def cut_graph(scores: NDArray[np.float64], similarity: Any) -> Cut:
     Parameters
     ----------
     scores : ndarray of shape (n_nodes, n_classes)
-        Scores of the classes at every node. The class of a node is that of the largest.
+        Scores of the classes at every node. A node is in the class of its largest score.
     similarity : CSR array of shape (n_nodes, n_nodes)
         Weights of the edges.
 

@@ -16,11 +16,11 @@ from .member import Known, Member, Scope
 from .models import model_members, model_scores
 
 _STEPS = 2
-_WIDE = 2000  # columns up to which rows are averaged: averages of words are no longer sparse
+_WIDE = 2000  # rows with more columns are not averaged: averages of sparse rows are dense
 
 
 def diffused_members(known: Known, scope: Scope, models: dict[str, Any]) -> Iterator[Member]:
-    """Yield models of the labelled rows' averages, each of which knows all nodes."""
+    """Yield models that are fitted to averages of the labelled rows, and predict all nodes."""
     points = scope.graph.nodes.points
     if points.shape[1] > _WIDE:
         return

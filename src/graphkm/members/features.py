@@ -1,12 +1,12 @@
-"""Features that graphs of all rows have: leading eigenvectors, and kernels that fade along edges.
+"""Features from graphs of all rows: leading eigenvectors, and kernels that fade along edges.
 
-With the m leading eigenvectors U of a graph of all nodes, the kernel U U' is that of functions
-which are nearly constant on each of about m groups of nodes (Chapelle, Weston and Schoelkopf,
-2003). The graph is that of nearest neighbours, for groups of any shape, or of all pairs with
-Gaussian weights, for clouds in many dimensions, where neighbours are found by chance.
+U holds the m leading eigenvectors of a graph. The functions of the step kernel U U' are nearly
+constant on each of about m groups of nodes (Chapelle, Weston and Schoelkopf, 2003). A graph of
+nearest neighbours finds groups of any shape. A graph of all pairs with Gaussian weights is better
+for clouds in many dimensions, where it is chance which rows are nearest.
 
-Groups may be small and many, as images of many objects are. So there is a third kind, the kernel
-(eps + L)^(-1) of nearest neighbours: what a label says fades along the graph.
+Groups may be small and many, as in images of many objects. So there is a third kind, the kernel
+(eps + L)^(-1) of nearest neighbours: the influence of a label fades along the graph.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from ..kernels import resolve_gamma
 from ..neighbours.index import Neighbours
 from .member import Array
 
-_BROAD = (1.2, 5.0)  # neighbours of graphs with eigenvectors, in units of the nodes' own
-_NEAR = (0.2, 0.6, 1.2)  # neighbours of graphs along which labels fade
-_GAMMAS = (1.0, 4.0)  # of all pairs, in units of one over the spread
-_STEPS = (2, 5, 10, 20, 40, 80)  # eigenvectors: from as many as classes to ten times as many
-_EPSILONS = (0.1, 0.01, 0.001)  # how soon what a label says fades
+_BROAD = (1.2, 5.0)  # neighbours for eigenvectors, as multiples of the nodes' own number
+_NEAR = (0.2, 0.6, 1.2)  # neighbours for kernels that fade, as such multiples
+_GAMMAS = (1.0, 4.0)  # gamma of all pairs, as multiples of the spread
+_STEPS = (2, 5, 10, 20, 40, 80)  # numbers of eigenvectors; from n_classes to 10 n_classes are used
+_EPSILONS = (0.1, 0.01, 0.001)  # how soon the influence of a label fades
 
 LANDMARKS = 2000
-"""With more nodes, pairs of a sample of this size are joined, and the others follow from them."""
+"""All pairs of nodes are joined; if there are more nodes than this, all pairs of a sample."""
 
 MOST = 4000
-"""Nodes up to which graphs of several numbers of neighbours are tried; of more, the one at hand."""
+"""With more nodes, only the graph at hand is used: no other numbers of neighbours are tried."""
 
 LARGEST = 300
-"""With more labels, a sample of this size fades along the graph."""
+"""Kernels fade from at most so many labelled rows: with more, from a sample of them."""
 
-_REACH = 2**25  # nodes times labels up to which what a label says is computed for every node
+_REACH = 2**25  # nodes times labels: no larger kernel is computed
 
 
 class Features(NamedTuple):
@@ -51,7 +51,7 @@ class Features(NamedTuple):
     phi: Array
     """Features of the labelled rows, of shape (l, m)."""
     values: Callable[[Array], Array]
-    """Takes coefficients, and returns what they say at all nodes."""
+    """Takes coefficients, and returns their sums of features at all nodes."""
 
     @property
     def kind(self) -> str:
@@ -78,7 +78,7 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
     Parameters
     ----------
     graph : NodeGraph
-        Of all rows; its `rows` are the labelled ones.
+        The graph of all rows; its `rows` join the labelled rows to the nodes.
     n_classes : int
         How many classes are to be told apart; 2 for quantities.
     n_threads : int, default=1
@@ -103,7 +103,7 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
 
 
 def neighbour_counts(nodes: RowNodes, factors: Sequence[float]) -> list[int]:
-    """Return numbers of neighbours, given in units of the nodes' own."""
+    """Return multiples of the nodes' own number of neighbours, as whole numbers."""
     most = nodes.points.shape[0] - 1
     counts = (min(max(1, round(factor * nodes.n_neighbors)), most) for factor in factors)
     return list(dict.fromkeys(counts))
@@ -120,7 +120,7 @@ def features_of_neighbours(graph: NodeGraph, rows: Any, steps: Sequence[int]) ->
 def features_of_all_pairs(
     points: Any, rows: Any, steps: Sequence[int], n_threads: int
 ) -> Iterator[Features]:
-    """Yield the step kernels of all pairs; of many nodes, those of a sample, extended."""
+    """Yield the step kernels of all pairs, or of all pairs of a sample, extended to all nodes."""
     n, spread = points.shape[0], resolve_gamma("spread", points)
     drawn = None
     if n > LANDMARKS:
@@ -152,7 +152,7 @@ def _steps(
 def fading_features(
     graph: NodeGraph, rows: Any, epsilons: Sequence[float], n_threads: int
 ) -> Iterator[Features]:
-    """Yield kernels that fade along a graph from the labelled rows, or some of them."""
+    """Yield kernels that fade along a graph from the labelled rows, or from a sample of them."""
     assert isinstance(graph.nodes, RowNodes)
     k = graph.nodes.n_neighbors
     system = FieldSystem(graph.similarity, n_threads=n_threads)

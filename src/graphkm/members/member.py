@@ -1,4 +1,4 @@
-"""What the judge sees of a way to learn."""
+"""What a member sees of the rows, and what the judge sees of a member."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .cuts import Cut
 Array = NDArray[np.float64]
 
 LEAST = 1e-3
-"""The least probability that counts: a forest says 0 of what it has never seen."""
+"""Smaller probabilities count as this one: a forest gives 0 to what it has never seen."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class Known:
 
     @property
     def judged_folds(self) -> Folds:
-        """The folds whose training part has two classes or more: one class is nothing to learn."""
+        """The folds with two classes or more to train on: one class alone teaches nothing."""
         if self.classes is None:
             return self.folds
         return [(train, test) for train, test in self.folds if np.ptp(self.codes[train])]
 
     @property
     def targets(self) -> Array:
-        """What members learn: one column per class, around equal shares; or the quantity."""
+        """What members learn: quantities, or a column per class: 0 or 1, minus 1 / n_classes."""
         if self.classes is None:
             return np.asarray(self.y, dtype=np.float64)[:, None]
         k = len(self.classes)
@@ -101,12 +101,12 @@ class Member:
     held : ndarray of shape (l, n_columns)
         Held-out scores of every class, or quantities.
     size : float
-        The temperature of the scores if nothing is known; unused for quantities.
+        The temperature of the scores before labels are seen; unused for quantities.
     model : HeldOut or None
-        What tells other rows; None of a member that lives on the graph alone.
+        Predicts other rows; None for a member that lives on the graph alone.
     values : callable or None
-        Returns scores or quantities at all nodes. Of a member with a model it returns what is added
-        to the model's class shares or quantities; None if nothing is.
+        Returns scores or quantities at all nodes. For a member with a model, it returns what is
+        added to the model's class shares or quantities; None if nothing is added.
     how : str
         Where the held-out scores come from.
     seconds : float
@@ -116,7 +116,7 @@ class Member:
     labels_only : bool
         Whether it has not seen the unlabelled rows.
     without : callable or None
-        What it would say if it had never seen some labels; None if `held` is all that is known.
+        Returns what it says after a fit without some labels; None if only `held` is known.
     cut : Cut or None
         How its classes cut the graph; None if unknown.
     """

@@ -26,22 +26,22 @@ from ..kernel_ridge.estimators import KernelRidgeClassifierCV, KernelRidgeCV
 from .member import Array, Known, Member, log_shares
 from .of_all_rows import hold_out_of_all, learns_from_all
 
-_WIDE = 2000  # columns of sparse rows from which trees are left out
+_WIDE = 2000  # sparse rows with more columns get no trees
 _TREES = 100
-_LOOKED_AT = 0.5  # columns of which extra trees take the best of random cuts
-_ROUNDS = 60  # of boosting
-_LEAF = 20  # one leaf of a boosted tree has at least one label in so many, and 2 to 20 labels
-_BINS = 255  # of a column in boosting, at most; no more than labels
-_LITTLE = 10_000  # labels up to which threads of OpenMP wait for each other longer than they work
-_READ = 64  # labels that boosting reads while it adds up one bin
-_BOOSTED = 2**26  # bins that boosting may add up, in all fits: columns times classes make it slow
+_LOOKED_AT = 0.5  # share of the columns that extra trees try for every cut
+_ROUNDS = 60  # rounds of boosting
+_LEAF = 20  # a leaf of boosting needs one label in so many, but never fewer than 2 or more than 20
+_BINS = 255  # most bins of a column in boosting; there are no more bins than labels
+_LITTLE = 10_000  # with at most so many labels, threads of OpenMP wait longer than they work
+_READ = 64  # boosting reads so many labels in the time that it needs to add up one bin
+_BOOSTED = 2**26  # most bins that boosting adds up in all fits: many columns or classes are slow
 
 
 def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[str, Any]:
     """Return the models of estimator="auto" that suit the rows, by name.
 
-    Trees need columns that mean something one by one, and dense rows. So wide sparse rows, such as
-    words, are left to kernels and to lines.
+    Trees look at one column at a time, and need dense rows. So wide sparse rows, such as counts of
+    words, get only kernel ridge and a linear model.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def model_members(
 def _rank(model: Any, rows: Any) -> int | None:
     """Return how many functions a linear model has to choose from: its columns and a constant.
 
-    A column that follows from others is no choice.
+    A column that is a linear function of the others does not count.
     """
     steps = getattr(model, "steps", None)
     coefficients = getattr(steps[-1][1] if steps else model, "coef_", None)
@@ -164,8 +164,8 @@ def _rank(model: Any, rows: Any) -> int | None:
 def _held_out(model: Any, known: Known) -> HeldOut:
     """Return the fitted model with what it says of labels it has not seen.
 
-    A forest's own bag costs no further fit. So it is asked first. Extra trees differ by their
-    random cuts, and each sees all labels. A twin whose trees see bags tells what they do without.
+    Out-of-bag predictions of a forest cost no further fit. So they are tried first. Extra trees
+    have no bags: each sees all labels. A twin with bags gives their held-out predictions.
     """
     whole = model.get_params(deep=False)
     if type(model).__name__.startswith("ExtraTrees") and whole.get("bootstrap") is False:

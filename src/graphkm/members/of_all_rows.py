@@ -1,4 +1,4 @@
-"""Members that others have made for unlabelled rows: they are fitted to all rows."""
+"""Members that are semi-supervised models themselves: they are fitted to all rows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .._util.warnings import quiet
 from ..judge.held_out import HeldOut, class_scores_of, take_rows
 from .member import Array, Known
 
-_MARK = -1  # of unlabelled rows
+_MARK = -1  # marks unlabelled rows
 
 
 def learns_from_all(model: Any) -> bool:
-    """Return whether a model takes unlabelled rows: ours do, and scikit-learn's semi-supervised.
+    """Return whether a model learns from unlabelled rows, as ours and scikit-learn's own do.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class OfAllRows:
         with quiet("invalid value encountered"):  # label spreading divides 0 by 0 there
             found = class_scores_of(self.model, X, np.arange(k))
         if not hasattr(self.model, "predict_proba"):
-            found = softmax(found, axis=1)  # the judge finds their size
+            found = softmax(found, axis=1)  # the judge finds their temperature
         return np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 1.0 / k)
 
 

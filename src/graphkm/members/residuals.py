@@ -1,4 +1,4 @@
-"""Members that correct a model: its held-out errors, as a field over the graph."""
+"""Members that correct a model by a field: its held-out errors, carried along the graph."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _STRENGTHS = tuple(Strength(C, eps) for C in (0.3, 3.0) for eps in (0.5, 0.1, 0.
 
 
 def residual_members(known: Known, scope: Scope, model: Member | None) -> Iterator[Member]:
-    """Yield the fields of every strength over a model; without one, of the labels themselves.
+    """Yield fields of every strength that correct a model; without a model, fields of the labels.
 
     Parameters
     ----------
     known : Known
-        The labelled rows. Without folds there is nothing to judge, and no member.
+        The labelled rows. Without folds no field can be judged, and none is yielded.
     scope : Scope
         The graph.
     model : Member or None
@@ -65,6 +65,6 @@ def _solved(system: FieldSystem, data: FieldData, strength: Strength) -> Array:
 
 
 def _around(usual: Any, field: Callable[[], Array], known: Known) -> Array:
-    """Return the scores or quantities of all nodes: a field around what is usual."""
+    """Return the scores or quantities of all nodes: a field plus the usual value."""
     outputs = usual + field()
     return outputs if known.classes is None else log_shares(outputs)

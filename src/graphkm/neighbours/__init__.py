@@ -2,11 +2,11 @@
 
 ===========  ==============================================================
 index        `NeighbourIndex`, `Neighbours`: the nearest rows of every row, or of new ones
-arguments    rows and numbers of neighbours, checked
+arguments    checks of rows and of numbers of neighbours
 exact        the search among dense rows by scikit-learn
 cells        the search by faiss: rows lie in cells, and only near cells are read
 sparse       the search among sparse rows
-candidates   what a search proposes, judged by distances in float64
+candidates   distances in float64 decide among the rows that a search proposes
 distances    squared distances and Gaussian weights of pairs of rows
 distinct     which rows are copies of others
 ===========  ==============================================================

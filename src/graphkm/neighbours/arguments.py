@@ -1,4 +1,4 @@
-"""Rows, and numbers of neighbours, as they are given: checked."""
+"""Checks of rows and of numbers of neighbours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 NEIGHBORS = 10
-"""Neighbours of a row, where there are rows enough."""
+"""How many neighbours a row has, if there are enough rows."""
 
 
 def check_rows(X: Any) -> Any:

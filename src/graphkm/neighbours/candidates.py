@@ -1,7 +1,7 @@
 """From candidates to neighbours: the distances between the rows decide.
 
 A search proposes rows that are probably the nearest to some queries. It need not put them in order,
-and it may round. What it proposes is judged here, by distances in float64.
+and it may round. Distances in float64 decide here which of them are the nearest.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Queries:
 
     X: Any
     own: Indices | None = None
-    """Their numbers among the rows searched, where they are such. A row is not its neighbour."""
+    """Their numbers, if they are among the rows searched: no row is its own neighbour."""
 
     def take(self, part: Any) -> Queries:
         """Return some of them: a slice, or an array of places."""

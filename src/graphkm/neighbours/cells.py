@@ -1,8 +1,8 @@
 """Nearly all of the nearest rows, by faiss: rows lie in cells, and only near cells are read.
 
 The index is an inverted file. k-means cuts the space into about sqrt(2n) cells, and a query is
-compared with the rows of the few cells nearest to it. How many cells depends on the data. So it is
-measured: the smallest number that finds `RECALL` of the true neighbours of a sample of rows.
+compared with the rows of the few cells nearest to it. How many cells are needed depends on the
+data. So it is measured: the smallest number that finds `RECALL` of a sample's true neighbours.
 
 Wide rows are first projected on their main directions. The search there proposes candidates, and
 the distances between the whole rows decide among them.
@@ -26,25 +26,25 @@ from .candidates import Indices, Queries, blocks, nearest_of
 from .exact import ExactSearch
 
 RECALL = 0.97
-"""Share of the sample's neighbours to be found; more than 0.95, because a sample errs."""
+"""Share of a sample's neighbours that must be found; above the promised 0.95, as samples err."""
 
 DIRECTIONS = 64
-"""Main directions kept of rows of more than twice as many columns."""
+"""Rows with more than twice as many columns are projected on so many main directions."""
 
-_SAMPLE = 200  # rows whose true neighbours are searched for: below a hundredth of the work
+_SAMPLE = 200  # rows in the sample: their exact search is less than a hundredth of the work
 _TRAINING = 64  # rows per cell that k-means looks at; more gained no recall
 _SIDE = 10_000  # rows looked at to find the main directions
 
 
 class Calibration(NamedTuple):
-    """What finds enough neighbours."""
+    """The settings of a search that finds enough neighbours."""
 
     k: int
     """The number of neighbours that it was measured for."""
     width: int
     """Columns of the points in cells."""
     probes: int
-    """Cells read for a query; 0 where it would be most of them, and an exact search is faster."""
+    """Cells read for a query; 0 if most would have to be read: an exact search is faster then."""
 
 
 class Cells:
@@ -83,26 +83,26 @@ class Cells:
         return int(self._index.nlist)
 
     def probing(self, number: int) -> Self:
-        """Return the same cells, of which so many are read; those who use these notice nothing."""
+        """Return a copy that reads `number` cells for a query; this object is unchanged."""
         cells = copy(self)
         cells.probes = number
         return cells
 
     def __call__(self, queries: NDArray[Any], k: int) -> Indices:
-        """Return candidates; of projected rows, three times as many as asked for."""
+        """Return k candidates; three times as many if the rows are projected."""
         import faiss
 
         faiss.omp_set_num_threads(1)  # OpenMP keeps one such number for each thread
         candidates = k if self._basis is None else 3 * k
-        # The number of cells belongs to the call. As an attribute of the index, which threads may
-        # share, it would change under their searches, whose buffers follow from it.
+        # The number of cells is passed with the call. Threads share the index: if it held the
+        # number, one thread could change it, and the buffers of another would be too small.
         probes = faiss.SearchParametersIVF()
         probes.nprobe = self.probes
         found: Indices = self._index.search(self._points(queries), candidates, params=probes)[1]
         return found
 
     def _points(self, rows: NDArray[Any]) -> NDArray[np.float32]:
-        """Return rows in float32, centred, projected; those in cells are at most 1."""
+        """Return rows in float32, centred, scaled and projected; values in cells are at most 1."""
         points = np.empty((len(rows), self.width), dtype=np.float32)
         for part in blocks(len(rows), self.block):
             scaled = (rows[part] - self._mean) / self._size
@@ -143,10 +143,10 @@ def build_cells(rows: NDArray[Any], width: int) -> Cells:
 def calibrate(
     rows: NDArray[Any], k: int, built: Mapping[int, Cells] | None = None
 ) -> tuple[Calibration, Cells | None]:
-    """Return what finds enough of the k nearest other rows of a sample, and the cells.
+    """Return settings that find enough of the k nearest other rows of a sample, and the cells.
 
-    `built` are cells of these rows by their width, if there are any. No cells are returned where
-    most of them would have to be read.
+    `built` holds cells of these rows by their width, if there are any. If most cells would have to
+    be read, none are returned.
     """
     n, d = rows.shape
     own = np.sort(np.random.default_rng(0).permutation(n)[:_SAMPLE]).astype(np.int64)
@@ -163,7 +163,7 @@ def calibrate(
 def _enough_cells(
     cells: Cells, rows: NDArray[Any], sample: Queries, true: NDArray[np.float64]
 ) -> Cells | None:
-    """Return the cells, probing 1, 2, 3, 4, 6, 8, ... of them; None if a quarter is too few."""
+    """Try to read 1, 2, 3, 4, 6, 8, ... cells, and return what is enough; None beyond a quarter."""
     most = max(1, cells.n_cells // 4)
     for probes in sorted({*(2**i for i in range(32)), *(3 * 2**i for i in range(31))}):
         if probes > most:
@@ -178,10 +178,10 @@ def _enough_cells(
 def recall(found: NDArray[np.float64], true: NDArray[np.float64]) -> float:
     """Return the share of true neighbours that are found, from their squared distances.
 
-    A row at the distance of the k-th true neighbour may stand for another at that distance, but not
-    for a nearer one. In one-hot columns hundreds of rows may be as near as the k-th. To compare the
-    distances place by place would be too strict: whoever misses only the first is wrong in all k
-    places, and MNIST, where 97 % of the neighbours are found, has 91 % of the places right.
+    A row as far as the k-th true neighbour may stand for another row at that distance, but not for
+    a nearer one. In one-hot columns hundreds of rows may be as far as the k-th. To compare the
+    distances place by place would be too strict: a search that misses only the nearest row is wrong
+    in all k places. On MNIST 97 % of the neighbours are found, but only 91 % of the places agree.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def squared_distances(
 def _dense(x: Any, y: Any) -> NDArray[np.float64]:
     difference = np.subtract(x, y, dtype=np.float64)
     squares = np.zeros(len(x), dtype=np.float64)
-    # einsum cuts longer rows where its buffer ends, so a sum would depend on the other rows.
+    # einsum cuts long rows where its buffer ends. So a row's sum would depend on the other rows.
     for start in range(0, x.shape[1], _COLUMNS):
         part = difference[:, start : start + _COLUMNS]
         squares += np.einsum("ij,ij->i", part, part)

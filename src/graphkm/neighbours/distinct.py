@@ -15,12 +15,12 @@ _BLOCK = 1 << 22  # numbers that are read at once
 
 
 class Copies(NamedTuple):
-    """Sets of equal rows. A label is not held out while a copy of its row shows it.
+    """Sets of equal rows. They are held out together: a copy would show the label of a row.
 
     Attributes
     ----------
     first : ndarray of int64 of shape (m,)
-        The first row of every set; in rising order, if no other was asked for.
+        The first row of every set; in rising order, unless another order was asked for.
     place : ndarray of int64 of shape (n,)
         The set of every row: rows[first[place]] equals rows.
     """
@@ -36,7 +36,7 @@ class Copies(NamedTuple):
         return found.in_order(np.arange(len(marks)))
 
     def in_order(self, places: NDArray[Any]) -> Copies:
-        """Return the same sets in the order of their rows' places.
+        """Return the same sets, sorted by the places of their rows.
 
         Examples
         --------
@@ -119,9 +119,9 @@ def distinct_rows(rows: Any) -> Copies:
 
 
 def copies_in_order(rows: Any) -> Copies:
-    """Return which rows are equal, in an order that follows from what they hold.
+    """Return which rows are equal. The sets are sorted by what their rows hold.
 
-    Folds that are drawn from these sets depend neither on the order in which rows come, nor on
+    So folds that are drawn from these sets depend neither on the order in which rows come, nor on
     copies of rows.
 
     Examples
@@ -151,9 +151,9 @@ def equal_items(items: Any) -> Copies:
 
 
 def row_marks(rows: Any) -> NDArray[np.uint64]:
-    """Return a number for every row: equal rows have equal ones.
+    """Return a number for every row; equal rows have equal numbers.
 
-    Different rows have equal ones with a chance of 2^-64 per pair.
+    Two different rows have equal numbers with a chance of 2^-64.
     """
     n, d = rows.shape
     random = np.random.default_rng(0).integers(1 << 63, size=(2, d), dtype=np.uint64)
@@ -171,7 +171,7 @@ def row_marks(rows: Any) -> NDArray[np.uint64]:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the bits of numbers; those of -0 are those of 0."""
+    """Return the bits of numbers; -0 has the bits of 0."""
     values = np.ascontiguousarray(values + values.dtype.type(0))
     return values.view(np.uint32 if values.itemsize == 4 else np.uint64).astype(np.uint64)
 

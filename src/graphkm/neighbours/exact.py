@@ -57,7 +57,7 @@ class ExactSearch:
         tree, threads = KDTree(points), effective_n_jobs(self._n_jobs)
 
         def find(queries: NDArray[Any], k: int) -> Indices:
-            # The threads of NearestNeighbors would exchange the process's filters of warnings.
+            # Threads of NearestNeighbors would change the warning filters of the whole process.
             parts = [queries[part] for part in blocks(len(queries), -(-len(queries) // threads))]
             with ThreadPoolExecutor(threads) as pool:
                 each = map if threads == 1 else pool.map
@@ -70,7 +70,7 @@ class ExactSearch:
         search = neighbours(algorithm="brute", n_jobs=self._n_jobs).fit(points)
 
         def find(queries: NDArray[Any], k: int) -> Indices:
-            # scikit-learn limits BLAS here, too, but does not count its users.
+            # scikit-learn limits BLAS here, too, but would undo a limit that others still need.
             pools, threads = thread_pools(), _threads_for(len(queries))
             with one_blas_thread(pools), pools.limit(limits=threads, user_api="openmp"):
                 found: Indices = search.kneighbors(queries, k, return_distance=False)
@@ -90,7 +90,7 @@ def neighbours(**parameters: Any) -> Any:
 
 
 def mean_if_far(rows: Any) -> NDArray[np.float64] | None:
-    """Return the mean of rows that lie so far out that a search would lose digits, or None.
+    """Return the mean of rows that are so far from 0 that a search would lose digits; else None.
 
     Searches in many dimensions expand ||x - y||^2, whose error grows with ||x||^2. Sparse rows are
     never shifted.
@@ -108,10 +108,10 @@ def mean_if_far(rows: Any) -> NDArray[np.float64] | None:
 
 
 def _threads_for(n: int) -> int:
-    """Return how many threads may search n rows so that ties fall alike at any number of them.
+    """Return how many threads may search n rows without changing which row wins a tie.
 
-    scikit-learn cuts the queries among threads only if each gets more than 1024; else it cuts
-    the neighbours, and then a tie goes to whichever thread comes first.
+    scikit-learn divides the queries among threads only if each gets more than 1024. Else it divides
+    the neighbours, and then the thread that is first wins the tie.
     """
     if n < 2 * 1025:
         return 1

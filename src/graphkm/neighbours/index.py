@@ -23,17 +23,17 @@ Method = Literal["auto", "exact", "approximate"]
 """How neighbours are searched for."""
 
 LARGE = 10_000
-"""Rows from which "auto" is approximate. CPU seconds at k = 10, exact against approximate: 10,000
+"""From so many rows on, "auto" is approximate. CPU seconds at k = 10, exact and approximate: 10,000
 rows of IJCNN1 (22 columns) 0.7 and 0.2, of COVTYPE (54) 1.0 and 0.3, of MNIST (784) 9.7 and 3.1;
 40,000 of IJCNN1 9.8 and 1.2, of COVTYPE 16 and 1.6. At 5,000 rows an exact search takes 0.1 to 0.3
 (MNIST 2.6), and misses nothing."""
 
 TREE_DIMENSIONS = 4
-"""Up to here scikit-learn's trees are fast at any n. 200,000 rows of a Gaussian mixture took 4.1
+"""Up to so many columns scikit-learn's trees are fast. 200,000 rows of a Gaussian mixture took 4.1
 CPU seconds in 3 dimensions, 8 in 4, 15 in 5 and 29 in 6; the approximate search took 4 to 8."""
 
 VERY_LARGE = 10**13
-"""n^2 d from which an exact search warns that an approximate one would be faster."""
+"""If n^2 d is larger, an exact search warns that an approximate one would be faster."""
 
 
 _PREPARING = RLock()  # threads may share an index, which one of them prepares
@@ -43,12 +43,12 @@ class NeighbourIndex:
     """Rows that are searched again and again: for their own neighbours, and for those of new rows.
 
     The search is prepared once, when it is first needed. Distances are computed in float64 from the
-    differences of the rows. Rows at equal distances are in order of their numbers. Where several
-    dense rows are as far as the k-th, the search takes any of them; of sparse ones, the first. The
-    result depends on neither the number of threads nor any random state.
+    differences of the rows. Rows at equal distances are in order of their numbers. If several rows
+    are as far as the k-th, the search takes any of them if rows are dense, and the first if they
+    are sparse. The result depends on neither the number of threads nor any random state.
 
-    A pickle holds the rows and a few numbers. What was prepared is left out, and made anew where
-    it is needed. Where faiss is missing then, the search is exact.
+    A pickle holds the rows and a few numbers. The search is prepared again where it is needed. If
+    faiss is missing there, the search is exact.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class NeighbourIndex:
         "exact" is scikit-learn's search for dense rows, and the library's own for sparse ones.
         "approximate" needs the extra ``graphkm[ann]`` and aims at 95 % of the neighbours or more,
         judged by a sample of rows. Sparse rows are searched exactly, and so are rows for which
-        most cells would have to be read. "auto" is approximate for `LARGE` dense rows or more with
-        more than `TREE_DIMENSIONS` columns, if the extra is installed.
+        most cells would have to be read. "auto" is approximate if there are `LARGE` dense rows or
+        more, with more than `TREE_DIMENSIONS` columns, and the extra is installed.
     n_jobs : int, optional
         Threads, as in scikit-learn: None is 1, -1 is all cores.
     verbose : bool, default=False
@@ -192,7 +192,7 @@ class NeighbourIndex:
     def _cells_for(self, k: int) -> Cells | None:
         """Return cells that find enough of k neighbours, or None where the search is exact.
 
-        Every k is measured for itself: an answer does not depend on what was asked before it.
+        Every k is measured by itself: so an answer does not depend on earlier questions.
         """
         if not self._approximate or not _installed():
             return None
@@ -209,7 +209,7 @@ class NeighbourIndex:
         return self._cells[known.width].probing(known.probes)
 
     def state(self) -> dict[str, Any]:
-        """Return the rows and numbers that `from_state` makes the same search of."""
+        """Return the rows and numbers from which `from_state` makes the same search."""
         return {
             "rows": self.rows,
             "method": self.method,
@@ -219,7 +219,7 @@ class NeighbourIndex:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_jobs: int | None = None) -> NeighbourIndex:
-        """Return an index that finds what another found, whose `state` this is."""
+        """Return an index that finds the same as the one that gave this `state`."""
         index = cls(state["rows"], "exact", n_jobs)
         index.method, index._approximate = state["method"], state["approximate"]
         index._calibrations = _by_k(state["calibrations"])

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ..backends import InnerProducts
 from .candidates import Indices, blocks
 
-_WHOLE = 2**22  # squared norms up to here: all sums of whole numbers and halves fit in float32
-_SPARE = 8  # more rows than asked for, where rounding could put two in the wrong order
-_FAR = 1e150  # larger entries of a query would overflow
+_WHOLE = 2**22  # largest squared norm at which sums of whole numbers and halves fit in float32
+_SPARE = 8  # so many more rows are found where rounding could change the order
+_FAR = 1e150  # larger entries of a query count as this: their products would overflow
 _STORED = 2**20  # rows handed to compiled code at once
 
 
@@ -100,7 +100,7 @@ def _squared_norms(rows: Any, data: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _is_whole(rows: Any) -> bool:
-    """Return whether inner products with rows of this kind are free of rounding in float32."""
+    """Return whether inner products of these rows in float32 are exact."""
     if np.abs(rows.data).max(initial=0.0) > _WHOLE or (rows.data != np.rint(rows.data)).any():
         return False
     norms = _squared_norms(rows, rows.data.astype(np.float64))

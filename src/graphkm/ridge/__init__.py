@@ -2,7 +2,7 @@
 
 ========  ==================================================================
 sums      sums over rows: added, scaled, solved, judged; pure functions
-factors   linear systems whose diagonal is raised where it must be
-left_out  ridge regressions, and what they say of a row without its label
+factors   linear systems; where rounding makes it necessary, the diagonal is raised
+left_out  ridge regressions, and what they predict for a row without its label
 ========  ==================================================================
 """

@@ -1,4 +1,4 @@
-"""Linear systems with positive definite matrices, whose diagonal is raised where it must be."""
+"""Linear systems with positive definite matrices; if rounding requires it, diagonals are raised."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._util.threads import blas_threads_for
 
 Vector = NDArray[np.float64]
 
-_LARGE = 1e4  # entries of R
+_LARGE = 1e4  # with larger entries of R, R' R is far larger than 1
 
 
 def solve_rows(rows: NDArray[np.float64], g: Vector) -> Vector:
@@ -21,7 +21,7 @@ def solve_rows(rows: NDArray[np.float64], g: Vector) -> Vector:
     >>> solve_rows(np.array([[1.0, 1.0]]), np.array([3.0, 0.0])).round(6)
     array([ 2., -1.])
     """
-    # That loses digits where R' R is far larger than 1.
+    # The smaller system loses digits where R' R is far larger than 1.
     if len(rows) < rows.shape[1] and float(np.abs(rows).max(initial=0.0)) < _LARGE:
         return g - rows.T @ solve_matrix(rows @ rows.T, rows @ g)
     return solve_matrix(rows.T @ rows, g)
@@ -63,11 +63,11 @@ def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def raised_cholesky(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the upper factor of sums over rows, of which the upper triangle is given.
+    """Return the upper factor of sums over rows, whose upper triangle is given.
 
-    Landmarks that are nearly alike make the sums singular up to rounding. A factor may exist and
-    have no digits then, so the diagonal is raised in any case, which `safe_cholesky` does only
-    where there is no factor. It is raised by as little as it takes, and `matrix` with it.
+    Landmarks that are nearly alike make the sums nearly singular. A factor may then exist and have
+    no correct digits. So the diagonal of `matrix` is always raised, by as little as is enough.
+    `safe_cholesky` raises it only where there is no factor.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def raised_cholesky(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 def spd_inverse(A: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the inverse of a symmetric positive definite matrix, from its Cholesky factor.
 
-    The diagonal is never raised: such an inverse would be large, and of another matrix.
+    The diagonal is never raised: the inverse would be that of another matrix, and large.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What ridge regressions without a row say of it, from the fits with all rows."""
+"""What ridge regressions predict for a row that is left out, computed from fits with all rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..neighbours.distinct import Copies
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-_ALL_OF_IT = 1.0 - 1e-12  # the largest leverage: such a row decides its score alone
+_ALL_OF_IT = 1.0 - 1e-12  # the largest leverage: such a row alone decides its score
 
 
 def without_own(scores: Matrix, targets: Matrix, leverages: Vector) -> Matrix:
@@ -68,10 +68,10 @@ def ridges(
     copies: Copies | None,
     Cs: Sequence[float] | Vector,
 ) -> Iterator[tuple[Matrix, Matrix]]:
-    """Yield, for every C, every row's scores from a fit without it and its copies, and the fit's v.
+    """Yield, for every C, held-out scores of all rows, and the coefficients v of the fit.
 
-    The fit minimises 1/2 ||v||^2 + C/2 sum_i s_i (y_i - <v, phi_i>)^2. A row of weight 0 has the
-    score 0.
+    The fit minimises 1/2 ||v||^2 + C/2 sum_i s_i (y_i - <v, phi_i>)^2. The score of a row comes
+    from a fit without the row and its copies. A row of weight 0 has the score 0.
 
     Examples
     --------

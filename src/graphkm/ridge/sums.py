@@ -1,9 +1,9 @@
-"""What a model on landmarks needs from the rows is a sum over them.
+"""Sums over rows: all that a model on landmarks needs from them.
 
 A block of rows has features A: kernel values with landmarks, or weights of anchors. With targets Y
-and weights w, its sums are A'WA, A'WY, the weighted squares of Y, and the weights themselves. Sums
-of blocks add up, to forget is to multiply by a factor, and a solution needs nothing else. So the
-result depends on the set of rows, and not on their order or their cut, up to rounding.
+and weights w, its sums are A'WA, A'WY, the weighted squares of Y, and the sum of the weights. Sums
+of blocks add up, and old rows are forgotten by a factor. A solution needs nothing else. So it
+depends on the set of rows, but not on their order or their blocks, except for rounding.
 
 All functions are pure: they return new arrays and change none.
 """
@@ -23,10 +23,10 @@ from .left_out import without_own
 Matrix = NDArray[np.float64]
 
 FEW = 20
-"""Labelled rows that choose C; with fewer, a half cannot judge what the other half says."""
-_USUAL = 10.0  # C then, in units of one over the kernel
-_START, _LEAST, _MOST = -3, -9, 1  # powers of ten: the ridge in units of the sums
-_ALL_OF_IT = 1.0 - 1e-9  # the largest leverage: the sums leave it fewer digits than the rows would
+"""With fewer labelled rows, C is not chosen: half of them cannot judge the other half."""
+_USUAL = 10.0  # C with fewer rows, divided by the mean kernel value
+_START, _LEAST, _MOST = -3, -9, 1  # powers of ten: first, least and largest ridge per weight
+_ALL_OF_IT = 1.0 - 1e-9  # the largest leverage; sums keep fewer digits of it than rows would
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -154,7 +154,7 @@ def solve(sums: RowSums, penalty: Matrix, C: float) -> Matrix:
 def leave_one_out(
     sums: RowSums, penalty: Matrix, C: float, features: Matrix, targets: Matrix, weights: Matrix
 ) -> Matrix:
-    """Return what `solve` without a row says of it, for some of the rows that the sums hold.
+    """Return what `solve` predicts for a row that is left out, for some rows in the sums.
 
     A row of leverage h and score f has the score (f - h y) / (1 - h) without its own target.
 
@@ -175,7 +175,7 @@ def leave_one_out(
 
 
 def squared_error(sums: RowSums, coefficients: Matrix) -> float:
-    """Return sum_i w_i (y_i - A_i a)^2, over all outputs, of rows that need not be at hand.
+    """Return sum_i w_i (y_i - A_i a)^2 over all outputs, from the sums alone.
 
     Examples
     --------
@@ -202,9 +202,9 @@ def half_of(ids: NDArray[np.int64]) -> NDArray[np.bool_]:
 def choose_C(one: RowSums, other: RowSums, penalty: Matrix) -> float:
     """Return the C with which each half of the rows predicts the other half best.
 
-    The squared error of one half's solution at the other half is exact, and needs their sums only.
-    It is computed for powers of ten, and the least value of a parabola through three of them is
-    taken. With fewer than 20 rows C is 10 over the mean kernel value.
+    The squared error of one half's solution on the other half is exact, and needs only sums. It is
+    computed for powers of ten. A parabola through the best three of them then gives the minimum.
+    With fewer than 20 rows, C is 10 divided by the mean kernel value.
     """
     unit = float(penalty.diagonal().mean()) or 1.0
     weight = 0.5 * (one.weight + other.weight)

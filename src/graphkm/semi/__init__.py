@@ -2,11 +2,11 @@
 
 ==============  ==============================================================
 base            the fit: rows, graph, members, verdict, mixture
-blocks          rows larger than memory: what is read in blocks, and the readings
+blocks          rows larger than memory, read in blocks several times
 block_rows      what is done with one block, or with a partition of `graphkm.dask`
-odds            what speaks for each member before its held-out labels do
+odds            how likely each member is before its held-out labels are seen
 mixed           the fitted mixture: what it says of any rows
-report          the table of the members, and the plan
+report          the table of the members
 classifier      `SemiSupervisedClassifier`
 regressor       `SemiSupervisedRegressor`
 ==============  ==============================================================

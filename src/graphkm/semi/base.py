@@ -50,7 +50,7 @@ from .mixed import Mixed
 from .report import MemberReport, MemberTable
 
 MANY = 50
-"""Labels from which a model's errors are corrected along the graph: fewer errors say little."""
+"""With so many labels or more, a model is corrected along the graph: fewer errors say little."""
 
 
 class SemiSupervised(MetaEstimatorMixin, Composed):
@@ -96,39 +96,39 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
 
     @abstractmethod
     def _prior(self, known: Known) -> NDArray[np.float64]:
-        """Return the prediction for a row of which nothing is known."""
+        """Return the prediction for a row that is far from all others."""
 
     @abstractmethod
     def _check_model(self, model: Any) -> None:
-        """Raise if a model is of another kind."""
+        """Raise if a classifier was passed for quantities, or a regressor for classes."""
 
     def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
         """Return labels as class numbers, and targets as they are."""
         return answers
 
     def _meet_sizes(self, given: Any, rows: Any, known: Known) -> None:
-        """Give the classes of the mixture their sizes over all rows; quantities have none."""
+        """Make the classes of the mixture as large as `class_sizes` says; quantities have none."""
 
     # ------------------------------------------------------------------ the fit
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled and unlabelled rows.
 
-        Rows need not fit in memory: blocks of them are read one by one, several times, and only
+        Rows need not fit in memory. Blocks of rows are read one by one, several times, and only
         the labelled rows are kept. The graph then lives on `Anchors`. With ``graph="anchors"`` a
         memory-mapped array is read in blocks, too.
 
         Parameters
         ----------
         X : array, frame or CSR matrix of shape (n_samples, n_features), or iterable
-            All rows. The graph needs numbers in every place. Blocks are pairs of rows and labels,
-            or have weights as well, or are the chunks of `graphkm.online.read_stream`; y is None
-            then.
+            All rows, with a number in every place. Or an iterable of blocks: pairs (rows, labels),
+            triples (rows, labels, weights), or the chunks of `graphkm.online.read_stream`. With
+            blocks, y is None.
         y : array-like of shape (n_samples,)
-            Labels or targets; `unlabeled`, NaN, None, NA or masked where unknown.
+            Labels or targets. Unknown ones are `unlabeled`, NaN, None, NA or masked.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the labelled rows. A label of weight 0 counts for nothing, and
-            `transduction_` does not give it back. Only their ratios matter.
+            Weights of the labelled rows. Only their ratios matter. A label of weight 0 is not used,
+            and `transduction_` does not keep it.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
             return self._fit_blocks(blocks, part, seed)
         if blocks is not None and y is None:
             if self.graph != "auto":
-                raise ValueError(f"Blocks of rows need graph='anchors', and graph={self.graph!r}.")
+                raise ValueError(f"Blocks of rows need graph='anchors'; got graph={self.graph!r}.")
             return self._fit_blocks(blocks, Anchors(), seed)
         rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
         if rows.shape[0] < 2:
@@ -168,14 +168,14 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         sample_weight: Any = None,
         seed: int | None = None,
     ) -> Self:
-        """Learn from labelled rows, over nodes that were made elsewhere, of rows that are not here.
+        """Learn from labelled rows, and from a graph that was made elsewhere.
 
-        `transduction_` is then not known.
+        The unlabelled rows are in the graph only. So `transduction_` is not known.
 
         Parameters
         ----------
         graph : NodeGraph
-            Nodes with their graph; its `rows` are those of X.
+            The nodes and their graph. Its `rows` join the rows of X to the nodes.
         X : array, frame or CSR matrix of shape (n_labeled, n_features)
             The labelled rows.
         y : array-like of shape (n_labeled,)
@@ -183,7 +183,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         sample_weight : array-like of shape (n_labeled,), optional
             Their weights, all of them positive.
         seed : int, optional
-            What `draw_seed` gave, if the nodes were made with it. By default it is drawn now.
+            The seed that the nodes were made with, from `draw_seed`. By default a new one is drawn.
 
         Returns
         -------
@@ -194,14 +194,14 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
         if not len(labeled) == rows.shape[0] == graph.rows.shape[0]:
             raise ValueError(
-                f"The graph knows {graph.rows.shape[0]} rows, and {len(labeled)} of "
-                f"{rows.shape[0]} rows are labelled; pass the labelled rows only."
+                f"The graph was made for {graph.rows.shape[0]} labelled rows, but {len(labeled)} "
+                f"of the {rows.shape[0]} rows of X are labelled; pass the graph's labelled rows."
             )
         given = X if hasattr(X, "columns") else rows
         order, known = self._known(given, rows, y_known, weights, sample_weight, seed)
         graph = graph._replace(rows=graph.rows[order])
         self._learn(models, known, graph, given, labeled[order], seed)
-        points = graph.nodes.points  # they stand for the rows, which are not here
+        points = graph.nodes.points  # they stand for all rows, which only the graph has seen
         with quiet("X does not have valid feature names"):
             self._meet_sizes(points, points, known)
         forget_transduced(self)
@@ -209,7 +209,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
 
     def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
         """Learn from rows that are read block by block."""
-        self.models_for_nodes()  # raises before rows are read
+        self.models_for_nodes()  # a wrong parameter raises before rows are read
         classes = is_classifier(self)
         reading = Reading(blocks, part, seed, self.n_threads(), bool(self.verbose))
         found = reading.labelled(self.unlabeled, classes)
@@ -221,9 +221,9 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         return self.fit_nodes(graph, found.rows, found.labels, found.weights, seed)
 
     def models_for_nodes(self) -> dict[str, Any] | None:
-        """Return the models of a `fit_nodes` by name, None for those of "auto"; all is checked.
+        """Check all parameters, and return the models for `fit_nodes` by name; None for "auto".
 
-        No row is needed for it, so that a wrong parameter is said before rows are read.
+        This needs no rows. So a wrong parameter raises before rows are read.
         """
         _, models = self._asked()
         for name, model in (models or {}).items():
@@ -235,11 +235,11 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         return models
 
     def draw_seed(self) -> int:
-        """Return the number that decides the anchors, the folds and all draws of one fit."""
+        """Return the seed of one fit: of its anchors, its folds and all its draws."""
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _asked(self) -> tuple[NodesPart | None, dict[str, Any] | None]:
-        """Return the graph's part and the models that were asked for, checked."""
+        """Check the parameters, and return the graph's part and the models."""
         check_folds(self.cv)
         part = None if self.graph is None else _nodes_part(self.graph)
         return part, self._given_models()
@@ -247,7 +247,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
     def _labelled_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
-        """Return all rows as numbers, which of them are labelled, and these labels and weights."""
+        """Return all rows as numbers; and the places, labels and weights of the labelled ones."""
         rows = rows_as_numbers(self, X, reset=True)
         check_range(rows, np.dtype(np.float64))
         check_scale(rows, rows.dtype)
@@ -271,9 +271,9 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         if not members:
             raise ValueError(
                 f"{len(known.y)} labels of {len(known.copies.first)} different rows are too few "
-                f"to hold any out, which fields on graph={self.graph!r} need, and estimator=None "
-                "leaves nothing else. Label two different rows of a class, or pass "
-                "estimator='auto'."
+                f"to hold any out. Fields on graph={self.graph!r} need held-out labels, and "
+                "estimator=None leaves no other member. Label two different rows of a class, or "
+                "pass estimator='auto'."
             )
         self._decide(members, known, graph)
 
@@ -293,8 +293,8 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         )
         if not models and self.graph is None:
             raise ValueError(
-                "estimator=None leaves the graph alone, and graph=None leaves the models alone; "
-                "pass one of them."
+                "estimator=None and graph=None leave nothing to learn with; pass a model, or "
+                "graph='auto'."
             )
         found: dict[str, Any] = {}
         for model in models:
@@ -315,17 +315,17 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         sample_weight: Any,
         seed: int,
     ) -> tuple[NDArray[np.int64], Known]:
-        """Return the labelled rows with their folds, in an order that follows from what they hold.
+        """Return the labelled rows with their folds, sorted by what they hold.
 
-        Models that draw rows by their numbers, such as forests, draw the same in whichever order
-        rows come.
+        Forests and other models draw rows by number. With sorted rows they draw the same rows,
+        whatever the order of X.
 
         Parameters
         ----------
         given, rows
             The labelled rows as they were given, and as numbers.
         y, weights, sample_weight, seed
-            Their labels and weights, all weights that were passed, and what decides the folds.
+            Their labels and weights, `sample_weight` as it was passed, and the seed of the folds.
         """
         copies = copies_in_order(rows)
         folds = make_folds(self.cv, given, y, partial(self._splitter, seed=seed), copies)
@@ -450,7 +450,7 @@ def _no_model(given: Any) -> ValueError:
 def _labelled(
     model: Any, rows: Any, labeled: NDArray[np.int64], known: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return class numbers or targets of all training rows; those of labelled ones are given."""
+    """Return class numbers or targets of all training rows; labelled rows keep their own."""
     with quiet("X does not have valid feature names"):  # rows from a model file have none
         answers = np.asarray(model.predict(rows))
     answers[labeled] = known

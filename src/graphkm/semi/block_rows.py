@@ -19,7 +19,7 @@ from ..estimators.targets import known_targets
 
 
 class Known(NamedTuple):
-    """What is labelled in a block, and the rows that anchors start from."""
+    """The labelled rows of a block, and the rows that anchors start from."""
 
     rows: Any
     """The labelled rows as they are given: an array, a sparse matrix or a frame."""
@@ -34,7 +34,7 @@ class Known(NamedTuple):
 
 
 def as_numbers(part: Any, dtype: Any, name: str) -> Any:
-    """Return a block's rows as numbers, checked; `name` is that of the block in messages."""
+    """Check a block's rows, and return them as numbers; messages call the block `name`."""
     refuse_masked(f"{name} of X", part)
     if sp.issparse(part):
         rows = sp.csr_array(part, dtype=dtype)
@@ -74,8 +74,8 @@ def find_known(
     values = as_label_array(labels)
     if len(values) != rows.shape[0]:
         raise ValueError(
-            f"{name} of X has {rows.shape[0]:,} rows and that of y {len(values):,}; "
-            "they belong together row by row, and must not change while they are read."
+            f"{name} of X has {rows.shape[0]:,} rows, but {len(values):,} labels; pass one label "
+            "for every row, and do not change X or y while they are read."
         )
     mask, known = split_labels(values, unlabeled, classes)
     marker = values[~mask & ~missing_mask(values)][:1]
@@ -100,7 +100,7 @@ def find_known(
 def split_labels(
     labels: Any, unlabeled: Any, classes: bool
 ) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Return which rows have a label or a target, and these."""
+    """Return which rows have a label or a target, and these labels or targets."""
     if not classes:
         return known_targets(labels, unlabeled)
     values = as_label_array(labels)
@@ -109,7 +109,7 @@ def split_labels(
 
 
 def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return labels of several blocks; one without any says nothing about their type."""
+    """Return the labels of several blocks; blocks without labels do not decide their type."""
     return np.concatenate([part for part in parts if len(part)] or list(parts[:1]))
 
 

@@ -1,8 +1,8 @@
 """Rows larger than memory: read block by block, several times, on this machine.
 
-The first reading finds the labelled rows and those that anchors start from, each further one moves
-the anchors, and the last one joins them. Of the rows only sums stay. `graphkm.dask` does the same
-on many machines.
+The first reading finds the labelled rows, and the rows that anchors start from. Each further one
+moves the anchors, and the last one joins them. Only sums over the rows are kept. `graphkm.dask`
+does the same on many machines.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ..graphs.anchors import RowDraw, add_by_anchor, moved, rows_by_anchor
 from ..neighbours.index import NeighbourIndex
 from .block_rows import Known, as_numbers, find_known, joined, stacked
 
-_NUMBERS, _FEWEST = 2**20, 2**12  # of a block of an array: numbers about, and rows at least
-_LEAST = 2**13  # rows of blocks that come one by one: smaller ones are put together
-_NONE = np.empty(0, dtype=np.int64)  # no rows of a block: `RowDraw` finds where anchors start
+_NUMBERS, _FEWEST = 2**20, 2**12  # blocks of an array: about so many numbers, at least so many rows
+_LEAST = 2**13  # given blocks are put together until they have so many rows
+_NONE = np.empty(0, dtype=np.int64)  # `find_known` draws no rows here: `RowDraw` does
 
 
 class Block(NamedTuple):
@@ -47,7 +47,7 @@ class Blocks:
 
     def __init__(self, read: Callable[[], Iterator[Block]]) -> None:
         self._read = read
-        self.n_rows = 0  # until they are counted
+        self.n_rows = 0  # until the first reading has counted them
 
     def __iter__(self) -> Iterator[Block]:
         return self._read()
@@ -59,8 +59,8 @@ def as_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> Blocks | None
     Parameters
     ----------
     X : object
-        A memory-mapped array is cut into blocks. An iterable of (rows, labels) or (rows, labels,
-        weights) is one of blocks if y is None.
+        A memory-mapped array is cut into blocks. If y is None, X may be an iterable of blocks:
+        (rows, labels) or (rows, labels, weights).
     y, sample_weight : array-like, optional
         Labels and weights of a memory-mapped array.
 
@@ -81,7 +81,7 @@ def as_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> Blocks | None
         raise ValueError("Blocks hold their own weights; pass (rows, labels, weights).")
     if iter(X) is X:
         raise ValueError(
-            f"X is a {type(X).__name__}, which can be read once, and rows are read several times; "
+            f"X is a {type(X).__name__}, which can be read once, but a fit reads several times; "
             "pass a list of blocks, graphkm.online.read_stream(...), or an object whose __iter__ "
             "starts anew."
         )
@@ -114,7 +114,7 @@ def _take(values: Any, own: slice) -> Any:
 
 
 def _together(items: Iterable[Any]) -> Iterator[Block]:
-    """Yield blocks as they come; small ones are put together, because each has its price."""
+    """Yield blocks as they come; small ones are put together, because every block costs time."""
     waiting: list[Block] = []
     for number, item in enumerate(items):
         block = _as_block(item, number)
@@ -184,11 +184,11 @@ class Reading:
     blocks : Blocks
         The rows.
     anchors : Anchors
-        How many there are, and how often they move.
+        How many anchors there are, and how often they move.
     seed : int
-        Decides where they start.
+        Decides where the anchors start.
     n_jobs : int or None
-        Parallel searches.
+        How many searches run in parallel.
     verbose : bool
         Show a progress bar.
     """
@@ -222,7 +222,7 @@ class Reading:
             raise ValueError(f"X has {self.n_rows} rows, which have no neighbours; pass 2 or more.")
         weighted = [each.weights for each in known if each.weights is not None]
         if len(weighted) not in (0, len(known)):
-            raise ValueError("Some blocks have weights and others have none; pass them for all.")
+            raise ValueError("Some blocks have weights, others have none; pass weights in all.")
         return Labelled(
             stacked([each.rows for each in known]),
             joined([each.labels for each in known]),
@@ -232,9 +232,9 @@ class Reading:
         )
 
     def graph(self, rows: Any) -> NodeGraph:
-        """Return the anchors with their graph, and the weights of these rows.
+        """Return the anchors with their graph, and the weights that join `rows` to them.
 
-        Each move is a reading, and joining them is one more.
+        Every move of the anchors reads all rows, and so does joining them.
         """
         points = self._draw.first(self._anchors.count(self.n_rows))
         for step in range(self._anchors.passes):

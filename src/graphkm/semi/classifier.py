@@ -49,19 +49,19 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     Parameters
     ----------
     estimator : "auto", classifier, list of classifiers or None, default="auto"
-        The models of the labelled rows. "auto" takes kernel ridge, logistic regression, a forest
-        and gradient boosting; of wide sparse rows, the first two. None leaves the graph alone.
+        The models of the labelled rows. "auto" takes kernel ridge, logistic regression, a forest,
+        extra trees and boosting; only the first two for wide sparse rows. None takes no model.
     graph : "auto", {"knn", "anchors"}, NodesPart or None, default="auto"
         The graph of all rows: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
-        nodes. None leaves the models alone.
+        nodes. None takes no graph.
     class_sizes : None, "labels" or mapping, default=None
         How large the classes are, if that is known: a share or a number of rows for every class,
         or "labels" for the shares of the labelled rows. Probabilities are changed so that the
         classes have these sizes over all training rows, up to a tenth of each. It helps most with
-        few labels. `members_` and `best_score_` do not know of it.
+        few labels. It does not change `members_` and `best_score_`.
     unlabeled : default=-1
-        The mark of unlabelled rows in y. NaN, None, NA and empty texts always count as
-        unlabelled; None means that nothing else does.
+        The mark of unlabelled rows in y. NaN, None, NA and empty texts always mark them, too;
+        unlabeled=None means that nothing else does.
     cv : int, splitter or list of (train, test), optional
         Folds of the labelled rows; by default 10 with up to 200 labels, and 5 with more (fewer
         where a class has fewer rows). Held-out labels are hidden; their rows stay in the graph.
@@ -80,8 +80,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         Accuracy of the mixture on held-out labels. The weights for the labels of one fold come
         from the other folds. NaN if labels are too few to hold any out.
     unlabeled_gain_ : float
-        `best_score_` minus that of the mixture of the members that saw the labelled rows alone.
-        NaN if there are none.
+        `best_score_` minus the same score of a mixture of only the members that did not see the
+        unlabelled rows. NaN if there are no such members.
     mixture_ : Mixed
         The fitted mixture.
     transduction_ : ndarray of shape (n_samples,)

@@ -1,8 +1,8 @@
 """The fitted mixture: models, corrected or not, and one field for all members on the graph.
 
-Members on the graph say something of every node. What they say together, each with its weight, is
-one field. So a mixture of a hundred of them costs a new row what one of them would. A model that is
-corrected along the graph is asked itself, and what is added to it is a field.
+Members on the graph say something of every node. The sum of what they say, each times its weight,
+is one field. So for a new row a hundred of them cost no more than one. A model that is corrected
+along the graph predicts the row itself, and a field is added to its prediction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..members.member import Array, Member, log_shares
 from ..members.models import model_scores
 
 LIGHT = 0.01
-"""Weight below which a member is left out: all of them together say little, and cost much."""
+"""Members of less weight are left out: all of them together say little, and cost much."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,24 @@ class Part:
 
 @dataclass(frozen=True)
 class Mixed:
-    """A mixture that tells any rows.
+    """A mixture that predicts any rows.
 
     Parameters
     ----------
     parts : list of Part
         The models.
     nodes : Nodes or None
-        Where fields live; None without any.
+        Where fields live; None if there are no fields.
     values : ndarray of float32 of shape (n_nodes, n_columns) or None
-        What these members say together, times their weights; None without any.
+        What all members on the graph say, times their weights; None if there are no such members.
     weight : float
-        The sum of their weights.
+        The sum of the weights of the members on the graph.
     prior : ndarray of shape (n_columns,)
-        What is said of rows that are far from all nodes.
+        The prediction for rows that are far from all nodes.
     classes : ndarray or None
         The labels; None for quantities.
     tilt : ndarray of shape (n_columns,) or None
-        What gives the classes their sizes; see `graphkm.judge.sizes`. None if nothing does.
+        The b of `graphkm.judge.sizes`, which gives the classes their sizes; None without sizes.
     """
 
     parts: list[Part]
@@ -115,7 +115,7 @@ class Mixed:
         """
         found = np.zeros((rows.shape[0], len(self.prior)))
         z: Any = None if self.nodes is None else self.nodes.weights(rows)
-        asked: dict[int, Array] = {}  # a model and its corrections ask it once
+        asked: dict[int, Array] = {}  # a model with several corrections is asked once
         for part in self.parts:
             own = id(part.model)
             if own not in asked:
@@ -128,7 +128,7 @@ class Mixed:
             found += z @ self.values
             far = 1.0 - np.asarray(z.sum(axis=1)).reshape(-1, 1)
             found += self.weight * np.maximum(far, 0.0) * self.prior
-        if self.classes is not None:  # single precision has rounded them
+        if self.classes is not None:  # single precision has rounded their sums
             found /= found.sum(axis=1, keepdims=True)
         return found if self.tilt is None else tilted(found, self.tilt)
 
@@ -138,5 +138,5 @@ def _said(scores: Array, temperature: float, classes: Any) -> Array:
 
 
 def _corrected(scores: Array, added: Array, classes: Any) -> Array:
-    """Return what a model says, corrected: class shares are added up, and not their logarithms."""
+    """Return corrected scores. The field is added to class shares, not to their logarithms."""
     return scores + added if classes is None else log_shares(np.exp(scores) + added)

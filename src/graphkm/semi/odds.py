@@ -1,4 +1,4 @@
-"""What speaks for each member before its held-out labels do."""
+"""How likely each member is before its held-out labels are seen."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..members import Known, Member
 from ..members.cuts import Cut
 
 CUT = 2.0
-"""A member that cuts twice as many edges has odds that are 2 to this power times smaller."""
+"""Twice as many cut edges divide a member's odds by 2 to this power."""
 
 
 def odds_of(members: Sequence[Member], known: Known) -> NDArray[np.float64]:
-    """Return the logarithm of what speaks for each member before its held-out labels do.
+    """Return the logarithm of each member's odds before its held-out labels are seen.
 
-    Simple members that cut few edges come first: 1 over (rank + 1) cut^2. An unknown rank is as
-    many as labels. The classes of the labels count, too, as if they were drawn from the parts that
-    a member cuts the graph into. What a cut says is worth the labels of the prior: beyond these it
-    fades as one over their number. A member whose cut is not known cuts as others do.
+    The odds are 1 over (rank + 1) cut^2: simple members that cut few edges come first. An unknown
+    rank counts as the number of labels. A member cuts the graph into parts, one per class; labels
+    count as if drawn from these parts. With more than `PRIOR` labels, the cut counts less: its
+    power falls as one over their number. A member with an unknown cut gets the mean of the others.
     """
     ranks = np.array([member.rank or len(known.y) for member in members], dtype=np.float64)
     found = [_told_by_cut(member.cut, known) for member in members if member.cut is not None]
@@ -37,5 +37,5 @@ def _told_by_cut(cut: Cut, known: Known) -> float:
 
 
 def labels_only(members: Sequence[Member]) -> NDArray[np.bool_]:
-    """Return which members know the labelled rows alone."""
+    """Return which members know only the labelled rows."""
     return np.array([member.labels_only for member in members], dtype=bool)

@@ -25,17 +25,17 @@ from .odds import labels_only, odds_of
 class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     """A regressor that learns from few targets and many rows without one.
 
-    It is to quantities what `SemiSupervisedClassifier` is to classes: members of many kinds, each
-    a normal distribution around what it says, and held-out targets that decide how much each
-    counts. A prediction is the mean of the mixture.
+    It is to quantities what `SemiSupervisedClassifier` is to classes. Each member is a normal
+    distribution around its prediction. Held-out targets decide how much each member counts. A
+    prediction is the mean of the mixture.
 
     Parameters
     ----------
     estimator : "auto", regressor, list of regressors or None, default="auto"
-        The models of the labelled rows. "auto" takes kernel ridge, ridge regression, a forest and
-        gradient boosting; of wide sparse rows, the first two. None leaves the graph alone.
+        The models of the labelled rows. "auto" takes kernel ridge, ridge regression, a forest,
+        extra trees and boosting; only the first two for wide sparse rows. None takes no model.
     graph, unlabeled, cv, random_state, n_jobs, verbose
-        As in `SemiSupervisedClassifier`; `unlabeled` marks nothing by default but NaN does.
+        As in `SemiSupervisedClassifier`. By default only NaN and the like mark unknown targets.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
         R^2 of the mixture on held-out targets. The weights for the targets of one fold come from
         the other folds.
     unlabeled_gain_ : float
-        `best_score_` minus that of the mixture of the members that saw the labelled rows alone.
+        `best_score_` minus that of a mixture of the members that did not see unlabelled rows.
     mixture_, transduction_, n_features_in_, feature_names_in_
         As in `SemiSupervisedClassifier`.
 

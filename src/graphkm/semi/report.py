@@ -33,9 +33,9 @@ class MemberTable(list[MemberReport]):
     """
 
     def __repr__(self) -> str:
-        """Return the table, without seconds where none are known, as in a file of the command."""
+        """Return the table. The column of seconds is left out where no seconds are known."""
         width = max([6, *(len(each.name) for each in self)])
-        timed = any(each.seconds == each.seconds for each in self)  # NaN is not
+        timed = any(each.seconds == each.seconds for each in self)  # NaN differs from itself
         head = f"{'member':<{width}}  weight  score  log loss  rows      held out by"
         lines = [head + "  seconds" * timed]
         for each in self:

@@ -6,14 +6,14 @@ descent            the stochastic step, in exact blocks; W and its average
 sgd                `SGD`: the paper's Algorithm 1 on a data set
 sums_solver        `Sums`: least squares on landmarks in one pass
 centres            centres with the two sums of the stochastic step
-budget             at most so many of them: the others are projected
-refits             what fits without some of the labels say of them
-newton             `Newton`: J to its minimum over the span of landmarks
+budget             a limit on their number: further ones are projected
+refits             scores of labelled rows by fits without their labels
+newton             `Newton`: the minimum of J over the span of landmarks
 row_newton         `RowNewton`: a field fitted to the labels with any loss
 damped_newton      Newton's method with line search, smoothing and a certified gap
 terms              what it minimises: losses, and for a p other than 2 the edges
 graph_kernel       for p = 2, the kernel that has the graph inside
-landmark_features  features of the landmarks' span, and sums over all rows of them
+landmark_features  features of the landmarks' span, and their sums over all rows
 landmarks          which rows become landmarks
 =================  ================================================================
 """

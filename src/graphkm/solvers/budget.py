@@ -1,12 +1,12 @@
 """A limit on the number of centres: those that matter least are projected onto near ones.
 
-A centre has two sums, W's and its average's. Both move in the same way, and the average's decides
-how much a centre matters: W's counts a fifth. If both counted alike, new rows, which have large
-coefficients in W, would drive out the centres of the average again and again.
+A centre has a coefficient in W and one in its average. Both are projected in the same way. The
+average decides how much a centre matters: W counts a fifth. If both counted alike, new rows, which
+have large coefficients in W, would drive out the centres of the average again and again.
 
 Wang, Crammer and Vucetic, "Breaking the curse of kernelization" (2012), also remove centres and
-merge pairs of them. W bears that, because later steps correct it. Its average does not: no step
-brings back what it lost. On a long stream it decays.
+merge pairs of them. Later steps correct what W loses by that. No step corrects what its average
+loses, so on a long stream the average decays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .centres import Centres
 
 _OF_W = 0.2  # weight of W's coefficients beside those of its average
 _NEAR = 8  # centres onto which one that leaves is projected
-_LABELS = 16  # labels that count for each centre
+_LABELS = 16  # the objective of a stream counts at most so many labels for each centre
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Budget:
     Parameters
     ----------
     size : int
-        Centres at most.
+        The most centres.
 
     Examples
     --------

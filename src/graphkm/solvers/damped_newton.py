@@ -22,11 +22,11 @@ from .._util.threads import blas_threads_for
 
 Vector = NDArray[np.float64]
 
-_SHRINK = 0.1  # of the width, once the smoothed problem is solved well enough
-_SOLVED = 0.1  # largest share of the gradient in the gap then
-_NARROWEST = 1e-13  # width, relative to the first: a smaller one changes nothing
-_FLAT = 0.1  # share of the slope at which a line search stops
-_TRIALS = 40  # points of a line search
+_SHRINK = 0.1  # factor of the width, once the smoothed problem is solved well enough
+_SOLVED = 0.1  # it is solved if the gradient makes up at most this share of the gap
+_NARROWEST = 1e-13  # least width, relative to the first: a smaller one changes nothing
+_FLAT = 0.1  # a line search stops where the slope has fallen to this share
+_TRIALS = 40  # points that a line search tries at most
 
 
 class Terms(Protocol):
@@ -85,7 +85,7 @@ class DampedNewton:
             self._look()
 
     def _few_threads(self) -> AbstractContextManager[Any]:
-        """Return the context in which A is multiplied and its squares are factorised."""
+        """Return the context in which A is multiplied and A' A is factorised."""
         return blas_threads_for(len(self._scores), len(self.v))
 
     def _look(self) -> None:

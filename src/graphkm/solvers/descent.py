@@ -1,6 +1,6 @@
 r"""The stochastic step that `sgd` and `stream` share, computed in blocks.
 
-Three facts make the paper's Algorithm 1 fast without changing an iterate.
+Three facts make the paper's Algorithm 1 fast, and every w_t stays the same.
 
 1. With W_t = t (t-1) w_t the step w_{t+1} = (t-1)/(t+1) w_t - 2/(t+1) h_t is a pure addition:
    W_{t+1} = W_t + delta_t with delta_t = -2 t h_t.
@@ -9,9 +9,9 @@ Three facts make the paper's Algorithm 1 fast without changing an iterate.
        wbar_{T+1} = 2/(T(T+1)) (H_{T-1} A - B),  A = sum_s delta_s,  B = sum_s delta_s H_{s-1}.
 
    H_k are the harmonic numbers, and A is W itself.
-3. The draws do not depend on w. So a block of them is scored against all centres in one product.
-   Its steps then run one after another on the block's own small kernel matrix, which keeps the
-   scores current.
+3. Which rows are drawn does not depend on w. So a block of drawn rows is scored against all
+   centres in one product. Its steps then run one after another. Each corrects the scores of the
+   later rows by the block's own small kernel matrix.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Descent:
     implicit : bool
         Whether a step minimises its terms exactly, or follows their gradients.
     budget : int or None, default=None
-        Centres at most, after every block.
+        The most centres after a block.
     guarantee : Guarantee or None, default=None
         What the theorem promises, for the message of a run that diverges.
     """
@@ -184,7 +184,7 @@ class Descent:
                     f"allows. {remedy}"
                 )
         raise DivergenceError(
-            f"The stochastic steps diverged within {max(self.n_iter, 1)} of them: {what}. {remedy}"
+            f"The stochastic solver diverged within {max(self.n_iter, 1)} steps: {what}. {remedy}"
         )
 
 

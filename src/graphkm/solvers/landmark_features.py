@@ -17,13 +17,13 @@ from ..backends import active
 from ..objective import Objective
 
 _BLOCK = 2**23  # kernel values looked at together: 64 MiB
-_STRIP = 2**27  # kernel values in the strips of high powers: 1 GiB, twice while one is applied
+_STRIP = 2**27  # kernel values of a strip for high powers: 1 GiB, and twice that for a product
 
 
 class LandmarkFeatures:
     """z(x) = F^(-1) k_S(x), where S are landmarks and F F' is their kernel matrix.
 
-    The factorisation is pivoted, and landmarks that the others explain up to `tolerance` are
+    The factorisation is pivoted, and a landmark whose kernel the others span up to `tolerance` is
     dropped. So duplicate rows do no harm. Every function in the landmarks' span is <w, z(x)>,
     with the norm ||w||. With all rows as landmarks, no function is lost.
 
@@ -103,9 +103,9 @@ class LandmarkFeatures:
         """Return K' L^degree K, with K the kernel between all rows and the landmarks.
 
         Up to degree 2 this takes one pass over blocks of rows, in an order that keeps
-        neighbours together. The kernels of a block's neighbours are computed with the block,
-        and give its L K. Higher powers reach too far for that. They are applied to strips of
-        columns as wide as memory allows.
+        neighbours together. Kernel values of a block and of its neighbours give its rows of L K.
+        With higher powers a row depends on too many others for that. They are applied to strips
+        of columns as wide as memory allows.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from ..objective import Objective
 
 RULES = ("uniform", "kmeans++", "greedy")
 
-_CANDIDATES = 3  # times the landmarks wanted: rows the costlier rules choose among
+_CANDIDATES = 3  # rows per landmark among which "kmeans++" and "greedy" choose
 _ROUND = 32  # landmarks drawn before distances are brought up to date
 
 
@@ -26,8 +26,8 @@ def choose_landmarks(
     Labelled rows come first, up to half of the count. If all of them are landmarks, the
     solution without a graph is exact. The rule fills the rest. "uniform" draws rows uniformly.
     "kmeans++" draws them in proportion to their squared distance, in feature space, from the
-    landmarks so far. "greedy" takes the row that the others explain least, which is the order
-    of a pivoted Cholesky factorisation. The last two look at a uniform sample of rows.
+    landmarks so far. "greedy" takes the row whose kernel is farthest from their span, which is the
+    order of a pivoted Cholesky factorisation. The last two look at a uniform sample of rows.
 
     Parameters
     ----------

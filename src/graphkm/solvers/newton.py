@@ -1,4 +1,4 @@
-"""The batch solver: J to its minimum, on the span of landmarks.
+"""The batch solver: it finds the minimum of J over the span of landmarks.
 
 For p = 2 the graph goes into the features, which all outputs of one C_graph share. What is left is
 a kernel machine on the labelled points (`graph_kernel`). For other p every Newton step reweights
@@ -70,8 +70,8 @@ class Newton(NewtonMethod):
         the exact one. "auto" is every row up to 2,500 rows, and 1,000 beyond.
     landmarks : {"uniform", "kmeans++", "greedy"}, default="uniform"
         How landmarks are chosen. Labelled rows come first, up to half of the number. The rest
-        are drawn uniformly ("uniform"), far from those chosen so far ("kmeans++"), or where
-        the others explain least ("greedy").
+        are drawn uniformly ("uniform"), drawn far from those chosen so far ("kmeans++"), or
+        chosen so that the kernel of each is far from the span of the others ("greedy").
     tol : float, default=1e-6
         Stop when the certified gap is at most tol * J.
     max_iter : int, default=500
@@ -243,7 +243,7 @@ def make_problems(
     def problem(r: int) -> tuple[Terms, int, Coefficients, float]:
         factor = float(objective.graph_factor[r]) if form is not None else 0.0
         if factor not in known:
-            known.clear()  # outputs of one C_graph follow each other; one factor is large
+            known.clear()  # factors are large, and no later output needs earlier ones
             known[factor] = GraphKernel(features.gram, labeled, form, factor)
         inside = known[factor]
         C = float(objective.C[r]) / (inside.scale if objective.relative else 1.0)

@@ -1,4 +1,4 @@
-"""What fits without some of the labels say of them, from the features of the labelled rows alone.
+"""Scores of labelled rows by fits without their labels, from features of the labelled rows alone.
 
 For p = 2 the graph is part of the features. So a fit to other labels needs neither the graph nor
 the other rows, and costs little.

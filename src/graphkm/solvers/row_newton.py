@@ -46,8 +46,8 @@ class RowNewton(NewtonMethod):
     """Fit a field to the labels: every row has a score of its own, smooth over the graph.
 
     It follows a graph of any number of rows. The rows' scores are found by Newton's method, with
-    a certified gap, and depend on labels and graph only: the kernel has no part in them. A new row
-    is scored by its nearest training rows. It needs p = 2, a normalised Laplacian and a graph whose
+    a certified gap, and depend on labels and graph only, not on the kernel. A new row is scored by
+    its nearest training rows. `RowNewton` needs p = 2, a normalised Laplacian and a graph whose
     edges are listed. Without edges it does what `Newton` does.
 
     Parameters
@@ -74,7 +74,7 @@ class RowNewton(NewtonMethod):
     max_iter: int = 500
 
     def matrix_shape(self, sizes: Sizes) -> tuple[int, int]:
-        """Return the labels twice: the kernel between them is factorised."""
+        """Return the number of labels twice: the kernel between them is factorised."""
         return sizes.n_labeled, sizes.n_labeled
 
     def accepts(self, together: Combination) -> None:

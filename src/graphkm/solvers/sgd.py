@@ -20,7 +20,7 @@ from .base import Progress, Resources, Solution, Solver, State
 from .centres import Centres
 from .descent import Descent, Draws
 
-_SMALL = 1024  # rows: a long block draws each of so few many times, and computes its kernel once
+_SMALL = 1024  # up to so many rows blocks are long: they draw a row often, and compute it once
 _LONG_BLOCK = 2048
 _AHEAD = 2048  # steps drawn together
 _BIN = 32  # steps whose objectives are summed together
@@ -45,7 +45,7 @@ class SGD(Solver):
         Steps. For n rows "auto" is 2n up to 20,000 steps, at least 1,000 and at least n / 5;
         in regression it is 100,000, and at least n / 5.
     budget : int or None, default=None
-        Centres at most, after every block of steps. Those with the smallest coefficients, above
+        The most centres after a block of steps. Those with the smallest coefficients, above
         all in the average, are projected onto near ones. In a stream the l of the objective then
         counts at most 16 labels for each centre.
     steps_per_row : float or "auto", default="auto"
@@ -53,7 +53,7 @@ class SGD(Solver):
         "auto" is 2n after n rows up to 20,000 steps, and n / 5 later. With a ``half_life`` h
         the rate is constant: the rate for n = h / log 2.
     reservoir_size : int, default=2000
-        For ``partial_fit``: rows kept, so many with a label and as many without.
+        For ``partial_fit``: how many labelled rows are kept, and how many unlabelled rows.
     half_life : float or None, default=None
         For ``partial_fit``: None keeps a uniform sample of everything seen. A number keeps a
         row for that many rows of the stream with probability one half, to follow drift.

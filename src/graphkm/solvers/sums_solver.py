@@ -32,28 +32,29 @@ from .landmarks import choose_landmarks
 from .refits import Folds, Matrix
 
 _LANDMARKS = 1000  # "auto"
-_LEAST, _MOST = 64, 256  # labelled rows that are added together
+_LEAST, _MOST = 64, 256  # labelled rows of a block, which are added together
 _PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are dropped
-_BOLDER = 3.0  # signs bear a larger C than squares do
+_BOLDER = 3.0  # factor of C for classes: the best C for their errors is larger than for squares
 JUDGES = 1000
-"""Landmarks that take part in the choice of C, at most."""
+"""The most landmarks that take part in the choice of C."""
 
 
 @dataclass(frozen=True)
 class Sums(Solver):
-    """Kernel ridge regression on landmarks: what it needs from the rows are sums over them.
+    """Kernel ridge regression on landmarks: it needs only sums over the rows.
 
     f = sum_j a_j k(., s_j) minimises 1/2 ||w||^2 + C/2 sum_i s_i (y_i - f(x_i))^2 over the
     landmarks' span, for classes with targets -1 and +1. The sums are K'K and K'y over the labelled
-    rows, with K the kernel between rows and landmarks. ``partial_fit`` adds a chunk to them, and
-    the model is solved for when it is asked to predict. With landmarks and C given it does not
-    depend on the order of the rows, up to rounding. Nothing grows with the stream.
+    rows, with K the kernel between rows and landmarks. ``partial_fit`` adds a chunk to them, and a
+    prediction computes the coefficients. With landmarks and C given the model does not depend on
+    the order of the rows, up to rounding. Its memory does not grow with the stream.
 
     C="auto" is the C with which each half of the labelled rows predicts the other half best, and
-    for classes three times as much. The halves follow the numbers of the rows, and so their order.
-    The squared error of held-out rows is exact from sums alone. A stream chooses C again whenever
-    its labels have grown by a quarter, and whenever it looks at its landmarks. There is no graph:
-    unlabelled rows are landmarks.
+    for classes three times as much. The number of a row decides which half it is in, so the order
+    of the rows matters. The sums alone give the exact squared error of held-out rows. A stream
+    chooses C again when it has a quarter more labels than at the last choice, and whenever it
+    compares its landmarks with the rows. There is no graph: unlabelled rows only help to choose
+    landmarks.
 
     Parameters
     ----------
@@ -69,13 +70,13 @@ class Sums(Solver):
     -----
     A stream takes its landmarks from a sample of its first rows, four times as many as landmarks.
     Then it compares a sample of all rows so far (of recent ones, with a half-life) with them
-    whenever the number of rows has doubled, or after every half-life. Far is farther than 95 % of
-    the landmarks are from each other. The data have drifted if more than 15 % + 1 / sqrt(n) of n
-    rows are far from all landmarks, or of n landmarks from all rows. Then far rows, and after them
-    others, take the places of landmarks that are nearest to no row of the sample. The sums so far
-    are projected: the kernel of a new landmark becomes the nearest function in the span of the old
-    ones. What lies outside that span is lost for rows already added. Rows that come later count in
-    full.
+    whenever the number of rows has doubled, or after every half-life. Far means farther than 95 %
+    of the landmarks are from the landmark nearest to them. The data have drifted if more than
+    15 % + 1 / sqrt(n) of n rows are far from all landmarks, or as many of n landmarks are far from
+    all rows. Then far rows, and after them others, replace landmarks that are nearest to no row of
+    the sample. The sums so far are projected: the kernel of a new landmark becomes the nearest
+    function in the span of the old ones. For rows already added, what lies outside that span is
+    lost. Rows that come later count in full.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 ==========  ================================================================================
 naming      columns that are found by their names
 treatments  what becomes of columns: numbers, categories, dates; what is left out; gaps
-preparing   imputers, encoders and scalers that make numbers of them
+preparing   imputers, encoders and scalers that make numbers of columns
 ==========  ================================================================================
 
 `graphkm.io` reads the cells, and knows what they hold.

@@ -15,13 +15,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
 _SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
-_LARGEST = 1e150  # squares of a million such values are finite
-_MOST = 50  # categories of a column with a feature of their own; the others are alike
+_LARGEST = 1e150  # the sum of a million squares of such values is finite
+_MOST = 50  # the most frequent categories of a column: each has a feature, others have none
 _NO_VALUE = "missing"  # the category of a missing value
 
 
 def usual_scale(X: Any) -> str:
-    """Return how rows are scaled if nobody says; sparse rows stay sparse.
+    """Return the default scaling of rows; sparse rows stay sparse.
 
     Examples
     --------
@@ -41,9 +41,9 @@ def make_scaler(scale: str) -> Any:
 def steps_before(scale: str, words: Sequence[int], impute: bool, X: Any) -> list[tuple[str, Any]]:
     """Return the unfitted steps that make numbers of a table's rows.
 
-    Numbers are scaled, missing ones filled in with the median of their column. A category is a
-    feature of zeros and ones, which needs no scaling: two rows of different categories are as far
-    from each other as two usual rows in a scaled number.
+    Numbers are scaled, and missing ones are the median of their column. A category is a feature of
+    zeros and ones, which needs no scaling: two rows of different categories are about as far apart
+    as two usual rows are in one scaled column.
 
     Examples
     --------

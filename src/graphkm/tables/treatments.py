@@ -29,7 +29,7 @@ from ..io.kinds import (
 )
 from .naming import UnknownColumnError, find_column
 
-_FEW = 20  # different words that are categories, in however few rows
+_FEW = 20  # up to so many different words are categories, however few rows there are
 _EXACT = 2**53  # whole numbers up to here are exact as floats
 
 
@@ -43,7 +43,7 @@ class Treatment:
 
     kinds: tuple[str, ...] = ()  # of the features, in their order
     left_out: dict[str, str] = field(default_factory=dict)  # names of columns, and why
-    label: str = NUMBER  # how labels are written that are numbers
+    label: str = NUMBER  # how labels that are numbers are written
 
 
 def treat(cells: Cells, columns: Columns, categorical: str) -> tuple[Columns, Treatment]:
@@ -97,7 +97,7 @@ def _call(columns: Columns, k: int) -> str:
 
 
 def _kind(column: Column, call: str, file: str) -> tuple[str, str]:
-    """Return the kind of a column, and an empty reason to leave it out."""
+    """Return the kind of a column, and no reason to leave it out."""
     if not isinstance(column, list):
         return (EMPTY if column.empty else column.kind), ""
     try:
@@ -124,7 +124,7 @@ def _refuse_or_leave(column: Any, call: str, columns: Columns, categorical: str)
 
 
 def are_texts(n_different: int, n: int) -> bool:
-    """Return whether n words, so many of them different, are texts and no categories.
+    """Return whether n words, `n_different` of them different, are texts and not categories.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def rows_of(
     """Return the features of some rows, and their cells without the bad rows.
 
     The features are floats, or objects if some are categories; a missing value is NaN. Unless it is
-    to be filled in, its row is one of `gaps`, which are bad rows by default.
+    filled in later, its row is left out and added to `gaps`; without `gaps`, to `bad_rows`.
     """
     features, bad, gone = [], dict[int, str](), dict[int, str]()
     for k, kind in _pairs(columns, kinds):
@@ -244,7 +244,7 @@ def _number_labels(
     column: NDArray[np.float64], unlabeled: str | None, bad_rows: BadRows
 ) -> NDArray[np.float64]:
     if np.abs(column[np.isfinite(column)]).max(initial=0.0) > _EXACT:
-        raise DataFileError(f"{bad_rows.name}: the label's column holds numbers beyond 2**53.")
+        raise DataFileError(f"{bad_rows.name}: labels are beyond 2**53; store them as text.")
     mark = None if unlabeled is None or kind_of([unlabeled]) != NUMBER else float(unlabeled)
     return mark_unlabeled(column.copy(), mark)
 
@@ -252,7 +252,7 @@ def _number_labels(
 def constant_columns(X: Any) -> dict[int, str]:
     """Return the features that have one value in all rows, and the reason.
 
-    A missing number is no other value: it is filled in with the only one.
+    A missing number does not count as another value: the only one is filled in for it.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def _only(column: NDArray[Any]) -> str:
 def identifier_doubts(X: NDArray[Any], names: Sequence[str], words: Sequence[int]) -> list[str]:
     """Return a sentence for every feature of numbers that looks like an identifier."""
     return [
-        f"{name} is another whole number in every row, and was taken as a feature; if it "
+        f"{name} has a new whole number in every row, and was taken as a feature; if it "
         f"identifies rows, pass --id {name}."
         for k, name in enumerate(names)
         if k not in words and like_an_identifier(name, X[:, k].astype(np.float64))
@@ -282,7 +282,7 @@ def identifier_doubts(X: NDArray[Any], names: Sequence[str], words: Sequence[int
 
 
 def like_an_identifier(name: str, column: NDArray[Any]) -> bool:
-    """Return whether a feature of numbers looks like an identifier: a new whole number each.
+    """Return whether a feature looks like an identifier: a new whole number in every row.
 
     Examples
     --------

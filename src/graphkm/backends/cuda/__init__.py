@@ -80,7 +80,7 @@ class CudaBackend(Backend):
         return kind((self._doubles(rows.data), *places), shape=rows.shape).tocsr()
 
     def _doubles(self, array: NDArray[Any]) -> Any:
-        """Return an array in float64 on the card. It is converted there: the way is shorter."""
+        """Return an array in float64 on the card. It is converted there: fewer bytes are copied."""
         return self._cupy.asarray(array).astype(np.float64, copy=False)
 
     def put(self, array: NDArray[Any], dtype: Any = None) -> Any:
@@ -91,7 +91,7 @@ class CudaBackend(Backend):
 
     def cholesky(self, A: Any) -> Any | None:
         factor = self._cupy.linalg.cholesky(A)
-        # cuSOLVER stops at the first pivot that is not positive, and CuPy does not tell.
+        # cuSOLVER stops at the first pivot that is not positive, and CuPy does not report it.
         sound = self._cupy.isfinite(factor.diagonal()).all() & (factor.diagonal() > 0).all()
         return factor if bool(sound) else None
 

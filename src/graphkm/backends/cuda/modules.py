@@ -9,7 +9,7 @@ from typing import Any
 from ..._util.memory import format_bytes
 from ..base import DeviceError
 
-_NEGLIGIBLE = 2**25  # bytes that are not worth a look at the card
+_NEGLIGIBLE = 2**25  # bytes up to which the card's free memory is not looked at
 
 TILE = 128
 """Queries and centres of a tile in tiles.cu."""

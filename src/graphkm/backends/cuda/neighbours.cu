@@ -1,5 +1,5 @@
-// Distances in double precision: of all rows, or of those that were proposed as neighbours, and the
-// order of these.
+// Distances in double precision, of all rows or of candidates for neighbours, and the order of the
+// candidates.
 //
 // Macro given at compilation: NUMBER (float or double), the type of the rows.
 

@@ -12,17 +12,17 @@ from ..._util.spread import without_outliers
 from .modules import STAGES, TILE, TILE_BYTES, kernel, multiprocessors, require_card
 from .rows import on_card, padded
 
-_LIST = 64  # candidates that a block keeps for a query, at most
-_MORE = 6  # candidates beyond k: their distances are rounded
+_LIST = 64  # the most candidates that a block keeps for a query
+_MORE = 6  # candidates beyond k, because distances are rounded
 _QUEUE = 1024  # candidates that wait to be put into lists
 _BUSY = 0.9  # share of the card that must be at work
 _BLOCK = 2**18  # queries searched at a time
-_WIDE = 128  # columns from which products, not lists, take most of the time
-_PILOT = 4096  # queries that show which distances do
-_WORTH = 0.75  # share of queries that distances must settle
+_WIDE = 128  # from so many columns on products, not lists, take most of the time
+_PILOT = 4096  # first queries, which show whether a kind of distances proves enough lists
+_WORTH = 0.75  # share of the first queries whose lists it must prove
 _SAMPLE = 256  # rows that show where the middle is
-_ROUGH_LISTS = 4  # lists of a query, at least: each reaches far into its part of the rows
-_MOST_LISTS = 32  # lists of a query, at most
+_ROUGH_LISTS = 4  # least lists of a query for rough distances: together they keep more candidates
+_MOST_LISTS = 32  # largest number of lists of a query
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class _Queries:
 class CudaSearch:
     """Rows on the card, whose nearest rows are found by brute force.
 
-    Candidates are found by distances in single precision, from rows around their middle. Distances
-    in double precision, between the rows as they are, decide. No row outside of a query's list is
-    nearer than the list reaches, less the largest rounding error. Where that does not prove the
-    neighbours, all distances are computed in double precision.
+    Candidates are found by distances in single precision, after the middle of the rows has been
+    subtracted. Distances in double precision, between the rows as they came, decide. No row outside
+    a query's list is nearer than the farthest row of the list, less the largest rounding error.
+    Where that does not prove the neighbours, all distances are computed in double precision.
 
     Rough distances, of one product on tensor cores instead of three, come first if rows are wide.
-    The first queries show which kinds of distances seldom prove anything. These are left out.
+    If a kind of distances proves few lists of the first queries, it is left out.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class CudaSearch:
         table[:, : given.shape[1]] = (given - self._middle) / self._unit
         return _Queries(given, table, cupy.einsum("ij,ij->i", table, table), own)
 
-    # Three ways to the nearest rows, their squared distances, and of which queries these are sure.
+    # Three searches. Each returns the nearest rows, their squared distances, and which are proved.
 
     def _by_rough_distances(self, asked: _Queries, k: int) -> tuple[Any, Any, Any]:
         lists = max(_ROUGH_LISTS, self._lists(len(asked.given)))
@@ -163,7 +163,7 @@ class CudaSearch:
         return near, d2, farthest < reach.min(axis=1) - error
 
     def _lists(self, m: int) -> int:
-        """Return among how many blocks the rows are dealt, if there are m queries."""
+        """Return the number of blocks among which the rows are divided, for m queries."""
         return _parts(-(-m // TILE), self._tiles(), 2 * multiprocessors())
 
     def _tiles(self) -> int:
@@ -215,9 +215,10 @@ def _unit(largest: float) -> float:
 
 
 def _parts(across: int, tiles: int, at_once: int) -> int:
-    """Return among how many blocks the tiles of a query are dealt.
+    """Return the number of blocks among which the tiles of a query are divided.
 
-    Few are best, because each has its own lists. But the card should not wait for the last blocks.
+    Few blocks are best, because each has its own lists. But with too few the card is idle at the
+    end.
 
     Examples
     --------

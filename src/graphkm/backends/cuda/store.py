@@ -17,7 +17,7 @@ from .rows import on_card, padded
 _RBF, _LAPLACIAN = 0, 3
 _OUTPUTS = 32  # of one pass over the centres
 _SIDE = 64  # rows of a block in plain arithmetic
-_WAVES = 8  # blocks for each multiprocessor, so that none waits for the last ones
+_WAVES = 8  # blocks for each multiprocessor: with fewer, some would be idle at the end
 _LOG2_E = log2(np.e)
 
 
@@ -149,7 +149,7 @@ class CudaStore(CentreStore):
         return out[0] if parts == 1 else out.sum(axis=0)
 
     def _grid(self, n: int, m: int) -> tuple[int, int]:
-        """Return blocks of queries, and among how many blocks the centres of each are dealt."""
+        """Return the number of blocks of queries, and of blocks that share the centres of each."""
         side = TILE if self._tensor else _SIDE
         across, tiles = -(-n // side), -(-m // side)
         return across, max(1, min(tiles, _WAVES * multiprocessors() // across))

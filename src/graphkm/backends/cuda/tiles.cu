@@ -374,10 +374,10 @@ __device__ __forceinline__ void insert(float* distances, int* numbers, int k, fl
 }
 
 // The k nearest rows of every query, of the tiles of rows that are this block's, by their rounded
-// distances; of equals the first. Tiles are visited in a scattered order, so that rows sorted by
-// place do not fill the lists again and again. Query q is row own[q] itself, which is not its
-// neighbour, or no row if that is -1. reach[q, part] is the distance that no row outside of the
-// part's list falls below. k is at most 64. KERNEL is 9.
+// distances; of equals the first. Tiles are visited in a scattered order: in the order of the rows
+// each tile might be nearer than the last, and would fill the lists anew. Query q is row own[q]
+// itself, which is not its neighbour, or no row if that is -1. No row of the part outside the list
+// is nearer than reach[q, part]. k is at most 64. KERNEL is 9.
 extern "C" __global__ void __launch_bounds__(256, 2)
     nearest_rows(const float* Q, const float* q_half, long nq, const float* S, const float* s_half,
                  long ns, int D, const int* own, int k, long order, int* near, float* reach) {
