@@ -168,23 +168,35 @@ class FieldSystem:
         -------
         ndarray of float32 of shape (m, n_columns)
         """
-        m, worst = self._n_nodes, 0.0
+        m = self._n_nodes
         require_memory(
             4 * m * len(nodes),
             f"the kernel of a field between {m:,} nodes and {len(nodes):,} labelled rows",
             "Label fewer rows, or pass solver='newton', which has landmarks.",
         )
-        found = np.empty((m, len(nodes)), np.float32)
-        for start in range(0, len(nodes), _BLOCK):
-            own = nodes[start : start + _BLOCK]
-            units = np.zeros((m, len(own)), np.float32)
-            units[own, np.arange(len(own))] = 1.0
-            data = _Placed(self._similarity, FieldData(np.zeros(m), None, units))
+        found = np.zeros((m, len(nodes)), np.float32)
+        found[nodes, np.arange(len(nodes))] = 1.0
+        return self.applied(found, eps)
+
+    def applied(self, columns: Columns, eps: float) -> Columns:
+        """Return T^(-1) times some columns, in their place.
+
+        Parameters
+        ----------
+        columns : ndarray of float32 of shape (m, n_columns)
+            They are overwritten.
+        eps : float
+            How strongly g is pulled to 0.
+        """
+        m, worst = self._n_nodes, 0.0
+        for start in range(0, columns.shape[1], _BLOCK):
+            own = np.ascontiguousarray(columns[:, start : start + _BLOCK])
+            data = _Placed(self._similarity, FieldData(np.zeros(m), None, own))
             solved, residual = self._solve(data, Strength(1.0, eps))
-            found[:, start : start + _BLOCK] = self._similarity.get(solved)
+            columns[:, start : start + _BLOCK] = self._similarity.get(solved)
             worst = max(worst, residual)
         self._warn_of(worst)
-        return found
+        return columns
 
     def _solve(
         self, data: _Placed, strength: Strength, start: Table | None = None

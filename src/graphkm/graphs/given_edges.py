@@ -157,8 +157,10 @@ class Ids:
         """Return what ids there are, in words."""
         if self.names is None:
             return f"rows have the numbers 0 to {self._n - 1}"
-        return "ids of rows are " + ", ".join(repr(each) for each in self.names[:3].tolist()) + (
-            ", ..." if self._n > 3 else ""
+        return (
+            "ids of rows are "
+            + ", ".join(repr(each) for each in self.names[:3].tolist())
+            + (", ..." if self._n > 3 else "")
         )
 
 

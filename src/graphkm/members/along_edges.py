@@ -2,12 +2,13 @@
 
 The rows are averaged along the edges some steps far, and a ridge regression learns from the
 averages (Wu et al., 2019, "Simplifying graph convolutional networks"; Gasteiger et al., 2019,
-"Predict then propagate"). Where rows have no columns, or beside them, every row has a code of its
-own, which is averaged in the same way: rows with the same surroundings have nearly the same
-averages.
+"Predict then propagate").
 
 Neighbours may differ in class. So there is a member that has a row, its neighbours and their
 neighbours side by side, and learns what they mean (Zhu et al., 2020, "Beyond homophily").
+
+Edges alone say something, too. A walk that starts at a row visits the rows around it, and two rows
+are alike if walks from both visit the same rows.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 
+from ..fields.kernel import ColumnsKernel
+from ..fields.system import FieldSystem
 from ..graphs.given import GivenGraph
 from ..ridge.factors import safe_cholesky
-from .features import Features
+from .features import LARGEST, Features
+from .member import Array
 
 Rows = NDArray[np.float32]
 Step = Callable[[Rows], Rows]
@@ -31,8 +35,9 @@ Step = Callable[[Rows], Rows]
 _NEAR = 3  # steps: as many as graph networks have layers, and one more
 _FAR = 0.9  # share of a far average that comes from neighbours
 _NEAREST = 0.25  # how much a row's nearest rows count beside a given graph
-_FARTHER = 0.99  # of codes, which must reach the nearest label
-_COLUMNS = 1024  # of rows and codes: with more columns and more labels, they are mixed
+_EPSILONS = (0.1, 0.01)  # how soon walks end: after ten steps, or a hundred
+_SAMPLE = 128  # walks that tell how many rows a row's own walks visit
+_COLUMNS = 1024  # of rows: with more columns and more labels, they are mixed
 _ENTRIES = 2**26  # of averages: with more columns than fit, they are mixed
 
 
@@ -73,28 +78,22 @@ def _mean_of(steps: Sequence[Step], shares: NDArray[np.float64], rows: Rows) -> 
     return found
 
 
-def unit_rows(X: Any, n_labels: int) -> Rows:
+def unit_rows(X: Any, n_labels: int, most: int = _COLUMNS) -> Rows:
     """Return rows of length one: what is averaged.
 
     Columns of dense rows are brought to one scale first. Those of sparse rows count as they are.
+    Where columns and labels are both more than `most`, random mixtures of the columns take their
+    place.
     """
     n, d = X.shape
     if not issparse(X):
         spread = X.std(axis=0)
         X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    if min(d, n_labels) > _COLUMNS or n * d > _ENTRIES:
-        width = max(1, min(d, _COLUMNS, _ENTRIES // n))
+    if min(d, n_labels) > most or n * d > _ENTRIES:
+        width = max(1, min(d, most, _ENTRIES // n))
         mixer = np.random.default_rng(0).normal(size=(d, width)).astype(np.float32)
         return _of_length_one(np.asarray(X.astype(np.float32) @ mixer))
     return _of_length_one((X.toarray() if issparse(X) else X).astype(np.float32))
-
-
-def codes_of(n: int, n_labels: int) -> Rows:
-    """Return a code for each of n rows: all codes are at right angles, or nearly so."""
-    if n * n <= _ENTRIES and min(n, n_labels) <= _COLUMNS:
-        return np.eye(n, dtype=np.float32)
-    width = max(1, min(_COLUMNS, _ENTRIES // n))
-    return np.random.default_rng(0).normal(size=(n, width)).astype(np.float32)
 
 
 def averages(walks: Sequence[Walk], rows: Rows) -> Iterator[tuple[str, Rows]]:
@@ -116,7 +115,11 @@ def far_average(step: Step, rows: Rows, share: float) -> Rows:
 
 
 def edge_features(
-    graphs: Sequence[GivenGraph], near: Step | None, X: Any, labeled: NDArray[np.int64]
+    graphs: Sequence[GivenGraph],
+    near: Step | None,
+    X: Any,
+    labeled: NDArray[np.int64],
+    n_threads: int = 1,
 ) -> Iterator[Features]:
     """Yield what given graphs make of all rows, and of their edges alone.
 
@@ -130,20 +133,40 @@ def edge_features(
         All rows; None where there are only edges.
     labeled : ndarray of int
         The labelled rows.
+    n_threads : int, default=1
+        Threads of sparse products.
     """
-    walks, n = walks_along(graphs, near), graphs[0].joined.shape[0]
     if X is not None:
-        rows = unit_rows(X, len(labeled))
-        for name, moved in averages(walks, rows):
+        for name, moved in averages(walks_along(graphs, near), unit_rows(X, len(labeled))):
             yield _features(f"averages, {name}", _of_length_one(moved), labeled)
+        rows = unit_rows(X, len(labeled), _COLUMNS // 3)
         for graph in graphs:
-            beside = _beside(graph, rows)
-            yield _features(f"neighbours beside, {graph.name}", beside, labeled)
-    codes = codes_of(n, len(labeled))
-    for walk in walks[: len(graphs)]:
-        for share in (_FAR, _FARTHER):
-            moved = _of_length_one(far_average(walk.step, codes, share))
-            yield _features(f"edges, {walk.name}, {share:g}", moved, labeled)
+            yield _features(f"neighbours beside, {graph.name}", _beside(graph, rows), labeled)
+    for graph in graphs:
+        yield from surroundings(graph, labeled, n_threads)
+
+
+def surroundings(
+    graph: GivenGraph, labeled: NDArray[np.int64], n_threads: int
+) -> Iterator[Features]:
+    """Yield kernels of rows by the rows that their walks visit: P P' / (|p_i| |p_j|)."""
+    system = FieldSystem(graph.similarity, n_threads=n_threads)
+    rng = np.random.default_rng(0)
+    marked = labeled
+    if len(labeled) > LARGEST:
+        marked = np.sort(rng.permutation(labeled)[:LARGEST])
+    for eps in _EPSILONS:
+        columns = system.applied(system.inverse(marked, eps), eps)
+        drawn = rng.choice(np.float32([-1.0, 1.0]), size=(len(columns), _SAMPLE))
+        length = np.sqrt(np.square(system.applied(drawn, eps)).mean(axis=1))
+        columns /= length[:, None] * length[marked]
+        kernel = ColumnsKernel(columns, marked)
+        size = np.sqrt(kernel.scale)
+
+        def values(v: Array, kernel: ColumnsKernel = kernel, size: float = size) -> Array:
+            return kernel.values(v / size).astype(np.float64)
+
+        yield Features(f"edges, {graph.name}, eps={eps:g}", kernel.at(labeled) / size, values)
 
 
 def _beside(graph: GivenGraph, rows: Rows) -> Rows:
