@@ -26,8 +26,9 @@ from ..estimators.kernel_machine import KernelMachine
 from ..expansion import KernelExpansion
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..neighbours.distinct import Copies, distinct_rows
+from ..ridge.landmarks import LandmarkBasis, LandmarkFit, LandmarkSums
 from .search import Choice, choose, fit_all, fit_sums
-from .solvers import LandmarkBasis, LandmarkFit, LandmarkSums, Matrix, RidgeProblem
+from .solvers import Matrix, RidgeProblem
 
 _GAMMAS = (1.0, 3.0)  # times the gamma "spread"
 _ALPHAS = 10.0 ** np.arange(-3.0, 1.25, 0.5)  # times the mean k(x, x) and the mean weight

@@ -9,17 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .solvers import (
-    FullRidge,
-    LandmarkBasis,
-    LandmarkFit,
-    LandmarkSums,
-    Matrix,
-    RidgeFit,
-    RidgeProblem,
-    Rows,
-    held_out_by_alpha,
-)
+from ..ridge.landmarks import LandmarkBasis, LandmarkFit, LandmarkSums
+from .solvers import FullRidge, Matrix, RidgeFit, RidgeProblem, Rows, held_out_by_alpha
 
 Judge = Callable[[Matrix, Matrix, NDArray[np.float64]], float]
 """Returns the loss of held-out scores, given targets and weights."""

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpstrf
 
 from ..backends import make_store
 from ..kernels import Kernel
+from ..ridge.factors import solve_raised
 from ..solvers.centres import stack
 
 Ints = NDArray[np.int64]
@@ -19,7 +19,7 @@ _PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are 
 _FAR = 0.95  # of the landmarks are nearer to another one than a row that is far
 _DRIFT = 0.15  # share of far rows that shows a drift: three times what is usual. Few rows need more
 _ENOUGH = 20  # rows that can show it
-_RIDGE = 1e-8  # keeps projections of nearly equal landmarks bounded
+_RIDGE = 1e-8  # share of K's diagonal: it bounds projections where landmarks are nearly equal
 
 
 class Change(NamedTuple):
@@ -121,10 +121,9 @@ class LandmarkSet:
         The kernel of a landmark that enters is replaced by the nearest function in the old span.
         """
         here = change.slots < n_features
-        K = self.gram[:n_features, :n_features].copy()
-        K[np.diag_indices(n_features)] += _RIDGE * float(K.diagonal().mean())
+        K = self.gram[:n_features, :n_features]
         T = np.eye(n_features)
-        T[:, change.slots[here]] = cho_solve(cho_factor(K), change.entering[:n_features, here])
+        T[:, change.slots[here]] = solve_raised(K, change.entering[:n_features, here], _RIDGE)
         return T
 
     def _double(self, rows: Any) -> NDArray[np.float64]:
