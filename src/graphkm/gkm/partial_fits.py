@@ -57,7 +57,10 @@ class StreamingGKM(BaseGKM):
 
     There are two ways. `graphkm.solvers.Sums` adds chunks to sums over all rows, and solves for f
     when it is asked for: kernel ridge regression on landmarks, without a graph. solver="auto" takes
-    it for classes if loss, graph, smoothness and C_graph are as they come (C_graph may be 0).
+    it for classes if loss, graph, smoothness and C_graph are as they come (C_graph may be 0). The
+    first of `predict`, `support_`, `dual_coef_` and the like that is read after a chunk solves, and
+    all others then have their values. `hasattr` reads, too. Without any label there is nothing to
+    solve, and an estimator that has seen no rows does not have these attributes.
 
     `graphkm.solvers.SGD` takes stochastic steps, with one t and one average over all chunks, for
     the objective of `fit` over the rows seen so far. Every labelled row is a step when it comes.

@@ -139,14 +139,15 @@ class SumsStream:
         return int(self.n_labels > 0)
 
     def machine(self) -> Machine:
-        """Return the solution for all rows so far."""
+        """Return the solution for all rows so far; without labels, do no work."""
         with self._threads():
-            landmarks, sums, C = self._present()
-            if C is not None:
+            present = self._present()
+            if present is not None:
+                landmarks, sums, C = present
                 a = solve(sums, landmarks.gram, C)
                 return Machine(landmarks.ids, landmarks.rows, a, C)
         none = np.empty(0, np.int64)
-        return Machine(none, landmarks.rows[none], np.empty((0, self.solver.n_outputs)), np.nan)
+        return Machine(none, self.kept.rows[none], np.empty((0, self.solver.n_outputs)), np.nan)
 
     def held_out(self) -> StreamScores:
         """Return what solutions without a row's own target say of the kept labelled rows.
@@ -156,18 +157,21 @@ class SumsStream:
         known = self.kept.labeled
         targets, weights = self.kept.targets[known], self.kept.weights[known]
         with self._threads():
-            landmarks, sums, C = self._present()
-            if C is None:
+            present = self._present()
+            if present is None:
                 return StreamScores(np.zeros_like(targets), targets, weights)
+            landmarks, sums, C = present
             rows = self.kept.rows[known]
-            present = weights * self._faded(self.n_rows - 1 - self.kept_ids[known])
+            faded = weights * self._faded(self.n_rows - 1 - self.kept_ids[known])
             copies = distinct_rows(rows)
-            pooled = (each[copies.place] for each in copies.pooled(targets, present))
+            pooled = (each[copies.place] for each in copies.pooled(targets, faded))
             scores = leave_one_out(sums, landmarks.gram, C, landmarks.values(rows), *pooled)
         return StreamScores(scores, targets, weights)
 
-    def _present(self) -> tuple[LandmarkSet, RowSums, float | None]:
+    def _present(self) -> tuple[LandmarkSet, RowSums, float] | None:
         """Return landmarks, the sums of all rows so far, and C; None if no row counts."""
+        if not self.n_labels:
+            return None
         landmarks = self.landmarks or self._chosen()
         sums, half = self._all, self._half
         if self.landmarks is None:
@@ -179,7 +183,7 @@ class SumsStream:
             block = waiting.part(slice(first, first + self._block))
             sums, half = self._with_block(sums, half, landmarks, block, self.n_rows)
         if not sums.weight:
-            return landmarks, sums, None
+            return None
         C = self._current_C()
         if C is None:
             C = chosen_C(sums, half, landmarks.gram, classes=self.solver.classes)
