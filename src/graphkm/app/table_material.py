@@ -184,7 +184,7 @@ class _Learnt:
 def _learnt(
     path: Path, format: str, chooser: PageColumns, columns: Columns, options: TableReading
 ) -> _Learnt | None:
-    """Return the features; None if images have to be learnt from, because there are no numbers."""
+    """Return the features; None if there are no numbers, and images are learnt from instead."""
     try:
         if not columns.features:
             raise NoFeaturesError(f"{path}: it has no column to learn from.")
@@ -221,7 +221,7 @@ def _length(path: Path, format: str, chooser: PageColumns, options: TableReading
 
 
 def _csv_cells(path: Path, chooser: PageColumns, options: TableReading) -> Cells:
-    """Return what gives the cells of a row. Lines are kept, which are smaller than their cells."""
+    """Return a function that gives the cells of a row. Lines are kept: they take less memory."""
     with open_table(path, "csv", encoding=options.encoding) as opened:
         _, delimiter, rows = csv_head(opened.lines, chooser, **options.reading)
         lines = [line for block in rows.blocks for line in block.split(b"\n") if line.strip()]
@@ -234,7 +234,7 @@ def _csv_cells(path: Path, chooser: PageColumns, options: TableReading) -> Cells
 
 
 def _parquet_cells(path: Path) -> Cells:
-    """Return what gives the cells of a row."""
+    """Return a function that gives the cells of a row."""
     from pyarrow import parquet
 
     columns = parquet.read_table(path).columns

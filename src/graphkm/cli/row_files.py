@@ -59,7 +59,7 @@ def open_training(
 ) -> Iterator[Table]:
     """Open a file of numbers to learn from.
 
-    Labels are "number", "text", or "auto": the first ones tell.
+    `labels` says what labels are: "number", "text", or "auto", which lets the first ones tell.
     """
     on_bad_row = "skip" if options.skip_bad_rows else "error"
     chooser = TrainingColumns(options.label, options.drop or (), options.id)

@@ -33,7 +33,7 @@ class LandmarkSums(NamedTuple):
 
 
 class LandmarkFit(NamedTuple):
-    """A fit with one alpha, and what tells held-out scores from it."""
+    """A fit with one alpha, and what its held-out scores are computed from."""
 
     alpha: float
     coefficients: Matrix  # of shape (m, n_outputs)
