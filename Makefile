@@ -60,7 +60,7 @@ lint: $(VENV)/test.stamp
 	$(BIN)/lint-imports
 
 bench: $(VENV)/demo.stamp
-	$(BIN)/python benchmarks/run_all.py
+	$(BIN)/python benchmarks/run_all.py $(ARGS)
 
 # Accuracy on a fixed list of cells, against benchmarks/results/accuracy.csv. ARGS=--short is the
 # form of .ci/run, ARGS=--update writes the file.

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 
+from _common import Figure, script
 from graphkm import GKMClassifier, SemiSupervisedClassifier
 from graphkm.fields.system import FieldData, FieldSystem, Strength
 from graphkm.graphs import KNN, RowNodes
@@ -29,7 +31,13 @@ OF_ANCHORS = (
 )
 
 
-def rows(name: str, labels: str, _: int) -> None:
+def told(name: str, share: float) -> Figure:
+    """Print what was found at once, because the whole takes long."""
+    print(f"{name}: {100 * share:.2f} %", flush=True)
+    return Figure(name, 100 * float(share), "%")
+
+
+def rows(name: str, labels: str, _: int) -> Iterator[Figure]:
     X, y = SETS[name]()
     train, _, labeled = split(y, labels, seed=0)
     known, truth = np.flatnonzero(labeled), y[train]
@@ -40,10 +48,10 @@ def rows(name: str, labels: str, _: int) -> None:
         data = FieldData.of(graph, known, np.ones(len(known)), values)
         g = FieldSystem(graph.similarity, n_threads=2).solve(data, Strength(C=3.0, eps=0.01))
         right = np.mean((g.argmax(axis=1) == truth)[~labeled])
-        print(f"{name}, {labels} labels, sharpness {factor:g}: {100 * right:.2f} %", flush=True)
+        yield told(f"field, {name}, {labels} labels, sharpness {factor:g}", right)
 
 
-def machine(name: str, labels: str, draws: int) -> None:
+def machine(name: str, labels: str, draws: int) -> Iterator[Figure]:
     X, y = SETS[name]()
     for weights in ("local", "sharp"):
         right = []
@@ -52,10 +60,10 @@ def machine(name: str, labels: str, draws: int) -> None:
             model = GKMClassifier(graph=KNN(weights=weights), random_state=seed)
             model.fit(X[train], np.where(labeled, y[train], -1))
             right.append(np.mean((model.transduction_ == y[train])[~labeled]))
-        print(f"{name}, {labels} labels, {weights}: {100 * np.mean(right):.2f} %", flush=True)
+        yield told(f"machine, {name}, {labels} labels, {weights}", np.mean(right))
 
 
-def anchors(name: str, labels: str, draws: int) -> None:
+def anchors(name: str, labels: str, draws: int) -> Iterator[Figure]:
     X, y = SETS[name]()
     used = anchor_nodes.FEW
     for kind, few in (("mild", np.inf), ("sharp", anchor_nodes.NEAR)):
@@ -67,8 +75,9 @@ def anchors(name: str, labels: str, draws: int) -> None:
             model.fit(X[train], np.where(labeled, y[train], -1))
             hidden = np.mean((model.transduction_ == y[train])[~labeled])
             found.append((hidden, np.mean(model.predict(X[test]) == y[test])))
-        hidden, new = 100 * np.mean(found, axis=0)
-        print(f"{name}, {labels} labels, {kind}: {hidden:.2f} {new:.2f} %", flush=True)
+        hidden, new = np.mean(found, axis=0)
+        yield told(f"anchors, {name}, {labels} labels, {kind}", hidden)
+        yield told(f"anchors, {name}, {labels} labels, {kind}, new rows", new)
     anchor_nodes.FEW = used
 
 
@@ -79,19 +88,21 @@ PARTS = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", default=",".join(PARTS), help="rows, machine, anchors")
-    parser.add_argument("--sets", help="comma-separated; all by default")
-    parser.add_argument("--draws", type=int, default=3)
-    arguments = parser.parse_args()
+def run(arguments: argparse.Namespace) -> list[Figure]:
+    warnings.simplefilter("ignore")
+    sets, figures = arguments.sets.split(",") if arguments.sets else None, []
     for part in arguments.part.split(","):
         measure, cells = PARTS[part]
-        for name, labels in cells:
-            if not arguments.sets or name in arguments.sets.split(","):
-                measure(name, labels, arguments.draws)
+        chosen = [cell for cell in cells if sets is None or cell[0] in sets]
+        for name, labels in [("g50c", "50")] if arguments.quick else chosen:
+            figures += measure(name, labels, 1 if arguments.quick else arguments.draws)
+    return figures
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    main()
+    script(
+        run,
+        part={"default": ",".join(PARTS), "help": "rows, machine, anchors"},
+        sets={"help": "comma-separated; all by default"},
+        draws={"type": int, "default": 3},
+    )

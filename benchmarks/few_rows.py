@@ -1,6 +1,6 @@
 """How the defaults do on few rows, and how often a warning says that the graph overrules labels.
 
-    python benchmarks/few_rows.py [--draws 5]              # 6 to 200 rows of ten sets
+    python benchmarks/few_rows.py [--draws 5] [--quick]    # 6 to 200 rows of ten sets
     python benchmarks/few_rows.py --warnings [--draws 2]   # development sets of ordinary size
 
 Rows are drawn from ten sets, with clusters and without; every class has a label, and three rows in
@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from _common import SkipError
+from _common import Figure, SkipError, script
 from few_labels.cells import SETS
 from graphkm import KNN, GKMClassifier, GKMClassifierCV, SemiSupervisedClassifier
 from graphkm.baselines import LaplacianSVC
@@ -77,9 +77,10 @@ def models(X: np.ndarray, n_labeled: int) -> dict[str, object]:
     }
 
 
-def few_rows(n_draws: int) -> None:
+def few_rows(n_draws: int, sizes: Sequence[int]) -> list[Figure]:
     warnings.simplefilter("ignore")
-    for n in SIZES:
+    figures = []
+    for n in sizes:
         found: dict[str, list[tuple[float, float]]] = {}
         for i, (X, y) in enumerate(sources()):
             for j in range(n_draws if len(X) > n else 0):
@@ -95,9 +96,11 @@ def few_rows(n_draws: int) -> None:
         for name, values in found.items():
             kept, accuracy = 100 * np.mean(values, axis=0)
             print(f"  {name:18} {kept:5.1f} / {accuracy:.1f}", flush=True)
+            figures.append(Figure(f"{n} rows, {name}: accuracy", float(accuracy), "%"))
+    return figures
 
 
-def overruled(n_draws: int) -> None:
+def overruled(n_draws: int) -> list[Figure]:
     counts = {"as they are": [0, 0], "a fifth drawn anew": [0, 0]}
     for name in SETS:
         try:
@@ -125,15 +128,18 @@ def overruled(n_draws: int) -> None:
                         print(f"{name}, {cell.n_labels} labels, noise {noise}: {message}")
     for labels, (fired, fits) in counts.items():
         print(f"labels {labels}: {fired} warnings in {fits} fits", flush=True)
+    return [Figure(f"warnings, labels {labels}", fired) for labels, (fired, _) in counts.items()]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=5, help="draws of every set")
-    parser.add_argument("--warnings", action="store_true", help="count warnings on larger sets")
-    arguments = parser.parse_args()
-    (overruled if arguments.warnings else few_rows)(arguments.draws)
+def run(arguments: argparse.Namespace) -> list[Figure]:
+    if arguments.warnings:
+        return overruled(arguments.draws)
+    return few_rows(*(1, SIZES[:2]) if arguments.quick else (arguments.draws, SIZES))
 
 
 if __name__ == "__main__":
-    main()
+    script(
+        run,
+        draws={"type": int, "default": 5, "help": "draws of every set"},
+        warnings={"action": "store_true", "help": "count warnings on larger sets"},
+    )

@@ -9,14 +9,9 @@ from sklearn.datasets import make_classification, make_moons
 from sklearn.kernel_ridge import KernelRidge
 
 from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
-from graphkm.kernel_ridge.solvers import (
-    FullRidge,
-    LandmarkBasis,
-    LandmarkSums,
-    RidgeProblem,
-    held_out_by_alpha,
-)
+from graphkm.kernel_ridge.solvers import FullRidge, RidgeProblem, held_out_by_alpha
 from graphkm.kernels import SquaredExponential
+from graphkm.ridge.landmarks import LandmarkBasis, LandmarkSums
 
 ONE = {"gammas": [0.3], "alphas": [0.2]}
 

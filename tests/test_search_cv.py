@@ -966,7 +966,7 @@ def test_the_bar_of_a_search_knows_its_end(monkeypatch, options, solver):
 
         return Bar()
 
-    monkeypatch.setattr("graphkm.gkm.cv.progress_bar", bar)
+    monkeypatch.setattr("graphkm.gkm.search.progress_bar", bar)
     rng = np.random.default_rng(0)
     truth = np.arange(30) % 3 % 2  # clusters: no candidate's graph overrules the labels
     X = rng.normal(size=(30, 2)) + 5.0 * truth[:, None]

@@ -232,7 +232,7 @@ def test_a_regressor_of_other_libraries_is_refused(tmp_path):
 @pytest.fixture
 def parts(tmp_path, monkeypatch):
     """Return the path of a file with nodes and a corrected model, its header and its arrays."""
-    monkeypatch.setattr("graphkm.semi.base.MANY", 20)
+    monkeypatch.setattr("graphkm.semi.member_list.MANY", 20)
     model = SemiSupervisedClassifier(RIDGE, unlabeled="", random_state=0).fit(X, WORDS)
     save_model(model, tmp_path / "a")
     header, arrays = read_container(tmp_path / "a")

@@ -479,6 +479,40 @@ def test_a_model_that_is_not_fitted_has_no_function():
             getattr(classifier(), name)
 
 
+SOLVED = ("expansion_", "support_", "support_vectors_", "dual_coef_", "intercept_", "C_")
+
+
+def refuse(*_):
+    raise AssertionError("work was started")
+
+
+def test_asking_for_f_starts_no_work_before_there_is_anything_to_solve(monkeypatch):
+    from graphkm.streams import sums as sums_stream
+
+    X, _, _ = make_rows(500, seed=18)
+    monkeypatch.setattr(sums_stream, "solve", refuse)
+    monkeypatch.setattr(sums_stream, "leave_one_out", refuse)
+    monkeypatch.setattr(sums_stream.LandmarkSet, "values", refuse)
+    monkeypatch.setattr(sums_stream.LandmarkSet, "distinct", refuse)
+    assert not any(hasattr(classifier(), name) for name in (*SOLVED, "calibration_"))
+    model = classifier().partial_fit(X[:50], np.full(50, -1), classes=[0, 1])
+    assert all(hasattr(model, name) for name in (*SOLVED, "calibration_"))
+    assert len(model.support_) == 0
+
+
+def test_the_first_of_the_solved_attributes_that_is_asked_for_solves_for_all(monkeypatch):
+    from graphkm.streams import sums as sums_stream
+
+    X, y, _ = make_rows(500, seed=18)
+    model = stream(classifier(), X, y, 100, classes=[0, 1])
+    calls, real = [], sums_stream.solve
+    monkeypatch.setattr(sums_stream, "solve", lambda *given: calls.append(1) or real(*given))
+    assert not set(SOLVED) & vars(model).keys() and not calls  # who looks here starts no work
+    assert all(hasattr(model, name) for name in SOLVED)
+    model.predict(X)
+    assert len(calls) == 1 and set(SOLVED) <= vars(model).keys()
+
+
 def test_rows_without_labels_come_first():
     X, y, truth = make_rows(400, seed=19)
     model = classifier(C="auto").partial_fit(X[:200], np.full(200, -1), classes=[0, 1])

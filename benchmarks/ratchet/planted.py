@@ -45,7 +45,8 @@ def neighbours() -> None:
 def ridge() -> None:
     """Fit with a ridge ten times as large as the one that was chosen: C is one over it."""
     from graphkm.gkm import base
-    from graphkm.kernel_ridge.solvers import FullRidge, LandmarkBasis
+    from graphkm.kernel_ridge.solvers import FullRidge
+    from graphkm.ridge.landmarks import LandmarkBasis
 
     objective, full, landmarks = base.Objective, FullRidge.fit, LandmarkBasis.fit
     base.Objective = lambda **given: objective(**given | {"C": given["C"] / TIMES})

@@ -9,13 +9,15 @@ from typing import Any
 class WhenRead:
     """An attribute that is computed when it is first read, unless it has been set before.
 
-    Assignments, `vars` and pickles treat it like any other attribute.
+    Assignments, `vars` and pickles treat it like any other attribute. `hasattr` reads it: Python
+    has no other way to ask. So `fill` has to return at once while there is nothing to compute from.
+    ``name in vars(owner)`` tells without work whether the value is there.
 
     Parameters
     ----------
     fill : callable
-        It takes the object and sets the attribute, or does nothing if there is no value for it. It
-        may set several attributes.
+        It takes the object and sets the attribute, or returns at once if there is no value for it.
+        It may set several attributes: reading another of them then costs nothing.
 
     Examples
     --------

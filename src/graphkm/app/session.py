@@ -107,10 +107,11 @@ class Session:
             label = meant(label) if kind == "label" else None
             now, given = self._standing(row), {"kind": kind, "label": label}
             if seen is not _ANYTHING and now not in (seen, given) and kind != "skip":
-                words = _words(given)
+                lost = _words(given)
+                lost = lost[0].upper() + lost[1:]
                 raise MeanwhileError(
                     f"Another tab has changed row {row + 1} meanwhile: it has {_words(now)}. "
-                    f"{words[0].upper()}{words[1:]} was not kept. Answer again to replace the other."
+                    f"{lost} was not kept. Answer again to replace the other."
                 )
             how: How = next((how for r, how in self._queue if r == row), "chosen")
             said = self._learnt.said.get(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..io import DataFileError
-from ..io.cells import joined_cells
 from ..io.columns import Columns, Head
 from ..io.csv import csv_head, fields
 from ..io.kinds import EMPTY, NUMBER, WORD, is_quantity, kinds_line, label_word, number_text, values
 from ..io.records import unfolded
-from ..io.row_files import joined, open_table
+from ..io.row_files import open_table
 from ..tables.naming import check_names, find_column, label_column
-from ..tables.preparing import overflowing_column
-from ..tables.treatments import (
-    NoFeaturesError,
-    Treatment,
-    constant_columns,
-    identifier_doubts,
-    label_kind,
-    rows_of,
-    treat,
-)
+from ..tables.preparing import check_squares
+from ..tables.treatments import NoFeaturesError, label_kind
+from ..tables.useless_columns import constant_columns, identifier_doubts
+from ..tables.whole_tables import TableFile, read_whole_table
 from .images import ImageFolder, pixel_names, pixels
 from .material import Material, numbers_of
 
@@ -167,12 +161,7 @@ class _Learnt:
         gaps = self.X != self.X
         plain = all(kind == NUMBER for kind in self.kinds) and not gaps.any()
         words = [k for k, kind in enumerate(self.kinds) if kind == WORD]
-        worst = overflowing_column(self.X, words)
-        if worst is not None:
-            raise DataFileError(
-                f"The column {self.names[worst[0]]} has values as large as {worst[1]:.3g}, whose "
-                "squares overflow. Fix these rows, or leave the column out with --drop."
-            )
+        check_squares(self.X, self.names, words, "or leave the column out with --drop.")
         notes = [] if plain else [f"The model learns from {kinds_line(self.kinds, self.names)}."]
         told = only_shown | self.left_out
         if told:
@@ -195,15 +184,18 @@ class _Learnt:
 def _learnt(
     path: Path, format: str, chooser: PageColumns, columns: Columns, options: TableReading
 ) -> _Learnt | None:
-    """Return the features; None if images have to be learnt from, because there are no numbers."""
+    """Return the features; None if there are no numbers, and images are learnt from instead."""
     try:
         if not columns.features:
             raise NoFeaturesError(f"{path}: it has no column to learn from.")
-        X, columns, treatment = _features(path, format, chooser, options)
+        opening = partial(open_table, path, format, encoding=options.encoding, advice="Fix it.")
+        file = TableFile(opening, chooser, chooser, options.reading)
+        found = read_whole_table(file, options.categorical)
     except NoFeaturesError:
         if options.images is None:
             raise
         return None
+    X, columns, treatment = found.X, found.columns, found.treatment
     kinds = list(treatment.kinds) or [NUMBER] * X.shape[1]
     if options.images is not None and not any(map(is_quantity, kinds)):
         return None
@@ -219,31 +211,6 @@ def _learnt(
     )
 
 
-def _features(
-    path: Path, format: str, chooser: PageColumns, options: TableReading
-) -> tuple[NDArray[Any], Columns, Treatment]:
-    """Read numbers by the compiled parser, and any other table by cells."""
-    if options.categorical in ("auto", "none"):
-        try:
-            with open_table(path, format, encoding=options.encoding) as opened:
-                columns, pieces = opened.columns(chooser, labels="number", **options.reading)
-                plain = not set(columns.features) & set(columns.head.truths)
-                found = list(pieces) if plain else []
-            if found:
-                return joined(found)[0], columns, Treatment()
-        except DataFileError:
-            pass  # it is not all numbers
-    with open_table(path, format, encoding=options.encoding, advice="Fix it.") as opened:
-        columns, texts = opened.cells(chooser, **options.reading)
-        read = list(texts)
-        if not read:
-            raise DataFileError(f"{path}: it holds no rows.")
-        cells = joined_cells(read)
-        columns, treatment = treat(cells, columns, options.categorical)
-        X, _ = rows_of(cells, columns, treatment.kinds, "impute", opened.bad_rows)
-    return X, columns, treatment
-
-
 def _length(path: Path, format: str, chooser: PageColumns, options: TableReading) -> int:
     with open_table(path, format, encoding=options.encoding, advice="Fix it.") as opened:
         _, pieces = opened.cells(chooser, **options.reading)
@@ -254,7 +221,7 @@ def _length(path: Path, format: str, chooser: PageColumns, options: TableReading
 
 
 def _csv_cells(path: Path, chooser: PageColumns, options: TableReading) -> Cells:
-    """Return what gives the cells of a row. Lines are kept, which are smaller than their cells."""
+    """Return a function that gives the cells of a row. Lines are kept: they take less memory."""
     with open_table(path, "csv", encoding=options.encoding) as opened:
         _, delimiter, rows = csv_head(opened.lines, chooser, **options.reading)
         lines = [line for block in rows.blocks for line in block.split(b"\n") if line.strip()]
@@ -267,7 +234,7 @@ def _csv_cells(path: Path, chooser: PageColumns, options: TableReading) -> Cells
 
 
 def _parquet_cells(path: Path) -> Cells:
-    """Return what gives the cells of a row."""
+    """Return a function that gives the cells of a row."""
     from pyarrow import parquet
 
     columns = parquet.read_table(path).columns

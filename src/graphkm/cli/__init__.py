@@ -6,7 +6,10 @@ train, ...     `train`; likewise predict, evaluate, suggest, label, stream, info
                datasets
 options        options that several sub-commands share, each written once
 errors         exit codes; errors as one sentence that names options
-row_files      files of rows: opened for learning, or for a model that knows its columns
+opening        files, opened as options say: format, encoding, delimiter
+row_files      rows of an open file: for learning, or for a model that knows its columns
+libsvm_rows    rows of LIBSVM files
+whole_files    whole files to learn from, and the note on their columns
 column_choice  which columns of a table are read
 label_summary  what summaries say of the label's column
 preparing      a table's preparation and its estimator in one pipeline

@@ -95,8 +95,8 @@ def label(
     from ..app.journal import Journal, JournalError
     from ..app.reading import read_material
     from ..app.session import Session
+    from .opening import reading
     from .output import check_output, say
-    from .row_files import reading
 
     place = model if model is not None else out.with_suffix(".gkm")
     for written in (out, place):

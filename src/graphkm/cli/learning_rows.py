@@ -15,11 +15,13 @@ from ..io import DataFileError
 from ..io.columns import listed
 from ..io.kinds import are_dates, kinds_line
 from ..tables.naming import is_usual_label
-from ..tables.treatments import are_texts, constant_columns, identifier_doubts
+from ..tables.treatments import are_texts
+from ..tables.useless_columns import constant_columns, identifier_doubts
 from .label_summary import label_line
 from .model_files import FileNote
 from .options import Task, TrainingFileOptions, UsageError
-from .row_files import Table, missing_policy, read_any, table_note
+from .row_files import Table
+from .whole_files import missing_policy, read_any, table_note
 
 _MANY = 20  # up to so many different whole numbers are classes; more may be quantities
 _SHOWN = 10  # classes in a summary

@@ -46,11 +46,12 @@ def fit_prepared(estimator: Any, scale: Scale, rows: Any) -> tuple[Any, str]:
     """Return the model fitted to rows of a table, with its steps, and the name of the scaling."""
     from sklearn.compose import ColumnTransformer
 
-    from ..tables.preparing import name_columns, steps_before
+    from ..tables.preparing import check_squares, name_columns, steps_before
 
     chosen, words = choose_scale(scale, rows.X), rows.note.words
     if chosen == "standard":
-        _check_squares(rows)
+        advice = "leave the column out with --drop, or pass --scale maxabs."
+        check_squares(rows.X, rows.names, words, advice)
     steps = steps_before(chosen, words, rows.note.missing == "impute", rows.X)
     model = behind(steps, estimator).fit(rows.X, rows.y)
     if isinstance(steps[0][1] if steps else None, ColumnTransformer) and rows.note.columns:
@@ -95,16 +96,3 @@ def prepared_kinds(model: Any) -> tuple[list[str], str]:
             for column in chosen:
                 kinds[names.index(column) if isinstance(column, str) else column] = WORD
     return kinds, "impute" if imputes else "error"
-
-
-def _check_squares(rows: Any) -> None:
-    """Raise if squares of a column's values overflow: its standard deviation would be infinite."""
-    from ..tables.preparing import overflowing_column
-
-    worst = overflowing_column(rows.X, rows.note.words)
-    if worst is not None:
-        raise ValueError(
-            f"The column {rows.names[worst[0]]} has values as large as {worst[1]:.3g}, whose "
-            "squares overflow, so it has no standard deviation. Fix these rows, leave the "
-            "column out with --drop, or pass --scale maxabs."
-        )

@@ -6,7 +6,8 @@ base            `fit` of the classifier and the regressor
 partial_fits    `partial_fit` of both
 classifier      `GKMClassifier`
 regressor       `GKMRegressor`
-cv              `GKMClassifierCV`, `GKMRegressorCV`: a search, then one fit
+cv              `GKMClassifierCV`, `GKMRegressorCV`
+search          what both do: a search, then one fit with the best parameters
 candidates      the candidates of a search
 closed_form     candidates judged by leave-one-out in closed form
 fold_judge      candidates judged by fits on folds

@@ -58,6 +58,9 @@ class StreamingGKM(BaseGKM):
     There are two ways. `graphkm.solvers.Sums` adds chunks to sums over all rows, and solves for f
     when it is asked for: kernel ridge regression on landmarks, without a graph. solver="auto" takes
     it for classes if loss, graph, smoothness and C_graph have their defaults (C_graph may be 0).
+    After a chunk, the first read of `predict`, `support_`, `dual_coef_` and the like solves, and
+    the others then have their values; `hasattr` reads, too. An estimator without any label has
+    nothing to solve, and one that has seen no rows does not have these attributes.
 
     `graphkm.solvers.SGD` takes stochastic steps, with one t and one average over all chunks, for
     the objective of `fit` over the rows seen so far. Every labelled row is a step when it comes.

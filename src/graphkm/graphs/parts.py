@@ -19,6 +19,7 @@ from .affinity import affinity_graph
 from .base import Graph
 from .bipartite import BipartiteGraph
 from .full import FullGraph
+from .implicit import ImplicitGraph
 from .neighbors import epsilon_graph, knn_graph, neighbour_graph
 from .node_parts import Anchors
 from .nodes import SHARPNESS, NodeGraph, RowNodes
@@ -199,8 +200,19 @@ class Epsilon(_Weighted):
         return epsilon_graph(X, labeled, self.radius, gamma, n_jobs)
 
 
+class _ByFormula(_Weighted):
+    """A graph whose edges follow a formula, and are not stored."""
+
+    _graph: ClassVar[type[ImplicitGraph]]
+
+    def _join(
+        self, X: Any, labeled: ArrayLike, gamma: Any, n_jobs: int | None, verbose: bool
+    ) -> Graph:
+        return self._graph(X, labeled, gamma)
+
+
 @dataclass(frozen=True)
-class Full(_Weighted):
+class Full(_ByFormula):
     """Join all pairs of rows. Edges are computed when they are drawn, and nothing is stored.
 
     Parameters
@@ -216,15 +228,11 @@ class Full(_Weighted):
 
     weights: float | str = "auto"
     stream_kind: ClassVar[str | None] = "full"
-
-    def _join(
-        self, X: Any, labeled: ArrayLike, gamma: Any, n_jobs: int | None, verbose: bool
-    ) -> Graph:
-        return FullGraph(X, labeled, gamma)
+    _graph: ClassVar[type[ImplicitGraph]] = FullGraph
 
 
 @dataclass(frozen=True)
-class Bipartite(_Weighted):
+class Bipartite(_ByFormula):
     """Join every labelled row with every unlabelled one; nothing is stored.
 
     Parameters
@@ -240,11 +248,7 @@ class Bipartite(_Weighted):
 
     weights: float | str = "auto"
     stream_kind: ClassVar[str | None] = "bipartite"
-
-    def _join(
-        self, X: Any, labeled: ArrayLike, gamma: Any, n_jobs: int | None, verbose: bool
-    ) -> Graph:
-        return BipartiteGraph(X, labeled, gamma)
+    _graph: ClassVar[type[ImplicitGraph]] = BipartiteGraph
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 estimators  `KernelRidgeClassifierCV`, `KernelRidgeCV`
 base        their parameters, f and fit
 search      the choice of their gamma and alpha
-solvers     their fits, and leave-one-out in closed form
+solvers     fits on all rows, and leave-one-out in closed form
 ==========  ==============================================================
 """
 

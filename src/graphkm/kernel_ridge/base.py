@@ -26,8 +26,9 @@ from ..estimators.kernel_machine import KernelMachine
 from ..expansion import KernelExpansion
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..neighbours.distinct import Copies, distinct_rows
+from ..ridge.landmarks import LandmarkBasis, LandmarkFit, LandmarkSums
 from .search import Choice, choose, fit_all, fit_sums
-from .solvers import LandmarkBasis, LandmarkFit, LandmarkSums, Matrix, RidgeProblem
+from .solvers import Matrix, RidgeProblem
 
 _GAMMAS = (1.0, 3.0)  # times the gamma "spread"
 _ALPHAS = 10.0 ** np.arange(-3.0, 1.25, 0.5)  # times the mean k(x, x) and the mean weight
@@ -169,7 +170,7 @@ class BaseKernelRidge(KernelMachine):
         return LandmarkBasis(problem.kernel, rows, dtype, problem.n_threads)
 
     def _drawn(self, n: int) -> NDArray[np.int64]:
-        """Return n rows in random order: the first choose gamma, the first of these span f."""
+        """Return n rows in random order. The first choose gamma, and the first of those span f."""
         return np.asarray(check_random_state(self.random_state).permutation(n))
 
     def _fit_sums(

@@ -23,7 +23,7 @@ from ..neighbours.distinct import Copies
 from .base import BaseKernelRidge, require_weight
 from .solvers import Matrix
 
-_MARGIN = 4.0  # weight of the shares' squared errors against the errors, over the root of rows
+_MARGIN = 4.0  # weight of squared errors beside wrong classes, over the root of the rows' number
 
 
 @own_names
@@ -38,8 +38,8 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
 
     where t_i is 1 - 1/K in the column of the row's class and -1/K in the others, of K classes.
     With two classes one column is enough. f is a sum of kernels over all rows, or over some of
-    them if there are many, the landmarks. gamma and alpha have the fewest leave-one-out errors,
-    where squared errors count a little. Leave-one-out has a closed form, so that the search takes
+    them if there are many, the landmarks. The chosen gamma and alpha make the fewest leave-one-out
+    errors; squared errors count a little, too. Leave-one-out has a closed form, so the search takes
     about as long as a few fits.
 
     Parameters
@@ -58,7 +58,7 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         most 8,000, else 2,000.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of classes, as in scikit-learn. A class of weight 0 counts for
-        nothing: it is none of `classes_`.
+        nothing: it is not among `classes_`.
     random_state : int, RandomState or None, default=None
         Draws the landmarks and, of more than 10,000 rows, those of the search.
     n_jobs : int or None, default=None
@@ -117,7 +117,7 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
         weights = require_weight(weights * labels_that_weigh(self.class_weight, y))
         used = weights > 0
         self.classes_ = np.unique(y[used])
-        # A class of weight 0 is none. The number of such a row has no meaning.
+        # A class of weight 0 is not among them. The code of such a row has no meaning.
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         K = len(self.classes_)
         if K < 2:
@@ -134,7 +134,7 @@ class KernelRidgeClassifierCV(ClassifierMixin, BaseKernelRidge):
     def _loss(self, held: Matrix, targets: Matrix, weights: NDArray[np.float64]) -> float:
         # The share of a row's copies that have another class than the winner; 0 or 1 without them.
         wrong = 1.0 - self._as_shares(targets)[np.arange(len(held)), winning_class(held)]
-        columns = len(self.classes_) / targets.shape[1]  # one of two equal ones may be left out
+        columns = len(self.classes_) / targets.shape[1]  # with two classes, one is for both
         squares = columns * np.square(held - targets).sum(axis=1)
         # The fewer rows, the less is known from errors alone.
         return float(np.average(wrong + _MARGIN / np.sqrt(len(held)) * squares, weights=weights))
@@ -216,8 +216,8 @@ class KernelRidgeCV(RegressorMixin, BaseKernelRidge):
     best_score_ : float
         R^2 of leave-one-out; NaN if y is constant.
     held_out_ : ndarray of shape (n_samples,)
-        What a fit without a row's own target says of the row, for every training row. The mean is
-        that of the other targets, too. Model files do not keep it.
+        What a fit without a row's own target says of the row, for every training row. Its b is the
+        mean of the other targets. Model files do not keep it.
     origin_, spread_ : float
         The weighted mean of y, and the spread of y around it. f is learnt in these units.
     intercept_ : ndarray of shape (1,)

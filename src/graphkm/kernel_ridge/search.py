@@ -9,17 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .solvers import (
-    FullRidge,
-    LandmarkBasis,
-    LandmarkFit,
-    LandmarkSums,
-    Matrix,
-    RidgeFit,
-    RidgeProblem,
-    Rows,
-    held_out_by_alpha,
-)
+from ..ridge.landmarks import LandmarkBasis, LandmarkFit, LandmarkSums
+from .solvers import FullRidge, Matrix, RidgeFit, RidgeProblem, Rows, held_out_by_alpha
 
 Judge = Callable[[Matrix, Matrix, NDArray[np.float64]], float]
 """Returns the loss of held-out scores, given targets and weights."""
@@ -28,11 +19,11 @@ SEARCHED = 10_000
 """Rows on which gamma and alpha are chosen, if there are more."""
 
 _STEP = 3.0  # between two values of gamma
-_MORE = 3  # values of gamma beyond the ends of the list
+_MORE = 3  # values of gamma, at most, that are tried beyond the ends of the list
 _LANDMARKS = 600  # of the fits that are compared, if all rows are landmarks in the end
-_SHARED = 1000  # if not: with too few of these, gamma would be too small for the others
+_SHARED = 1000  # if not: with fewer, the best gamma would be too small for the final fit
 _FEW = 3000  # rows up to which a third alpha is tried if all are landmarks
-_JUDGED = 4096  # rows on which alphas are compared if not
+_JUDGED = 4096  # rows on which alphas are compared if some rows are no landmarks
 
 
 class Choice(NamedTuple):

@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.memory import require_memory
-from ..backends import Backend, active
+from ..backends import active
 from ..estimators.data_checks import largest_kernel_value, rounding_of_exponents, smallest_scale
 from ..expansion import KernelExpansion
 from ..kernels import Kernel
+from ..ridge.factors import kernel_factor
+from ..ridge.landmarks import landmark_features
 from ..ridge.left_out import without_own
 
 Matrix = NDArray[np.float64]
@@ -93,11 +95,11 @@ def held_out_by_alpha(
     """Yield the held-out scores of some rows for every alpha, from one eigendecomposition."""
     backend = active()
     dtype = problem.dtype(float(alphas.min()), len(landmarks))
-    factor = _landmark_factor(problem.values(np.float64)(landmarks, landmarks), dtype)
+    factor = kernel_factor(problem.values(np.float64)(landmarks, landmarks), dtype)
     root = np.sqrt(problem.weights[rows])[:, None]
     y = root * problem.targets[rows]
     K = problem.values(dtype)(rows, landmarks)
-    phi = _features(backend, K, factor) * backend.put(root, dtype)
+    phi = landmark_features(backend, K, factor) * backend.put(root, dtype)
     values, vectors = backend.eigh((phi.T @ phi).astype(np.float64))
     phi = phi @ vectors.astype(dtype)
     right = phi.T @ backend.put(y, dtype)
@@ -165,90 +167,6 @@ class FullRidge:
         return np.concatenate([backend.get(block @ right) for block in blocks])
 
 
-class LandmarkSums(NamedTuple):
-    """What a fit on landmarks needs from the rows. Sums of parts add up."""
-
-    gram: Matrix
-    """phi'W phi, of shape (m, m)."""
-    right: Matrix
-    """phi'W targets, of shape (m, n_outputs)."""
-
-
-class LandmarkFit(NamedTuple):
-    """A fit with one alpha, and what tells held-out scores from it."""
-
-    alpha: float
-    coefficients: Matrix  # of shape (m, n_outputs)
-    whole: Matrix  # one solve with it gives scores and leverages
-    half: Matrix
-
-
-class LandmarkBasis:
-    """Fits on few landmarks. The rows may come in parts: their sums serve every alpha.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        With its gamma filled in.
-    landmarks : ndarray or CSR of shape (m, n_features)
-        Rows that span f.
-    dtype : dtype
-        Precision of products within a block of rows. Sums over blocks are in double precision.
-    n_threads : int, default=1
-        Threads that compute kernel values.
-    """
-
-    def __init__(self, kernel: Kernel, landmarks: Any, dtype: Any, n_threads: int = 1) -> None:
-        every = np.arange(landmarks.shape[0])
-        exact = KernelExpansion(kernel, landmarks, dtype=np.float64, n_threads=n_threads)
-        self.landmarks, self.dtype = landmarks, np.dtype(dtype)
-        self._factor = active().get(_landmark_factor(exact.matrix(every, every), self.dtype))
-        self._kernel = KernelExpansion(kernel, landmarks, dtype=dtype, n_threads=n_threads)
-        self._kernel.set(every, np.zeros((len(every), 1)))
-
-    def sums(self, X: Any, targets: Matrix, weights: NDArray[np.float64]) -> LandmarkSums:
-        """Return the sums over some rows."""
-        backend, m = active(), len(self._factor)
-        factor = backend.put(self._factor)
-        gram = backend.put(np.zeros((m, m)))
-        right = backend.put(np.zeros((m, targets.shape[1])))
-        for rows, K in self._blocks(X):
-            root = np.sqrt(weights[rows])[:, None]
-            phi = _features(backend, K, factor) * backend.put(root, self.dtype)
-            gram += phi.T @ phi
-            right += phi.T @ backend.put(root * targets[rows], self.dtype)
-        return LandmarkSums(backend.get(gram), backend.get(right))
-
-    def fit(self, sums: LandmarkSums, alpha: float) -> LandmarkFit:
-        """Return the fit with this alpha."""
-        backend = active()
-        factor = backend.put(self._factor)
-        inner = backend.cholesky(backend.put(sums.gram + alpha * np.eye(len(sums.gram))))
-        assert inner is not None  # a sum of squares and alpha
-        half = backend.solve_lower(inner, backend.put(sums.right).copy())
-        v = backend.solve_lower(inner, half.copy(), transposed=True)
-        a = backend.solve_lower(factor, v, transposed=True)
-        return LandmarkFit(alpha, *map(backend.get, (a, factor @ inner, half)))
-
-    def held_out(
-        self, fit: LandmarkFit, X: Any, targets: Matrix, weights: NDArray[np.float64]
-    ) -> Matrix:
-        """Return what a fit says of rows that it was fitted to, each without its own target."""
-        backend = active()
-        whole, half = backend.put(fit.whole), backend.put(fit.half, self.dtype)
-        held = [np.empty((0, targets.shape[1]))]
-        for rows, K in self._blocks(X):
-            phi = _features(backend, K, whole)
-            leverages = weights[rows] * backend.get(_row_squares(phi))
-            held.append(without_own(backend.get(phi @ half), targets[rows], leverages))
-        return np.concatenate(held)
-
-    def _blocks(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        for start in range(0, X.shape[0], _BLOCK):
-            rows = slice(start, min(start + _BLOCK, X.shape[0]))
-            yield rows, self._kernel.matrix_at(X[rows])
-
-
 def _fits_single(X: Any) -> bool:
     """Return whether sums of squares of the features stay in range in single precision."""
     largest = max(abs(float(X.max())), abs(float(X.min())))
@@ -256,32 +174,7 @@ def _fits_single(X: Any) -> bool:
     return bool(smallest_scale(np.float32) <= largest < most)
 
 
-def _landmark_factor(gram: Any, dtype: np.dtype[Any]) -> Any:
-    """Return L with L L' = the kernel between the landmarks, and a little on the diagonal.
-
-    `graphkm.ridge.factors` has the same for arrays of NumPy. This matrix is one of the backend, and
-    what is added depends on the precision in which L is used.
-    """
-    level = 10 * np.finfo(dtype).eps * max(float(gram.diagonal().mean()), np.finfo(float).tiny)
-    while True:
-        gram.ravel()[:: len(gram) + 1] += level
-        factor = active().cholesky(gram.copy())
-        if factor is not None:
-            return factor
-        level *= 10
-
-
-def _features(backend: Backend, K: Any, factor: Any) -> Any:
-    """Return K L^-T, computed in the precision of K, which may be overwritten."""
-    own = factor.astype(K.dtype, order="F", copy=False)
-    return backend.solve_lower(own, K.T).T
-
-
 def _column_squares(A: Any) -> Any:
     starts = range(0, A.shape[1], 256)
     sums = [np.square(A[:, i : i + 256]).sum(axis=0, dtype=np.float64) for i in starts]
     return np.concatenate(sums)
-
-
-def _row_squares(A: Any) -> Any:
-    return np.einsum("ij,ij->i", A, A).astype(np.float64)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._util.threads import blas_threads_for
+from ..backends import active
 
 Vector = NDArray[np.float64]
 
@@ -52,7 +56,11 @@ def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     largest, lift = float(np.abs(A).max(initial=0.0)), 0.0
     if not np.isfinite(largest):
-        raise OverflowError("C or C_graph is so large that J overflows; pass smaller ones.")
+        raise OverflowError(
+            "A matrix of the fit is beyond the range of double precision. Weights that are too "
+            "large cause it (C or C_graph, gamma_I, sample_weight), or rows with huge values; pass "
+            "smaller ones."
+        )
     while True:
         lifted = A + lift * np.eye(len(A)) if lift else A
         with blas_threads_for(*A.shape):
@@ -88,6 +96,46 @@ def raised_cholesky(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         factor, failed = dpotrf(matrix)
         raised *= 10.0
     return np.asarray(factor)
+
+
+def kernel_factor(gram: Any, dtype: np.dtype[Any]) -> Any:
+    """Return L with L L' = a kernel matrix and a little on its diagonal, which is raised in place.
+
+    The matrix is an array of the active backend. How much its diagonal is raised depends on the
+    precision in which L will be used.
+
+    Examples
+    --------
+    >>> kernel_factor(np.array([[4.0, 2.0], [2.0, 1.0]]), np.dtype(np.float32)).round(2)
+    array([[2., 0.],
+           [1., 0.]])
+    """
+    level = 10 * np.finfo(dtype).eps * max(float(gram.diagonal().mean()), np.finfo(float).tiny)
+    while True:
+        gram.ravel()[:: len(gram) + 1] += level
+        factor = active().cholesky(gram.copy())
+        if factor is not None:
+            return factor
+        level *= 10
+
+
+def solve_raised(
+    gram: NDArray[np.float64], right: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
+    """Return the inverse of a kernel matrix times `right`.
+
+    The diagonal is raised by `share` of its mean, so that nearly equal rows do not make the result
+    large.
+
+    Examples
+    --------
+    >>> solve_raised(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([[1.0], [1.0]]), 1e-8).round(3)
+    array([[0.5],
+           [0.5]])
+    """
+    raised = gram.copy()
+    raised[np.diag_indices(len(gram))] += share * float(raised.diagonal().mean())
+    return np.asarray(cho_solve(cho_factor(raised), right))
 
 
 def spd_inverse(A: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,30 +27,19 @@ from ..estimators.transduction import (
     transduced,
 )
 from ..expansion import default_threads
-from ..graphs import KNN, Anchors, NodeGraph, NodesPart, RowNodes, resolve_nodes
+from ..graphs import Anchors, NodeGraph, NodesPart
 from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
-from ..members import (
-    Known,
-    Member,
-    Scope,
-    cluster_members,
-    diffused_members,
-    model_members,
-    residual_members,
-    usual_models,
-)
-from ..members.features import can_have_features
+from ..members import Known, Member, Scope, usual_models
 from ..members.of_all_rows import learns_from_all
 from ..neighbours.distinct import Copies, copies_in_order
+from .asked import asked_models, asked_nodes
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
+from .member_list import fit_members
 from .mixed import Mixed
 from .report import MemberReport, MemberTable
-
-MANY = 50
-"""With so many labels or more, a model is corrected along the graph: fewer errors say little."""
 
 
 class SemiSupervised(MetaEstimatorMixin, Composed):
@@ -76,7 +65,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         self.verbose = verbose
 
     def _resolvers(self) -> Mapping[str, Resolver]:
-        return {"graph": _nodes_part}
+        return {"graph": asked_nodes}
 
     # ------------------------------------------------------------------ what subclasses know
 
@@ -147,9 +136,8 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
         given = X if hasattr(X, "columns") else rows
-        order, known = self._known(
-            take_rows(given, labeled), rows[labeled], y_known, weights, sample_weight, seed
-        )
+        some = take_rows(given, labeled)
+        order, known = self._known(some, rows[labeled], y_known, weights, sample_weight, seed)
         labeled, graph = labeled[order], None
         if part is not None:
             graph = part.nodes(
@@ -241,8 +229,8 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
     def _asked(self) -> tuple[NodesPart | None, dict[str, Any] | None]:
         """Check the parameters, and return the graph's part and the models."""
         check_folds(self.cv)
-        part = None if self.graph is None else _nodes_part(self.graph)
-        return part, self._given_models()
+        part = None if self.graph is None else asked_nodes(self.graph)
+        return part, asked_models(self.estimator, self._check_model, any_graph=part is not None)
 
     def _labelled_rows(
         self, X: Any, y: Any, sample_weight: Any
@@ -267,7 +255,8 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         """Fit the members, and weigh them."""
         if models is None:
             models = usual_models(known, given, seed, self.n_jobs)
-        members = self._members(models, known, given, labeled, graph)
+        scope = None if graph is None else Scope(graph, self.n_threads())
+        members = fit_members(models, known, given, labeled, scope, self._judge)
         if not members:
             raise ValueError(
                 f"{len(known.y)} labels of {len(known.copies.first)} different rows are too few "
@@ -280,31 +269,6 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
     def n_threads(self) -> int:
         """Return the threads that `n_jobs` asks for."""
         return count_threads(self.n_jobs, default_threads())
-
-    def _given_models(self) -> dict[str, Any] | None:
-        """Return the models that were asked for, by name; None for those of "auto"."""
-        asked = self.estimator
-        if isinstance(asked, str):
-            if asked != "auto":
-                raise _no_model(asked)
-            return None
-        models = (
-            [] if asked is None else list(asked) if isinstance(asked, list | tuple) else [asked]
-        )
-        if not models and self.graph is None:
-            raise ValueError(
-                "estimator=None and graph=None leave nothing to learn with; pass a model, or "
-                "graph='auto'."
-            )
-        found: dict[str, Any] = {}
-        for model in models:
-            if isinstance(model, type) or not hasattr(model, "fit"):
-                raise _no_model(model)
-            self._check_model(model)
-            name = type(model).__name__
-            copies = sum(each.split(" ")[0] == name for each in found)
-            found[f"{name} {copies + 1}" if copies else name] = model
-        return found
 
     def _known(
         self,
@@ -342,36 +306,6 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
             [(np.sort(to[train]), np.sort(to[test])) for train, test in folds],
             Copies(to[copies.first], copies.place[order]),
         )
-
-    def _members(
-        self,
-        models: dict[str, Any],
-        known: Known,
-        given: Any,
-        labeled: NDArray[np.int64],
-        graph: NodeGraph | None,
-    ) -> list[Member]:
-        """Return all members, fitted."""
-        found = list(model_members(models, known, given, labeled))
-        if graph is None:
-            return found
-        scope = Scope(graph, self.n_threads())
-        n = graph.nodes.points.shape[0]
-        small = isinstance(graph.nodes, RowNodes) and n > 2 and can_have_features(n, len(known.y))
-        if small:
-            found += cluster_members(known, scope)
-            lines = {name: model for name, model in models.items() if name == "linear"}
-            found += diffused_members(known, scope, lines)
-        else:
-            found += residual_members(known, scope, None)
-        if len(known.y) >= MANY and models and known.folds:
-            found += self._corrections(found[: len(models)], known, scope)
-        return found
-
-    def _corrections(self, models: list[Member], known: Known, scope: Scope) -> list[Member]:
-        """Return corrections of the model that does best on held-out labels."""
-        best = models[int(np.argmin(self._judge(models, known).losses))]
-        return list(residual_members(known, scope, best))
 
     def _decide(self, members: list[Member], known: Known, graph: NodeGraph | None) -> None:
         """Weigh the members, and keep their mixture."""
@@ -433,18 +367,6 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _nodes_part(graph: Any) -> NodesPart:
-    """Return the part that a graph stands for."""
-    return KNN() if isinstance(graph, str) and graph == "auto" else resolve_nodes(graph)
-
-
-def _no_model(given: Any) -> ValueError:
-    return ValueError(
-        "estimator must be 'auto', a model, a list of models or None, such as "
-        f"LogisticRegression() or [LogisticRegression(), SVC()]; got {given!r}."
-    )
 
 
 def _labelled(

@@ -38,8 +38,9 @@ class StreamEdges:
     - "full" and "bipartite" draw every pair of the graph over everything seen with the same
       probability. Kept rows stand for the others of their kind.
     - "knn" takes a kept row without a label as u. It draws m / n_neighbors of the m kept rows, in
-      the proportions seen, and takes the nearest of them as v. On average v has the rank
-      n_neighbors among the kept rows. (The rank is higher if `n_candidates` limits the draws.)
+      the proportions of labelled and other rows seen, and takes the nearest of them as v. On
+      average v has the rank n_neighbors among the kept rows, or a higher one if `n_candidates`
+      limits the draws.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class StreamEdges:
     gamma : float
         Bandwidth of the weights mu_uv = exp(-gamma ||x_u - x_v||^2).
     n_candidates : int
-        For "knn": rows drawn for each step. Only the first of them may be needed.
+        For "knn": rows drawn for each step, of which only the first may be needed.
     n_neighbors : int
         For "knn".
     rng : numpy.random.Generator

@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpstrf
 
 from ..backends import make_store
 from ..kernels import Kernel
+from ..ridge.factors import solve_raised
 from ..solvers.centres import stack
 
 Ints = NDArray[np.int64]
 
 _PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are dropped
-_FAR = 0.95  # of the landmarks are nearer to another one than a row that is far
-_DRIFT = 0.15  # share of far rows that shows a drift: three times what is usual. Few rows need more
-_ENOUGH = 20  # rows that can show it
-_RIDGE = 1e-8  # keeps projections of nearly equal landmarks bounded
+_FAR = 0.95  # a row is far if so many landmarks have another one nearer than it has any
+_DRIFT = 0.15  # share of far rows that shows a drift, three times the usual; few rows need more
+_ENOUGH = 20  # fewer rows cannot show a drift
+_RIDGE = 1e-8  # share of K's diagonal: it bounds projections where landmarks are nearly equal
 
 
 class Change(NamedTuple):
@@ -57,7 +57,7 @@ class LandmarkSet:
     def distinct(
         cls, kernel: Kernel, offset: float, rows: Any, ids: Ints, n_threads: int
     ) -> LandmarkSet:
-        """Return the rows that the others do not explain as landmarks, in their order."""
+        """Return landmarks: the rows that the others do not explain, in their order."""
         every = cls(kernel, offset, rows, ids, n_threads)
         if not len(ids):
             return every
@@ -95,7 +95,7 @@ class LandmarkSet:
         diagonal = self.kernel.diagonal(rows[fresh]) + self.offset
         away = diagonal[:, None] + own - 2.0 * self.values(rows[fresh])
         far, left = (away.min(axis=axis) > usual for axis in (1, 0))
-        left &= len(fresh) >= len(self)  # fewer rows are not near all landmarks
+        left &= len(fresh) >= len(self)  # fewer rows cannot be near all landmarks
         limit = _DRIFT + min(len(self), len(fresh)) ** -0.5
         if max(far.mean(), left.mean()) <= limit:
             return None
@@ -116,15 +116,14 @@ class LandmarkSet:
         return Change(new, slots, self._double(rows[enter]).T)
 
     def projection(self, change: Change, n_features: int) -> NDArray[np.float64]:
-        """Return T: with the first features A of the old landmarks, A T is nearly that of the new.
+        """Return T. A holds the first features of the old landmarks; A T is nearly that of the new.
 
         The kernel of a landmark that enters is replaced by the nearest function in the old span.
         """
         here = change.slots < n_features
-        K = self.gram[:n_features, :n_features].copy()
-        K[np.diag_indices(n_features)] += _RIDGE * float(K.diagonal().mean())
+        K = self.gram[:n_features, :n_features]
         T = np.eye(n_features)
-        T[:, change.slots[here]] = cho_solve(cho_factor(K), change.entering[:n_features, here])
+        T[:, change.slots[here]] = solve_raised(K, change.entering[:n_features, here], _RIDGE)
         return T
 
     def _double(self, rows: Any) -> NDArray[np.float64]:

@@ -60,7 +60,7 @@ class Reservoir:
             coming = self._half_life / log(2) * number / positions
             limit = np.clip(coming, 1, self._size).astype(np.int64)
             accepted = np.minimum(1.0, limit / coming)
-        # After every row it is min(limit, one more). Unrolled: the least of limit_j + (i - j).
+        # Each row fills one more slot, up to `limit`: so the least of limit_j + (i - j) are filled.
         room = np.minimum.accumulate(np.append(self.filled, limit - np.arange(1, len(limit) + 1)))
         filled = room + np.arange(len(room))
         slot = np.minimum(draws / accepted * limit, self._size)
@@ -113,7 +113,7 @@ class Kept:
     def entry(self, slot: Ints, time: Ints) -> Ints:
         """Return what the slots held after the arrivals `time`."""
         out = self._base + slot
-        asked = np.nonzero(self._touched[slot])  # late in a stream few are
+        asked = np.nonzero(self._touched[slot])  # late in a stream, few slots change
         key = slot[asked] * self._span + time[asked]
         last = np.searchsorted(self._keys, key, side="right") - 1
         replaced = (last >= 0) & (self._slots[last] == slot[asked])
@@ -121,7 +121,7 @@ class Kept:
         return out
 
     def draw(self, fraction: Floats, time: Ints) -> Ints:
-        """Return entries chosen by numbers in [0, 1); there must be one at that time."""
+        """Return entries chosen by numbers in [0, 1); some slot must be in use at that time."""
         return self.entry(pick(fraction, self.count(time)), time)
 
     def final(self) -> Ints:
@@ -158,5 +158,5 @@ def pick(fraction: Floats, count: Ints) -> Ints:
     >>> pick(np.array([0.0, 0.5, 0.999]), np.array([4, 4, 4]))
     array([0, 2, 3])
     """
-    # Rounding may lift a product to its limit.
+    # Rounding may raise a product to `count` itself.
     return np.minimum((fraction * count).astype(np.int64), np.maximum(count - 1, 0))

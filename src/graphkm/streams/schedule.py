@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-_MANY, _RATE = 20000, 5  # two steps a row up to so many; later one every so many rows
+_MANY, _RATE = 20000, 5  # steps until which a row has two; after many rows, rows for each step
 
 
 class Schedule:
-    """One step for every labelled row, and more if these fall behind a plan.
+    """One step for every labelled row, and more where the plan asks for more.
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
 r"""The stochastic solver on rows that come once and in pieces.
 
-The steps are those of `sgd`, with the same t and the same average throughout. But they draw from
-the rows seen so far.
+The steps are those of `graphkm.solvers.SGD`, with one t and one average over the whole stream. They
+draw from the rows seen so far.
 
 - Every labelled row is one step, when it comes. If that is fewer than planned (`Schedule`),
   further steps repeat labelled rows from a reservoir.
 - The edge of a step joins rows of two reservoirs: one of labelled rows, one of all others.
-- J is the objective of the rows seen so far: C and C_graph are multiplied by the present l. With a
-  budget l stops at so many labels for each centre (`Budget.n_labels`), and steps become smaller.
+- J is the objective of the rows seen so far: C and C_graph are multiplied by l, the labels so far.
+  With a budget, l stops at a number of labels for each centre (`Budget.n_labels`), and steps become
+  smaller.
 - With a half-life h only recent rows count. l counts the labels of h / log 2 rows, the reservoirs
   forget, and so do w and its average. Whenever t reaches the steps of 4h rows, it goes back by
   half. w and the average stay as they are. When t has doubled again, they count for a quarter.
@@ -178,7 +179,7 @@ class StreamState:
         return self._descent.n_iter
 
     def machine(self) -> Machine:
-        """Return the lemma's average."""
+        """Return f: the average of w over the steps."""
         return Machine(self.W.ids, self.W.rows, self._descent.average(), self.solver.C)
 
     def known_targets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -14,6 +14,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
+from ..io.files import DataFileError
+
 _SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
 _LARGEST = 1e150  # the sum of a million squares of such values is finite
 _MOST = 50  # the most frequent categories of a column: each has a feature, others have none
@@ -87,6 +89,23 @@ def overflowing_column(X: NDArray[Any], words: Sequence[int]) -> tuple[int, floa
     largest = np.nanmax(np.abs(values), axis=0, initial=0.0)
     worst = int(np.argmax(largest))
     return (numbers[worst], float(largest[worst])) if largest[worst] > _LARGEST else None
+
+
+def check_squares(X: NDArray[Any], names: Sequence[str], words: Sequence[int], advice: str) -> None:
+    """Raise if squares of a column's values overflow: its standard deviation would be infinite.
+
+    `words` are the columns of categories. `advice` follows "Fix these rows, " in the message.
+
+    Examples
+    --------
+    >>> check_squares(np.array([[1.0], [1e100]]), ["x"], [], "or leave them out.")
+    """
+    worst = overflowing_column(X, words)
+    if worst is not None:
+        raise DataFileError(
+            f"The column {names[worst[0]]} has values as large as {worst[1]:.3g}, whose squares "
+            f"overflow, so it has no standard deviation. Fix these rows, {advice}"
+        )
 
 
 def name_columns(fitted: ColumnTransformer, names: Sequence[str]) -> None:

@@ -1,6 +1,8 @@
-"""The fused kernel product against the best NumPy tiles, and its gain from a second thread.
+"""Kernel products: fused against the best NumPy tiles, with a second thread, and of sparse rows.
 
-Measured: F = sum_j a_j exp(-gamma ||x_q - s_j||^2) for 4,096 queries and 16,384 centres in float32,
+    python benchmarks/products.py [--part dense,sparse] [--quick]
+
+Dense: F = sum_j a_j exp(-gamma ||x_q - s_j||^2) for 4,096 queries and 16,384 centres in float32,
 at five widths d. One thread, CPU time, the two in turns, minimum of several runs.
 
 The NumPy side does as little per element as NumPy can: rows are scaled beforehand, so that one
@@ -14,6 +16,10 @@ Neoverse-N1), so the tuned pair runs in several fresh processes and each side's 
 At d = 300 the product is also set against sgemm alone, at sgemm's best size, counting 2d flops per
 kernel evaluation (the exponential is not counted). Last, wall times with one and two threads: the
 product's ratio over sgemm's own ratio in the same run.
+
+Sparse: 4,096 queries x 16,384 centres of W8A (300 features, about 12 of them non-zero; synthetic
+rows of that shape where the set is absent), as CSR and dense, float32, one thread, CPU time, the
+two in turns, minimum of several runs.
 """
 
 from __future__ import annotations
@@ -29,9 +35,10 @@ from itertools import product as pairs
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from _common import Figure, in_turns, script, table
+from _common import Figure, SkipError, in_turns, load_libsvm, script, table
 from graphkm.backends import make_store
 from graphkm.kernels import SquaredExponential
 
@@ -39,6 +46,8 @@ WIDTHS = (8, 22, 54, 128, 300)
 TARGETS = {8: 3.0, 22: 2.5, 54: 1.8, 128: 1.4}  # times the NumPy tiles
 SGEMM_SHARE = 0.70  # of sgemm's flop rate, at d = 300
 THREADS_SHARE = 0.90  # of sgemm's gain from a second thread
+SPARSE_TARGET = 4.0  # times the dense product, for rows of W8A
+WIDE, NONZEROS = 300, 12  # columns of W8A, and how many of a row are not 0
 ROW_TILES = (32, 64, 128, 256, 1024)
 COLUMN_TILES = (256, 1024, 4096, 16384)
 SGEMM_SIZES = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 1024), (4096, 4096, 300))
@@ -48,15 +57,15 @@ SGEMM_SIZES = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 1024), (4096
 class Problem:
     """Queries, centres and coefficients of one product."""
 
-    Q: np.ndarray
-    S: np.ndarray
+    Q: Any  # rows, dense or CSR
+    S: Any
     a: np.ndarray
     gamma: float
 
     @property
     def evaluations(self) -> int:
         """Kernel evaluations of the product."""
-        return len(self.Q) * len(self.S)
+        return self.Q.shape[0] * self.S.shape[0]
 
 
 def random_problem(n_queries: int, n_centres: int, d: int) -> Problem:
@@ -67,11 +76,11 @@ def random_problem(n_queries: int, n_centres: int, d: int) -> Problem:
 
 
 def filled_store(problem: Problem, n_threads: int) -> Any:
-    kernel = SquaredExponential(gamma=problem.gamma)
-    d = problem.S.shape[1]
-    store = make_store(kernel, d, 1, sparse=False, dtype=np.float32, n_threads=n_threads)
-    store.append(problem.S)
-    store.set(np.arange(len(problem.S)), problem.a[:, None].astype(np.float64))
+    kernel, S = SquaredExponential(gamma=problem.gamma), problem.S
+    sparse = not isinstance(S, np.ndarray)
+    store = make_store(kernel, S.shape[1], 1, sparse=sparse, dtype=np.float32, n_threads=n_threads)
+    store.append(S)
+    store.set(np.arange(S.shape[0]), problem.a[:, None].astype(np.float64))
     return store
 
 
@@ -247,15 +256,64 @@ def two_threads(size: tuple[int, int], repeats: int) -> list[Figure]:
     return figures
 
 
-def run(arguments: argparse.Namespace) -> list[Figure]:
-    size = (512, 2048) if arguments.quick else (4096, 16384)
+# -------------------------------------------------------------------- sparse
+
+
+def sparse_rows(n: int) -> tuple[csr_array, str]:
+    """Return n rows of W8A, shuffled, or of synthetic data; and their name."""
+    rng = np.random.default_rng(0)
+    try:
+        X, _ = load_libsvm("w8a.libsvm.bz2", WIDE)
+    except SkipError:
+        columns = [np.sort(rng.choice(WIDE, NONZEROS, replace=False)) for _ in range(n)]
+        indptr = NONZEROS * np.arange(n + 1)
+        ones = np.ones(n * NONZEROS, np.float32)
+        return narrow(csr_array((ones, np.concatenate(columns), indptr), (n, WIDE))), "synthetic"
+    return narrow(csr_array(X)[rng.permutation(X.shape[0])[:n]]), "W8A"
+
+
+def narrow(X: csr_array) -> csr_array:
+    """Return X with the 32-bit indices that compiled code takes."""
+    return csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
+
+
+def sparse_product(size: tuple[int, int], repeats: int) -> list[Figure]:
+    n_queries, n_centres = size
+    X, name = sparse_rows(n_queries + n_centres)
+    a = np.random.default_rng(1).standard_normal(n_centres)
+    given = Problem(narrow(X[:n_queries]), narrow(X[n_queries:]), a, gamma=0.05)
+    same = replace(given, Q=given.Q.toarray(), S=given.S.toarray())
+    sparse, dense = (partial(filled_store(each, 1).product, each.Q) for each in (given, same))
+    np.testing.assert_allclose(sparse(), dense(), atol=1e-4 * np.abs(a).sum() ** 0.5)
+    rates = [given.evaluations / taken / 1e9 for taken in in_turns([sparse, dense], repeats)]
+    print(f"\n{name}: {X.nnz / X.shape[0]:.1f} of {WIDE} features non-zero in {X.shape[0]:,} rows")
+    print(f"evaluations per CPU second: CSR {rates[0]:.3f}e9, dense {rates[1]:.3f}e9")
+    return [Figure(f"CSR / dense product, {name}", rates[0] / rates[1], "x", SPARSE_TARGET)]
+
+
+def dense_products(size: tuple[int, int], quick: bool) -> list[Figure]:
     with threadpool_limits(1, user_api="blas"):
-        if arguments.worker:
+        figures = one_thread(size, 2 if quick else 3, 2 if quick else 6)
+    return figures + two_threads(size, 2 if quick else 7)
+
+
+def run(arguments: argparse.Namespace) -> list[Figure]:
+    if arguments.worker:
+        with threadpool_limits(1, user_api="blas"):
             print(json.dumps(work(**json.loads(arguments.worker))))
-            return []
-        figures = one_thread(size, 2 if arguments.quick else 3, 2 if arguments.quick else 6)
-    return figures + two_threads(size, 2 if arguments.quick else 7)
+        return []
+    size = (512, 2048) if arguments.quick else (4096, 16384)
+    figures, parts = [], arguments.part.split(",")
+    if "dense" in parts:
+        figures += dense_products(size, arguments.quick)
+    if "sparse" in parts:
+        figures += sparse_product(size, 3 if arguments.quick else 7)
+    return figures
 
 
 if __name__ == "__main__":
-    script(run, worker={"help": argparse.SUPPRESS})
+    script(
+        run,
+        part={"default": "dense,sparse", "help": "dense, sparse"},
+        worker={"help": argparse.SUPPRESS},
+    )

@@ -1,0 +1,68 @@
+"""Which members a fit of the front door has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graphs import RowNodes
+from ..judge.mixture import Verdict
+from ..members import (
+    Known,
+    Member,
+    Scope,
+    cluster_members,
+    diffused_members,
+    model_members,
+    residual_members,
+)
+from ..members.features import can_have_features
+
+MANY = 50
+"""With so many labels or more, a model is corrected along the graph: fewer errors say little."""
+
+
+def fit_members(
+    models: dict[str, Any],
+    known: Known,
+    given: Any,
+    labeled: NDArray[np.int64],
+    scope: Scope | None,
+    judge: Callable[[Sequence[Member], Known], Verdict],
+) -> list[Member]:
+    """Return all members, fitted.
+
+    Parameters
+    ----------
+    models : dict
+        Estimators by name.
+    known : Known
+        The labelled rows.
+    given : array, frame or CSR matrix
+        All rows, as they were given.
+    labeled : ndarray of int
+        Which of them are labelled.
+    scope : Scope or None
+        The graph of the members that live on one; None for none of these.
+    judge : callable
+        It weighs members. The model that does best on held-out labels has its errors corrected.
+    """
+    found = list(model_members(models, known, given, labeled))
+    if scope is None:
+        return found
+    nodes = scope.graph.nodes
+    n = nodes.points.shape[0]
+    if isinstance(nodes, RowNodes) and n > 2 and can_have_features(n, len(known.y)):
+        found += cluster_members(known, scope)
+        lines = {name: model for name, model in models.items() if name == "linear"}
+        found += diffused_members(known, scope, lines)
+    else:
+        found += residual_members(known, scope, None)
+    if len(known.y) >= MANY and models and known.folds:
+        ours = found[: len(models)]
+        best = ours[int(np.argmin(judge(ours, known).losses))]
+        found += residual_members(known, scope, best)
+    return found
