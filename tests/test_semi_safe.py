@@ -205,11 +205,13 @@ def test_both_sides_of_the_reach_of_labels(labels):
 @pytest.mark.long
 @pytest.mark.parametrize("n", [MOST, MOST + 1])
 def test_both_sides_of_the_largest_number_of_nodes(n):
-    """Beyond it there are no eigenvectors of nearest neighbours."""
+    """Beyond it there is one graph of nearest neighbours, and not several."""
     X, truth = make_moons(n, noise=0.1, random_state=0)
     model = around(LogisticRegression()).fit(X, np.where(np.arange(n) < 60, truth, -1))
-    kinds = {each.name.split()[0] for each in model.members_}
-    assert {"kernel", "near"} <= kinds and ("neighbours" in kinds) == (n == MOST)
+    kinds = {tuple(f"{each.name} ".split(" ")[:2]) for each in model.members_}
+    assert {"kernel", "near", "neighbours"} <= {kind for kind, _ in kinds}
+    for kind, several in (("neighbours", 2), ("near", 3)):
+        assert sum(each[0] == kind for each in kinds) == (several if n == MOST else 1)
     assert np.mean(model.transduction_ == truth) > 0.97
 
 
