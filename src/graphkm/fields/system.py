@@ -293,7 +293,7 @@ class FieldData(NamedTuple):
     diagonal: NDArray[np.float64]
     across: Any
     """Z'SZ without its diagonal; None where every row is its own node."""
-    right: NDArray[np.float64]
+    right: NDArray[np.floating[Any]]
 
     @classmethod
     def of(

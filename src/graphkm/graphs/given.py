@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .nodes import Nodes
+
 
 class GivenGraph:
     """A graph of all rows whose edges were given.
@@ -67,6 +69,17 @@ class GivenGraph:
         degrees = self.joined.sum(axis=1, dtype=np.float64)
         scale = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
         return _scaled(self.joined, scale, np.ones(len(scale)))
+
+
+class KnownRows(Nodes):
+    """Nodes that are rows of a given graph. New rows reach them by edges, not by distances."""
+
+    def __init__(self, n: int) -> None:
+        self.points = np.empty((n, 0))
+
+    def weights(self, X: Any) -> Any:
+        """Raise: only edges lead to them."""
+        raise TypeError("New rows reach the rows of a given graph by edges.")
 
 
 def _scaled(matrix: Any, left: NDArray[np.float64], right: NDArray[np.float64]) -> Any:

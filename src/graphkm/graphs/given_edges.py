@@ -251,8 +251,8 @@ def _listed(given: Any) -> Listed:
     if hasattr(given, "adj") and hasattr(given, "edges"):  # networkx
         edges = list(given.edges(data="weight", default=1.0))
         u, v, w = zip(*edges, strict=True) if edges else ((), (), ())
-        both = np.array(u, dtype=object), np.array(v, dtype=object)
-        return Listed(*map(_plain, both), np.array(w, dtype=np.float64))
+        first, second = (_plain(np.array(ends, dtype=object)) for ends in (u, v))
+        return Listed(first, second, np.array(w, dtype=np.float64))
     if hasattr(given, "columns"):
         return _from_frame(given)
     found = np.asarray(given, dtype=object if _is_mixed(given) else None)

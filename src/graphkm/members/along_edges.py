@@ -14,20 +14,24 @@ are alike if walks from both visit the same rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.sparse import issparse
+from scipy.sparse import eye_array, issparse
 
 from ..fields.kernel import ColumnsKernel
 from ..fields.system import FieldSystem
-from ..graphs.given import GivenGraph
+from ..graphs.given import GivenGraph, KnownRows
+from ..graphs.nodes import NodeGraph
 from ..ridge.factors import safe_cholesky
+from .clusters import ridge_members
 from .features import LARGEST, Features
-from .member import Array
+from .member import Array, Known, Member, Scope
+from .residuals import residual_members
 
 Rows = NDArray[np.float32]
 Step = Callable[[Rows], Rows]
@@ -39,6 +43,53 @@ _EPSILONS = (0.1, 0.01)  # how soon walks end: after ten steps, or a hundred
 _SAMPLE = 128  # walks that tell how many rows a row's own walks visit
 _COLUMNS = 1024  # of rows: with more columns and more labels, they are mixed
 _ENTRIES = 2**26  # of averages: with more columns than fit, they are mixed
+
+
+@dataclass(frozen=True)
+class Edges:
+    """All rows, as members of given graphs see them.
+
+    Parameters
+    ----------
+    graphs : list of GivenGraph
+        The given graphs.
+    rows : ndarray, CSR array or None
+        All rows; None where there are edges alone.
+    near : callable or None
+        A step to a row's nearest rows; None where rows have no columns.
+    labeled : ndarray of int
+        The labelled rows.
+    n_threads : int
+        Threads of sparse products.
+    """
+
+    graphs: Sequence[GivenGraph]
+    rows: Any
+    near: Step | None
+    labeled: NDArray[np.int64]
+    n_threads: int
+
+    def scope(self, graph: GivenGraph) -> Scope:
+        """Return one of the graphs as fields see it: every row is a node."""
+        n = graph.joined.shape[0]
+        every = eye_array(n, format="csr")
+        nodes = KnownRows(n)
+        return Scope(
+            NodeGraph(nodes, graph.similarity, every[self.labeled], np.ones(n)), self.n_threads
+        )
+
+
+def edge_members(known: Known, edges: Edges) -> Iterator[Member]:
+    """Yield the members that given graphs make, whose values are at all rows."""
+    for member in ridge_members(edge_features(edges), known):
+        yield replace(member, on_edges=True)
+
+
+def corrections_along(edges: Edges, known: Known, model: Member) -> Iterator[Member]:
+    """Yield corrections of a model along every given graph."""
+    for graph in edges.graphs:
+        for member in residual_members(known, edges.scope(graph), model):
+            yield replace(member, name=f"{member.name}, {graph.name}", on_edges=True)
 
 
 class Walk(NamedTuple):
@@ -114,36 +165,17 @@ def far_average(step: Step, rows: Rows, share: float) -> Rows:
     return moved
 
 
-def edge_features(
-    graphs: Sequence[GivenGraph],
-    near: Step | None,
-    X: Any,
-    labeled: NDArray[np.int64],
-    n_threads: int = 1,
-) -> Iterator[Features]:
-    """Yield what given graphs make of all rows, and of their edges alone.
-
-    Parameters
-    ----------
-    graphs : list of GivenGraph
-        The given graphs.
-    near : callable or None
-        A step to a row's nearest rows.
-    X : ndarray, CSR array or None
-        All rows; None where there are only edges.
-    labeled : ndarray of int
-        The labelled rows.
-    n_threads : int, default=1
-        Threads of sparse products.
-    """
+def edge_features(edges: Edges) -> Iterator[Features]:
+    """Yield what given graphs make of all rows, and of their edges alone."""
+    graphs, X, labeled = edges.graphs, edges.rows, edges.labeled
     if X is not None:
-        for name, moved in averages(walks_along(graphs, near), unit_rows(X, len(labeled))):
+        for name, moved in averages(walks_along(graphs, edges.near), unit_rows(X, len(labeled))):
             yield _features(f"averages, {name}", _of_length_one(moved), labeled)
         rows = unit_rows(X, len(labeled), _COLUMNS // 3)
         for graph in graphs:
             yield _features(f"neighbours beside, {graph.name}", _beside(graph, rows), labeled)
     for graph in graphs:
-        yield from surroundings(graph, labeled, n_threads)
+        yield from surroundings(graph, labeled, edges.n_threads)
 
 
 def surroundings(
@@ -157,7 +189,7 @@ def surroundings(
         marked = np.sort(rng.permutation(labeled)[:LARGEST])
     for eps in _EPSILONS:
         columns = system.applied(system.inverse(marked, eps), eps)
-        drawn = rng.choice(np.float32([-1.0, 1.0]), size=(len(columns), _SAMPLE))
+        drawn = rng.choice(np.array([-1.0, 1.0], np.float32), size=(len(columns), _SAMPLE))
         length = np.sqrt(np.square(system.applied(drawn, eps)).mean(axis=1))
         columns /= length[:, None] * length[marked]
         kernel = ColumnsKernel(columns, marked)
@@ -178,7 +210,7 @@ def _beside(graph: GivenGraph, rows: Rows) -> Rows:
 
 def _of_length_one(rows: Rows) -> Rows:
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return rows / np.where(length > 0, length, 1)[:, None]
+    return np.asarray(rows / np.where(length > 0, length, np.float32(1))[:, None], np.float32)
 
 
 def _features(name: str, rows: Rows, labeled: NDArray[np.int64]) -> Features:

@@ -5,7 +5,8 @@ All features are tried with two strengths of the ridge; more strengths changed n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from time import process_time
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ..neighbours.distinct import Copies
 from ..ridge.left_out import means_without, ridges
 from .cuts import cut_graph
-from .features import Features, graph_features
+from .features import LARGEST, Features, graph_features
 from .member import Array, Known, Member, Scope, unit_of
 
 _CS = (1.0, 100.0)  # weights of the labels, where the kernel's mean is 1
@@ -24,29 +25,37 @@ _DIGITS = 10  # decimals to which held-out shares are rounded
 
 
 def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
-    """Yield the members of every kind of features."""
-    start = process_time()
-    targets, weights, copies = known.targets, known.weights, known.copies
-    classes = known.classes is not None
+    """Yield the members of every kind of features of a graph."""
     n_classes = 2 if known.classes is None else len(known.classes)
-    for features in graph_features(scope.graph, n_classes, scope.n_threads):
-        fits = _ridges(features.phi, weights, targets, copies, classes)
+    similarity = scope.graph.similarity
+    start = process_time()
+    for member in ridge_members(graph_features(scope.graph, n_classes, scope.n_threads), known):
+        assert member.values is not None
+        cut = None if known.classes is None else cut_graph(member.values(), similarity)
+        used, start = process_time() - start, process_time()
+        yield replace(member, cut=cut, seconds=used)
+
+
+def ridge_members(every: Iterable[Features], known: Known) -> Iterator[Member]:
+    """Yield ridge regressions on features, one for each C."""
+    about = known.weights, known.targets, known.copies, known.classes is not None
+    start = process_time()
+    for features in every:
+        fits = _ridges(features.phi, *about)
         refits = _Refits(known, features.phi)
         for place, (C, (held, mean, v)) in enumerate(zip(_CS, fits, strict=True)):
-            values = partial(_values, features, mean, v)
-            cut = cut_graph(values(), scope.graph.similarity) if classes else None
-            name = f"{features.name}, C={C:g}"
             used, start = process_time() - start, process_time()
             yield Member(
-                name,
+                f"{features.name}, C={C:g}",
                 held,
                 unit_of(held),
-                values=values,
+                values=partial(_values, features, mean, v),
                 seconds=used,
                 rank=features.phi.shape[1],
                 labels_only=False,
-                without=partial(refits.without, place),
-                cut=cut,
+                without=partial(refits.without, place)
+                if features.phi.shape[1] <= LARGEST
+                else None,
             )
 
 

@@ -117,6 +117,8 @@ class Member:
         Whether it has not seen the unlabelled rows.
     without : callable or None
         Returns what it says after a fit without some labels; None if only `held` is known.
+    on_edges : bool
+        Whether `values` are at all known rows, which given edges join, and not at nodes.
     cut : Cut or None
         How its classes cut the graph; None if unknown.
     """
@@ -131,6 +133,7 @@ class Member:
     rank: int | None = None
     labels_only: bool = True
     without: Without | None = None
+    on_edges: bool = False
     cut: Cut | None = None
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
@@ -17,26 +18,30 @@ from .._util.parameters import count_threads
 from .._util.warnings import quiet
 from ..estimators.data_checks import check_range, check_scale, checked_weights
 from ..estimators.given_rows import require_labels, rows_as_numbers
-from ..estimators.labels import checked_classes, plain_labels, refuse_ambiguous
+from ..estimators.labels import as_label_array, checked_classes, plain_labels, refuse_ambiguous
 from ..estimators.nested_parameters import Composed, Resolver
 from ..estimators.transduction import (
     forget_transduced,
     kept_transduced,
+    set_transduced,
     state_of_copy,
     transduce_later,
     transduced,
 )
 from ..expansion import default_threads
 from ..graphs import Anchors, NodeGraph, NodesPart
+from ..graphs.given_edges import Ids
 from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
 from ..members import Known, Member, Scope, usual_models
+from ..members.along_edges import Edges
 from ..members.of_all_rows import learns_from_all
 from ..neighbours.distinct import Copies, copies_in_order
 from .asked import asked_models, asked_nodes
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
+from .given_graphs import given_graphs, links_of, new_rows, step_to_nearest, without_ids
 from .member_list import fit_members
 from .mixed import Mixed
 from .report import MemberReport, MemberTable
@@ -95,13 +100,25 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         """Return labels as class numbers, and targets as they are."""
         return answers
 
-    def _meet_sizes(self, given: Any, rows: Any, known: Known) -> None:
+    @abstractmethod
+    def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
+        """Return labels or targets from what the mixture says."""
+
+    def _meet_sizes(self, given: Any, rows: Any, known: Known, links: Any = None) -> None:
         """Make the classes of the mixture as large as `class_sizes` says; quantities have none."""
 
     # ------------------------------------------------------------------ the fit
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from labelled and unlabelled rows.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        affinity: Any = None,
+        ids: Any = None,
+    ) -> Self:
+        """Learn from labelled and unlabelled rows, and from graphs of them, if there are any.
 
         Rows need not fit in memory. Blocks of rows are read one by one, several times, and only
         the labelled rows are kept. The graph then lives on `Anchors`. With ``graph="anchors"`` a
@@ -112,12 +129,21 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         X : array, frame or CSR matrix of shape (n_samples, n_features), or iterable
             All rows, with a number in every place. Or an iterable of blocks: pairs (rows, labels),
             triples (rows, labels, weights), or the chunks of `graphkm.online.read_stream`. With
-            blocks, y is None.
+            blocks, y is None. With an affinity X may be None: the edges alone are learnt from.
         y : array-like of shape (n_samples,)
             Labels or targets. Unknown ones are `unlabeled`, NaN, None, NA or masked.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labelled rows. Only their ratios matter. A label of weight 0 is not used,
             and `transduction_` does not keep it.
+        affinity : matrix, edges, graph, or list or dict of them, optional
+            Which rows belong together, as you know it: a sparse or dense matrix of weights of
+            shape (n_samples, n_samples); pairs of rows, or triples with weights, as an array, a
+            list or a frame; a graph of networkx or PyTorch Geometric; AnnData with neighbours.
+            An edge counts in both directions, with the larger weight. Repeated edges of a list
+            add up, and edges from a row to itself are left out.
+        ids : array-like of shape (n_samples,) or str, optional
+            What edges call the rows: one id each, or the name of a column of X, which is then no
+            feature. By default edges have the index of a frame, or the numbers of the rows.
 
         Returns
         -------
@@ -125,6 +151,10 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         """
         part, models = self._asked()
         seed = self.draw_seed()
+        if affinity is not None:
+            return self._fit_edges(X, y, sample_weight, affinity, ids, part, models, seed)
+        if ids is not None:
+            raise ValueError("ids name the rows of an affinity; pass both, or none of them.")
         blocks = as_blocks(X, y, sample_weight)
         if blocks is not None and isinstance(part, Anchors):
             return self._fit_blocks(blocks, part, seed)
@@ -147,6 +177,57 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         self._meet_sizes(given, rows, known)
         transduce_later(self, given, partial(_labelled, labeled=labeled, known=known.y))
         return self
+
+    def _fit_edges(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        affinity: Any,
+        ids: Any,
+        part: NodesPart | None,
+        models: dict[str, Any] | None,
+        seed: int,
+    ) -> Self:
+        """Learn from rows whose graphs were given."""
+        X, names = without_ids(X, ids)
+        if X is None:
+            if models:
+                raise ValueError("estimator needs rows, and X is None; pass estimator='auto'.")
+            n, part, models = len(as_label_array(y)), None, {}
+            rows, given = np.arange(n)[:, None], None  # rows differ by their numbers alone
+            weights = checked_weights(sample_weight, rows)
+            labeled, y_known = self._encode(y, rows, weights > 0)
+            weights = weights[labeled]
+        else:
+            rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
+            n, given = rows.shape[0], X if hasattr(X, "columns") else rows
+        known_ids = Ids(n, names)
+        graphs = given_graphs(affinity, known_ids)
+        some = rows[labeled] if given is None else take_rows(given, labeled)
+        order, known = self._known(some, rows[labeled], y_known, weights, sample_weight, seed)
+        labeled, threads = labeled[order], self.n_threads()
+        graph, near = None, None
+        if part is not None:
+            graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
+            near = step_to_nearest(rows, graph, threads)
+            graph = graph._replace(rows=graph.rows[labeled])
+        own = None if given is None else rows
+        edges = Edges(graphs, own, near, labeled, threads)
+        self._learn(models, known, graph, given, labeled, seed, edges)
+        self._known_ids = known_ids
+        every = sp.eye_array(n, dtype=np.float32, format="csr")
+        self._meet_sizes(given, rows, known, every)
+        self._keep_answers(self.mixture_.at(given, rows, every), labeled, known)
+        return self
+
+    def _keep_answers(
+        self, found: NDArray[np.float64], labeled: NDArray[np.int64], known: Known
+    ) -> None:
+        """Keep what the fit says of its own rows: new rows reach them by edges alone."""
+        answers = self._answers(found)
+        answers[labeled] = known.y
+        set_transduced(self, self.numbers(answers))
 
     def fit_nodes(
         self,
@@ -251,12 +332,15 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         given: Any,
         labeled: NDArray[np.int64],
         seed: int,
+        edges: Edges | None = None,
     ) -> None:
         """Fit the members, and weigh them."""
+        for name in ("_known_ids", "label_distributions_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if models is None:
             models = usual_models(known, given, seed, self.n_jobs)
         scope = None if graph is None else Scope(graph, self.n_threads())
-        members = fit_members(models, known, given, labeled, scope, self._judge)
+        members = fit_members(models, known, given, labeled, scope, edges, self._judge)
         if not members:
             raise ValueError(
                 f"{len(known.y)} labels of {len(known.copies.first)} different rows are too few "
@@ -334,13 +418,42 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
 
     # ------------------------------------------------------------------ answers
 
-    def _mixed(self, X: Any) -> NDArray[np.float64]:
+    def _mixed(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
         check_is_fitted(self, "mixture_")
+        if affinity is not None or ids is not None or X is None:
+            return self._mixed_by_edges(X, affinity, ids)
         blocks = as_blocks(X)
         if blocks is not None:
             return np.concatenate([self._mixed(block.rows) for block in blocks])
         rows = rows_as_numbers(self, X, reset=False)
         return self.mixture_.at(X if hasattr(X, "columns") else rows, rows)
+
+    def _mixed_by_edges(self, X: Any, affinity: Any, ids: Any) -> NDArray[np.float64]:
+        """Return what the mixture says of new rows that edges join to known rows."""
+        known: Ids | None = vars(self).get("_known_ids")
+        if known is None:
+            raise ValueError(
+                "The model was fitted without an affinity, so new rows cannot be joined to known "
+                "ones; pass X alone, or fit with affinity=..."
+            )
+        if X is None and (self.mixture_.parts or self.mixture_.nodes is not None):
+            raise ValueError(
+                "X is None, and the model has learnt from rows; pass the rows, and their edges as "
+                "affinity=..."
+            )
+        X, names = without_ids(X, ids)
+        if affinity is None:
+            if X is None:
+                raise ValueError(
+                    "The model knows edges alone; pass those of the new rows to known rows as "
+                    "affinity=... (transduction_ has the labels of the known rows)."
+                )
+            return self._mixed(X)
+        rows = None if X is None else rows_as_numbers(self, X, reset=False)
+        n = new_rows(affinity, names) if rows is None else rows.shape[0]
+        links = links_of(affinity, Ids(n, names), known)
+        rows = np.empty((n, 0)) if rows is None else rows
+        return self.mixture_.at(X if hasattr(X, "columns") else rows, rows, links)
 
     @property
     def transduction_(self) -> NDArray[Any]:

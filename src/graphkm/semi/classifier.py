@@ -86,6 +86,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         The fitted mixture.
     transduction_ : ndarray of shape (n_samples,)
         Labels of the training rows; given labels are kept.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Probabilities of the training rows. Only a fit with an affinity has them: others ask
+        `predict_proba`.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -162,39 +165,69 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         codes = np.searchsorted(self.classes_, answers)
         return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
 
-    def _meet_sizes(self, given: Any, rows: Any, known: Known) -> None:
+    def _meet_sizes(self, given: Any, rows: Any, known: Known, links: Any = None) -> None:
         if self.class_sizes is None:
             return
         own = np.bincount(known.codes, known.weights) / known.weights.sum()
         sizes = checked_sizes(self.class_sizes, self.classes_, own)
-        tilt = tilt_to_sizes(self.mixture_.at(given, rows), sizes)
+        tilt = tilt_to_sizes(self.mixture_.at(given, rows, links), sizes)
         self.mixture_ = replace(self.mixture_, tilt=tilt)
 
     def _prior(self, known: Known) -> NDArray[np.float64]:
         return np.full(len(self.classes_), 1.0 / len(self.classes_))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the classes' probabilities, of shape (n, n_classes)."""
-        return self._mixed(X)
+    def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
+        return np.asarray(self.classes_[winning_class(found)])
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the classes' probabilities."""
-        return np.asarray(np.log(self._mixed(X)))
+    def _keep_answers(
+        self, found: NDArray[np.float64], labeled: NDArray[np.int64], known: Known
+    ) -> None:
+        super()._keep_answers(found, labeled, known)
+        self.label_distributions_ = found
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
+        """Return the classes' probabilities, of shape (n, n_classes).
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n, n_features), or None
+            The rows; None for a model that knows edges alone.
+        affinity : matrix, edges, or list or dict of them, optional
+            Edges from these rows to rows of the fit: a matrix of shape (n, n_samples), or pairs of
+            a row of X and a row of the fit. A row without edges is told by its features.
+        ids : array-like of shape (n,) or str, optional
+            What edges call these rows, as in `fit`.
+        """
+        return self._mixed(X, affinity, ids)
+
+    def predict_log_proba(
+        self, X: Any, affinity: Any = None, ids: Any = None
+    ) -> NDArray[np.float64]:
+        """Return the logarithms of the classes' probabilities; parameters as of predict_proba."""
+        return np.asarray(np.log(self._mixed(X, affinity, ids)))
+
+    def decision_function(
+        self, X: Any, affinity: Any = None, ids: Any = None
+    ) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities; for two classes their difference."""
-        logs = self.predict_log_proba(X)
+        logs = self.predict_log_proba(X, affinity, ids)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of every row of X."""
-        shares = self._mixed(X)
-        return np.asarray(self.classes_[winning_class(shares)])
+    def predict(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[Any]:
+        """Return the label of every row of X; parameters as of predict_proba."""
+        return self._answers(self._mixed(X, affinity, ids))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        affinity: Any = None,
+        ids: Any = None,
+    ) -> float:
         """Return the accuracy on the labelled rows of (X, y)."""
         values = as_label_array(y)
         labeled = labeled_mask(values, self.unlabeled)
-        weights = weights_to_score(X, labeled, sample_weight)
-        hits = self.predict(X)[labeled] == values[labeled]
+        weights = weights_to_score(values if X is None else X, labeled, sample_weight)
+        hits = self.predict(X, affinity, ids)[labeled] == values[labeled]
         return float(np.average(hits, weights=weights))

@@ -19,6 +19,7 @@ from ..members import (
     model_members,
     residual_members,
 )
+from ..members.along_edges import Edges, corrections_along, edge_members
 from ..members.features import can_have_features
 
 MANY = 50
@@ -31,6 +32,7 @@ def fit_members(
     given: Any,
     labeled: NDArray[np.int64],
     scope: Scope | None,
+    edges: Edges | None,
     judge: Callable[[Sequence[Member], Known], Verdict],
 ) -> list[Member]:
     """Return all members, fitted.
@@ -47,22 +49,30 @@ def fit_members(
         Which of them are labelled.
     scope : Scope or None
         The graph of the members that live on one; None for none of these.
+    edges : Edges or None
+        The given graphs; None for none.
     judge : callable
         It weighs members. The model that does best on held-out labels has its errors corrected.
     """
-    found = list(model_members(models, known, given, labeled))
-    if scope is None:
+    ours = list(model_members(models, known, given, labeled))
+    found = ours + ([] if scope is None else _on_nodes(models, known, scope))
+    if edges is not None:
+        found += edge_members(known, edges)
+    if len(known.y) < MANY or not models or not known.folds:
         return found
+    best = ours[int(np.argmin(judge(ours, known).losses))]
+    if scope is not None:
+        found += residual_members(known, scope, best)
+    if edges is not None:
+        found += corrections_along(edges, known, best)
+    return found
+
+
+def _on_nodes(models: dict[str, Any], known: Known, scope: Scope) -> list[Member]:
+    """Return the members on the graph of nearest rows, or of anchors."""
     nodes = scope.graph.nodes
     n = nodes.points.shape[0]
     if isinstance(nodes, RowNodes) and n > 2 and can_have_features(n, len(known.y)):
-        found += cluster_members(known, scope)
         lines = {name: model for name, model in models.items() if name == "linear"}
-        found += diffused_members(known, scope, lines)
-    else:
-        found += residual_members(known, scope, None)
-    if len(known.y) >= MANY and models and known.folds:
-        ours = found[: len(models)]
-        best = ours[int(np.argmin(judge(ours, known).losses))]
-        found += residual_members(known, scope, best)
-    return found
+        return [*cluster_members(known, scope), *diffused_members(known, scope, lines)]
+    return list(residual_members(known, scope, None))

@@ -8,7 +8,7 @@ along the graph predicts the row itself, and a field is added to its prediction.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +36,27 @@ class Part:
         How much it counts, and how sure it is.
     field : ndarray of float32 of shape (n_nodes, n_columns) or None
         What is added to its class shares or quantities.
+    on_edges : bool
+        Whether the field is at known rows, which edges lead to, and not at nodes.
     """
 
     model: HeldOut
     weight: float
     temperature: float
     field: NDArray[np.float32] | None = None
+    on_edges: bool = False
+
+
+class Linked(NamedTuple):
+    """What the members on given edges say together.
+
+    They are silent about a row without edges.
+    """
+
+    values: NDArray[np.float32]
+    """At every known row, times the members' weights."""
+    weight: float
+    """The sum of their weights."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +79,8 @@ class Mixed:
         The labels; None for quantities.
     tilt : ndarray of shape (n_columns,) or None
         The b of `graphkm.judge.sizes`, which gives the classes their sizes; None without sizes.
+    linked : Linked or None
+        What the members on given edges say; None if there are no such members.
     """
 
     parts: list[Part]
@@ -73,6 +90,7 @@ class Mixed:
     prior: Array
     classes: NDArray[Any] | None
     tilt: Array | None = None
+    linked: Linked | None = None
 
     @classmethod
     def of(
@@ -88,22 +106,33 @@ class Mixed:
         kept = np.where(weights >= min(LIGHT, weights.max()), weights, 0.0)
         kept /= kept.sum()
         parts: list[Part] = []
-        values, total = None, 0.0
+        sums: dict[bool, tuple[Array, float]] = {}  # at nodes, and at rows that edges lead to
         for member, w, t in zip(members, kept.tolist(), sizes.tolist(), strict=True):
             if not w:
                 continue
             if member.model is not None:
                 field = None if member.values is None else member.values().astype(np.float32)
-                parts.append(Part(member.model, w, t, field))
+                parts.append(Part(member.model, w, t, field, member.on_edges))
                 continue
             assert member.values is not None
             said = w * _said(member.values(), t, classes)
-            values, total = said if values is None else values + said, total + w
-        held = None if values is None else values.astype(np.float32)
-        lives = total or any(part.field is not None for part in parts)
-        return cls(parts, nodes if lives else None, held, total, prior, classes)
+            values, total = sums.get(member.on_edges, (0.0, 0.0))
+            sums[member.on_edges] = values + said, total + w
+        held, weight = sums.get(False, (None, 0.0))
+        lives = weight or any(part.field is not None and not part.on_edges for part in parts)
+        return cls(
+            parts,
+            nodes if lives else None,
+            None if held is None else held.astype(np.float32),
+            weight,
+            prior,
+            classes,
+            linked=Linked(sums[True][0].astype(np.float32), sums[True][1])
+            if True in sums
+            else None,
+        )
 
-    def at(self, given: Any, rows: Any) -> Array:
+    def at(self, given: Any, rows: Any, links: Any = None) -> Array:
         """Return class probabilities or quantities, of shape (n, n_columns).
 
         Parameters
@@ -112,7 +141,23 @@ class Mixed:
             The rows as they were given: what models see.
         rows : ndarray or CSR
             The same as numbers: what the graph sees.
+        links : CSR array of shape (n, n_known), optional
+            The shares of known rows in each row, by its edges: they sum to one, or to zero for a
+            row without edges. Members on edges are silent about these rows.
         """
+        found = self._by_rows(given, rows, links)
+        if self.linked is not None:
+            said = (1.0 - self.linked.weight) * np.ones((len(found), 1))
+            if links is not None:
+                found += links @ self.linked.values
+                said += self.linked.weight * np.asarray(links.sum(axis=1)).reshape(-1, 1)
+            found = np.where(said > 0, found / np.where(said > 0, said, 1.0), self.prior)
+        if self.classes is not None:  # single precision has rounded their sums
+            found /= found.sum(axis=1, keepdims=True)
+        return found if self.tilt is None else tilted(found, self.tilt)
+
+    def _by_rows(self, given: Any, rows: Any, links: Any) -> Array:
+        """Return what members say that need no edges, times their weights."""
         found = np.zeros((rows.shape[0], len(self.prior)))
         z: Any = None if self.nodes is None else self.nodes.weights(rows)
         asked: dict[int, Array] = {}  # a model with several corrections is asked once
@@ -121,16 +166,15 @@ class Mixed:
             if own not in asked:
                 asked[own] = model_scores(part.model, given, self.classes)
             scores = asked[own]
-            if part.field is not None:
-                scores = _corrected(scores, z @ part.field, self.classes)
+            weights = links if part.on_edges else z
+            if part.field is not None and weights is not None:
+                scores = _corrected(scores, weights @ part.field, self.classes)
             found += part.weight * _said(scores, part.temperature, self.classes)
         if self.values is not None:
             found += z @ self.values
             far = 1.0 - np.asarray(z.sum(axis=1)).reshape(-1, 1)
             found += self.weight * np.maximum(far, 0.0) * self.prior
-        if self.classes is not None:  # single precision has rounded their sums
-            found /= found.sum(axis=1, keepdims=True)
-        return found if self.tilt is None else tilted(found, self.tilt)
+        return found
 
 
 def _said(scores: Array, temperature: float, classes: Any) -> Array:

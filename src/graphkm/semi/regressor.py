@@ -108,13 +108,35 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     def _prior(self, known: Known) -> NDArray[np.float64]:
         return np.atleast_1d(np.average(known.y, weights=known.weights))
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the quantity of every row of X."""
-        return self._mixed(X)[:, 0]
+    def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
+        return found[:, 0].copy()
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def predict(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
+        """Return the quantity of every row of X.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n, n_features), or None
+            The rows; None for a model that knows edges alone.
+        affinity : matrix, edges, or list or dict of them, optional
+            Edges from these rows to rows of the fit: a matrix of shape (n, n_samples), or pairs of
+            a row of X and a row of the fit. A row without edges is told by its features.
+        ids : array-like of shape (n,) or str, optional
+            What edges call these rows, as in `fit`.
+        """
+        return self._answers(self._mixed(X, affinity, ids))
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        affinity: Any = None,
+        ids: Any = None,
+    ) -> float:
         """Return R^2 on the rows of (X, y) that have a target."""
         labeled, targets = known_targets(y, self.unlabeled)
-        weights = weights_to_score(X, labeled, sample_weight)
+        weights = weights_to_score(targets if X is None else X, labeled, sample_weight)
         ones = np.ones(len(targets))
-        return r_squared(self.predict(X)[labeled], targets, ones if weights is None else weights)
+        found = self.predict(X, affinity, ids)[labeled]
+        return r_squared(found, targets, ones if weights is None else weights)

@@ -1,0 +1,107 @@
+"""Graphs that a user brings: what they join, and which known rows new rows reach by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..graphs import KNN, NodeGraph
+from ..graphs.given import GivenGraph
+from ..graphs.given_edges import Ids, named_affinities, weights_of
+from ..members.along_edges import Rows, Step
+
+
+def without_ids(X: Any, ids: Any) -> tuple[Any, Any]:
+    """Return rows without their column of ids, and the ids; None for the numbers of the rows.
+
+    Parameters
+    ----------
+    X : array, frame, CSR matrix or None
+        The rows.
+    ids : array-like, str or None
+        One id for each row, the name of a column of X, or None: a frame of pandas then has the
+        ids of its index.
+    """
+    if isinstance(ids, str):
+        if not hasattr(X, "columns") or ids not in list(X.columns):
+            raise ValueError(f"ids={ids!r} is no column of X; pass one, or an id for each row.")
+        column = X[ids]
+        return X.drop(columns=ids) if hasattr(X, "iloc") else X.drop(ids), column.to_numpy()
+    if ids is None and hasattr(X, "iloc"):
+        names = np.asarray(X.index)
+        counted = names.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names)))
+        return X, None if counted else names
+    return X, ids
+
+
+def given_graphs(affinity: Any, ids: Ids) -> list[GivenGraph]:
+    """Return the graphs of all rows that were given."""
+    found = [
+        GivenGraph(name, weights_of(each, ids)) for name, each in named_affinities(affinity).items()
+    ]
+    if not any(graph.n_edges for graph in found):
+        raise ValueError(
+            f"The affinity joins none of the {len(ids)} rows to another one; pass edges with "
+            "weights above 0 between different rows, or no affinity."
+        )
+    return found
+
+
+def new_rows(affinity: Any, names: Any) -> int:
+    """Return how many new rows there are, of which only edges are known."""
+    if names is not None:
+        return len(names)
+    first = next(iter(named_affinities(affinity).values()))
+    if sp.issparse(first) or isinstance(first, np.ndarray):
+        return int(first.shape[0])
+    raise ValueError(
+        "Without X, edges do not tell how many new rows there are; pass ids=..., one for each new "
+        "row, or a matrix with a row for each new row and a column for each known row."
+    )
+
+
+def links_of(affinity: Any, ids: Ids, known: Ids) -> Any:
+    """Return the shares of known rows in new rows: a CSR array whose rows sum to one, or to zero.
+
+    Edges of several graphs count the same.
+    """
+    found = sum(
+        _shares(weights_of(each, ids, known)) for each in named_affinities(affinity).values()
+    )
+    return _shares(sp.csr_array(found))
+
+
+def _shares(weights: Any) -> Any:
+    total = np.asarray(weights.sum(axis=1, dtype=np.float64)).ravel()
+    scale = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    return sp.csr_array(sp.diags_array(scale) @ weights)
+
+
+def step_to_nearest(rows: Any, graph: NodeGraph | None, n_threads: int) -> Step | None:
+    """Return the step from all rows to their nearest ones; None without a graph of them.
+
+    Parameters
+    ----------
+    rows : ndarray or CSR array
+        All rows. The nearest of sparse rows are those that point into the same direction.
+    graph : NodeGraph or None
+        The graph of the front door, with the weights of all rows.
+    n_threads : int
+        Threads of the search.
+    """
+    if graph is None:
+        return None
+    if sp.issparse(rows):
+        length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        unit = sp.csr_array(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ rows)
+        graph = KNN().nodes(unit, n_jobs=n_threads)
+    weights = graph.rows.astype(np.float32)
+    counts = np.maximum(np.asarray(weights.sum(axis=0)).ravel(), np.float32(1e-9))[:, None]
+    back, similarity = weights.T.tocsr(), graph.similarity
+
+    def step(values: Rows) -> Rows:
+        return np.asarray(weights @ (similarity @ ((back @ values) / counts)))
+
+    return step
