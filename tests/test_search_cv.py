@@ -679,7 +679,7 @@ def test_folds_of_a_single_target_are_refused(options, sine):
 def test_precomputed_needs_what_the_plain_estimator_needs(moons):
     X, y, _ = moons
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
-    with pytest.raises(ValueError, match=r"graph=KNN\(.*\) could measure.*affinity=W"):
+    with pytest.raises(ValueError, match=r"graph=KNN\(.*\) measures distances.*affinity=W"):
         classifier_cv(kernel="precomputed").fit(K, y)
     with pytest.raises(ValueError, match=r"square matrix.*\(150, 2\)"):
         classifier_cv(kernel="precomputed", graph="precomputed").fit(X, y, affinity=K)
