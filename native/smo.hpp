@@ -152,7 +152,7 @@ class Smo {
 
   bool extra(std::int32_t id) const { return std::size_t(id) >= source_.size(); }
 
-  // Of ascending ids, those of rows of the source.
+  // Returns those of the ascending ids that are rows of the source, and not extra variables.
   Ids rows_of(Ids ids) const {
     while (!ids.empty() && extra(ids.back())) ids.pop_back();
     return ids;

@@ -15,7 +15,7 @@ sys.path.insert(0, str(BENCHMARKS))
 try:
     import _common
     import page_tables as tables
-    from few_labels.tables import frame_of, ranks, spread, summary
+    from few_labels.tables import beside, frame_of, ranks, spread, summary
 finally:
     sys.path.remove(str(BENCHMARKS))
 
@@ -125,6 +125,14 @@ def test_ranks_by_hand():
     rows = [[c.strip() for c in line.split("|")[1:-1]] for line in _lines(summary)]
     assert rows[3] == ["GKMClassifier", "1.50", "2", "+4.0", "-2.0 (moons 10)"]
     assert rows[2] == ["SelfTraining", "3.00", "1", "-", "-"]
+
+
+def test_a_method_that_was_not_run_has_no_distance():
+    more = LINES[3] | {"set": "mnist"}
+    methods = ("GKMClassifier", "SelfTraining")
+    shown = beside(frame_of([*LINES, more]), methods).splitlines()
+    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in shown[2:]]
+    assert rows == [["moons 4", "+10.0", "-"], ["moons 10", "-2.0", "-"]]
 
 
 def _lines(view, *given):

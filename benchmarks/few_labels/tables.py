@@ -98,12 +98,12 @@ def summary(frame: pd.DataFrame) -> str:
 
 
 def beside(frame: pd.DataFrame, methods: Sequence[str]) -> str:
-    """Return the distances of some methods from the baseline, cell by cell."""
+    """Return how far methods are from the baseline, for cells where one of them was run."""
     accuracy = wide(frame, "accuracy")
     methods = [name for name in methods if name in accuracy]
-    lead = accuracy.sub(accuracy[BASELINE], axis=0)[methods]
+    lead = accuracy.sub(accuracy[BASELINE], axis=0)[methods].dropna(how="all")
     lines = [
-        [cell, *(f"{v:+.1f}" for v in row)]
+        [cell, *("-" if np.isnan(v) else f"{v:+.1f}" for v in row)]
         for cell, row in zip(lead.index, lead.to_numpy(), strict=True)
     ]
     return table(["set, labels", *(f"{name} minus {BASELINE}" for name in methods)], lines)

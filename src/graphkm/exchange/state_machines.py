@@ -173,7 +173,7 @@ def _check_expansion(
 
 
 def memory_state(model: Any) -> State:
-    """Return what a model remembers; files of earlier versions hold nothing of it."""
+    """Return what a model remembers: its calibration and its transduction, if it has them."""
     found: State = {}
     # A stream holds labels out when it is asked to.
     calibration = vars(model).get("calibration_")

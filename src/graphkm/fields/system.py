@@ -257,7 +257,7 @@ class _Matrix:
         self.inverse = np.float32(1.0) / self._whole
 
     def product(self, columns: Table, out: Table) -> NDArray[np.float64]:
-        """Write the matrix times the columns to `out`; return the columns' products with these."""
+        """Write the matrix times `columns` to `out`; return each column's inner product with it."""
         if self._degree == 1 and self._across is None:
             return self._similarity.product(self._whole, -1.0, columns, out)
         ones, image = np.ones_like(self._added), columns

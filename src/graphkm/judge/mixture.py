@@ -7,8 +7,8 @@ A mixture says
     P(y \mid x) = \sum_m w_m \, p_m(y \mid x) .
 
 The weights are those under which the held-out labels are most likely, with a Dirichlet prior. They
-come from expectation maximisation: each label is shared among the members in proportion to what
-they said of it, and a member's weight is its share of all labels.
+come from expectation maximisation: each label is shared among the members, in proportion to weight
+times the probability that the member gave to it. A member's new weight is its share of all labels.
 
 The prior prefers members that do well alone: it is the fourth root of a member's own likelihood,
 times the odds that the member comes with. The odds prefer simple members, which have few functions

@@ -170,7 +170,7 @@ class BaseKernelRidge(KernelMachine):
         return LandmarkBasis(problem.kernel, rows, dtype, problem.n_threads)
 
     def _drawn(self, n: int) -> NDArray[np.int64]:
-        """Return n rows in random order. The first choose gamma, and the first of those span f."""
+        """Return n rows in random order. The search and the landmarks take the first of them."""
         return np.asarray(check_random_state(self.random_state).permutation(n))
 
     def _fit_sums(

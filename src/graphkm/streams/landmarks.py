@@ -16,7 +16,7 @@ from ..solvers.centres import stack
 Ints = NDArray[np.int64]
 
 _PIVOT = {"f": 1e-7, "d": 1e-12}  # landmarks with a pivot below this share are dropped
-_FAR = 0.95  # a row is far if so many landmarks have another one nearer than it has any
+_FAR = 0.95  # far: beyond this quantile of the distances from landmarks to their nearest others
 _DRIFT = 0.15  # share of far rows that shows a drift, three times the usual; few rows need more
 _ENOUGH = 20  # fewer rows cannot show a drift
 _RIDGE = 1e-8  # share of K's diagonal: it bounds projections where landmarks are nearly equal
@@ -80,9 +80,10 @@ class LandmarkSet:
     def renewed(self, rows: Any, ids: Ints) -> Change | None:
         """Return landmarks that follow a drift; None if the rows do not show one.
 
-        Far is farther, in feature space, than 95 % of the landmarks are from each other. The data
-        have drifted if more than 15 % + 1 / sqrt(n) of n rows are far from all landmarks, or of n
-        landmarks from all rows. Far rows, and then others, take the places of landmarks that are
+        A row is far if no landmark is as near to it, in feature space, as 95 % of the landmarks are
+        to their nearest landmark, and a landmark if no row is. The data have drifted if more than
+        15 % + 1 / sqrt(n) of the rows or of the landmarks are far, where n is the smaller number of
+        the two. Far rows, and then others, take the places of landmarks that are
         nearest to no row.
         """
         fresh = np.flatnonzero(~np.isin(ids, self.ids))
