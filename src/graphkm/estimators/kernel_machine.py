@@ -112,7 +112,14 @@ class KernelMachine(BaseEstimator):
 
     def _validate_rows(self, X: Any, *, reset: bool) -> Any:
         refuse_masked("X", X)
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32))
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            order="C",  # frames store columns, and sums over columns would round differently
+        )
         return canonical_csr(X) if issparse(X) else X
 
     def _counted(

@@ -123,9 +123,8 @@ class Ids:
         self._sorted = self.names[self._order]
         twice = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
         if len(twice):
-            raise ValueError(
-                f"The id {self._sorted[twice[0]]!r} stands for more than one row; ids must differ."
-            )
+            name = self._sorted[twice[:1]].tolist()[0]
+            raise ValueError(f"The id {name!r} stands for more than one row; ids must differ.")
 
     def __len__(self) -> int:
         return self._n

@@ -96,6 +96,7 @@ class BaseKernelRidge(KernelMachine):
             y,
             accept_sparse="csr",
             dtype=(np.float64, np.float32),
+            order="C",  # frames store columns, and sums over columns would round differently
             y_numeric=is_regressor(self),
         )
         X = canonical_csr(X) if issparse(X) else X
