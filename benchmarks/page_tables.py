@@ -17,11 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+import given_graphs
 from _common import RESULTS, ROOT, stored, table
 from few_labels import tables as few_labels
 from ratchet.judging import BETTER, Result, read
 
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+DOCS = ROOT / "docs"
+PAGES = (ROOT / "README.md", *sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md")]))
 BLOCK = re.compile(r"(<!-- table: (?P<name>[^\n]+?) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
@@ -227,6 +229,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "large_tables costs": _large_table_costs,
     "large_tables growth": _growth,
     "row_steps": _row_steps,
+    "given_graphs": lambda: table(*given_graphs.summary(stored("given_graphs"))),
     "calibration": _calibration,
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,

@@ -15,6 +15,11 @@ from .onnx_nodes import Nodes
 
 def add_mixture(graph: Nodes, rows: str, mixed: Mixed) -> Answers:
     """Add the nodes that compute all answers of a mixture from rows."""
+    if mixed.linked is not None:
+        raise ValueError(
+            "The model was fitted with an affinity, and an ONNX graph takes rows without edges; "
+            "save it with graphkm.exchange.save_model, or fit without affinity."
+        )
     reached = None if mixed.nodes is None else add_reached(graph, rows, mixed.nodes)
     asked: dict[int, str] = {}  # a model and its corrections ask it once
     terms = []

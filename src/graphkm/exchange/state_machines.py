@@ -79,15 +79,15 @@ def require(holds: Any, what: str) -> None:
         raise ValueError(what)
 
 
-def set_attributes(model: Any, state: State) -> None:
-    """Check and set the attributes besides f."""
+def set_attributes(model: Any, state: State, least: int = 1) -> None:
+    """Check and set the attributes besides f; a model has `least` features or more."""
     for name, value in state.items():
         require(name in ATTRIBUTES, f"{type(model).__name__} has no {name}")
         fits = isinstance(value, ATTRIBUTES[name]) and not isinstance(value, bool)
         require(fits, f"{name} is {str(value)[:40]}")
         setattr(model, name, value)
     d = state["n_features_in_"]
-    require(1 <= d < 2**48, f"n_features_in_ is {d}")
+    require(least <= d < 2**48, f"n_features_in_ is {d}")
     names = state.get("feature_names_in_")
     named = names is None or (names.dtype == object and names.shape == (d,))
     require(named, "there are not as many names as features")

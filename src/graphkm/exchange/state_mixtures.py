@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from ..graphs import resolve_nodes
+from ..graphs.given_edges import Ids
 from ..judge.held_out import HeldOut
 from ..members.of_all_rows import OfAllRows
-from ..semi.mixed import Mixed, Part
+from ..semi.mixed import Linked, Mixed, Part
 from ..semi.report import MemberReport, MemberTable
 from .codec import State
 from .state_fields import HOW, SEEN, check_inside, is_number, nodes_state, restored_nodes
@@ -25,9 +26,10 @@ from .state_machines import (
 )
 
 _STATE = {"members", "best_score", "unlabeled_gain", "models", "parts", "nodes"}
-_STATE |= {"values", "weight", "prior", "tilt"}
+_STATE |= {"values", "weight", "prior", "tilt", "linked"}
 _OF_MODEL = {"model", "all_rows", "how", "heat"}
-_OF_PART = {"model", "weight", "temperature", "field"}
+_OF_PART = {"model", "weight", "temperature", "field", "on_edges"}
+_OF_LINKED = {"n", "names", "values", "weight", "distributions"}
 _ROUNDING = 1e-3  # of shares in single precision, added up
 
 
@@ -47,6 +49,7 @@ def mixture_state(model: Any) -> State:
                 "weight": part.weight,
                 "temperature": part.temperature,
                 "field": part.field,
+                "on_edges": part.on_edges,
             }
             for part in mixed.parts
         ],
@@ -55,8 +58,22 @@ def mixture_state(model: Any) -> State:
         "weight": mixed.weight,
         "prior": mixed.prior,
         "tilt": mixed.tilt,
+        "linked": _linked_state(model, mixed.linked),
     }
     return present(model, SEEN) | own | memory_state(model)
+
+
+def _linked_state(model: Any, linked: Linked | None) -> State | None:
+    """Return what predictions by edges need; None if no graph was given."""
+    if linked is None:
+        return None
+    return {
+        "n": len(linked.ids),
+        "names": linked.ids.names,
+        "values": linked.values,
+        "weight": linked.weight,
+        "distributions": getattr(model, "label_distributions_", None),
+    }
 
 
 def models_in(mixed: Mixed) -> list[Any]:
@@ -67,7 +84,7 @@ def models_in(mixed: Mixed) -> list[Any]:
 
 def restore_mixture(model: Any, state: State) -> None:
     """Give a new model the state from `mixture_state`; raise ValueError if it does not fit."""
-    set_attributes(model, {name: state.pop(name) for name in SEEN if name in state})
+    set_attributes(model, {name: state.pop(name) for name in SEEN if name in state}, least=0)
     remembered = take_memory(state)
     require(set(state) == _STATE, "it is not complete")
     _check_parameters(model)
@@ -76,6 +93,11 @@ def restore_mixture(model: Any, state: State) -> None:
         require(type(state[name]) is float, f"its {name} is {str(state[name])[:40]}")
     model.best_score_, model.unlabeled_gain_ = state["best_score"], state["unlabeled_gain"]
     model.mixture_ = _restored_mixture(model, state)
+    by_edges = not model.mixture_.parts and model.mixture_.nodes is None
+    by_edges = by_edges and model.mixture_.linked is not None
+    require(model.n_features_in_ > 0 or by_edges, "it has no features")
+    if state["linked"] is not None and state["linked"]["distributions"] is not None:
+        model.label_distributions_ = state["linked"]["distributions"]
     restore_memory(model, remembered)
 
 
@@ -122,7 +144,8 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     require(type(state["models"]) is list, "it has no models")
     models = [_restored_model(model, each) for each in state["models"]]
     parts = [_restored_part(models, part) for part in parts]
-    total = weight + sum(part.weight for part in parts)
+    linked = _restored_linked(model, state["linked"], 1 if classes is None else len(classes))
+    total = weight + sum(part.weight for part in parts) + (linked.weight if linked else 0.0)
     require(abs(total - 1.0) <= 1e-9, f"the weights of its members add up to {total}")
     width = 1 if classes is None else len(classes)
     check_matrix("its prior", prior, (width,))
@@ -132,11 +155,17 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     if tilt is not None:
         require(classes is not None, "its quantities have sizes of classes")
         check_matrix("what gives its classes their sizes", tilt, (width,))
-    values, fields = state["values"], [part.field for part in parts if part.field is not None]
+    require(linked is not None or not any(part.on_edges for part in parts), "it has no edges")
+    for part in parts:
+        if part.field is not None and part.on_edges and linked is not None:
+            shape = (len(linked.ids), width)
+            check_matrix("what is added to a model", part.field, shape, np.float32)
+    values = state["values"]
+    fields = [part.field for part in parts if part.field is not None and not part.on_edges]
     require((values is None) == (weight == 0), "its members have no values")
     if state["nodes"] is None:
         require(weight == 0 and not fields, "its members have no nodes")
-        return Mixed(parts, None, None, weight, prior, classes, tilt)
+        return Mixed(parts, None, None, weight, prior, classes, tilt, linked)
     nodes = restored_nodes(model, state["nodes"])
     shape = (nodes.points.shape[0], width)
     for field in fields:
@@ -146,7 +175,24 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     if values is not None and classes is not None:
         shares = (values >= 0).all() and np.abs(values.sum(axis=1) - weight).max() <= _ROUNDING
         require(shares, "the values of its nodes are no shares of classes")
-    return Mixed(parts, nodes, values, weight, prior, classes, tilt)
+    return Mixed(parts, nodes, values, weight, prior, classes, tilt, linked)
+
+
+def _restored_linked(model: Any, state: Any, width: int) -> Linked | None:
+    if state is None:
+        return None
+    require(type(state) is dict and set(state) == _OF_LINKED, "its edges are not complete")
+    n, names, values, weight = (state[name] for name in ("n", "names", "values", "weight"))
+    require(type(n) is int and n > 0, f"it knows {str(n)[:40]} rows")
+    require(names is None or type(names) is np.ndarray, "its rows have no ids")
+    require(is_number(weight) and 0 <= weight <= 1 + 1e-9, "its edges have no weight")
+    require((values is None) == (weight == 0), "its edges have no values")
+    if values is not None:
+        check_matrix("the values of its rows", values, (n, width), np.float32)
+    if state["distributions"] is not None:
+        require(is_classifier(model), "its quantities have probabilities")
+        check_matrix("the probabilities of its rows", state["distributions"], (n, width))
+    return Linked(Ids(n, names), values, weight)
 
 
 def _restored_part(models: list[HeldOut], state: Any) -> Part:
@@ -156,7 +202,9 @@ def _restored_part(models: list[HeldOut], state: Any) -> Part:
     for name in ("weight", "temperature"):
         positive = is_number(state[name]) and state[name] > 0
         require(positive, f"the {name} of a member is {str(state[name])[:40]}")
-    return Part(models[place], state["weight"], state["temperature"], state["field"])
+    require(type(state["on_edges"]) is bool, "a member has no place")
+    kept = (state[name] for name in ("weight", "temperature", "field", "on_edges"))
+    return Part(models[place], *kept)
 
 
 def _restored_model(model: Any, state: Any) -> HeldOut:

@@ -9,6 +9,8 @@ full, bipartite        the two implicit graphs
 listed                 `ListedGraph`: edges stored, connected components
 neighbors              `knn_graph`, `epsilon_graph`
 affinity               `affinity_graph`, from the user's matrix
+given_edges            edges as people have them: matrices, lists, frames, other libraries
+given                  `GivenGraph`: steps along given edges
 nodes                  `RowNodes`: where fields live, and the weights of the nodes at any row
 anchors                `AnchorNodes`: means of rows as nodes, by sums over blocks of rows
 part_kinds             `GraphPart`, `NodesPart`: the two kinds of parts

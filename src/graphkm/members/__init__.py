@@ -9,6 +9,7 @@ features        features from graphs of all rows: eigenvectors, and kernels that
 clusters        ridge regressions on these features
 diffused        linear models on rows that are averaged along the graph
 residuals       fields that correct a model where it errs
+along_edges     members on given graphs: averages along edges, walks, corrections
 ==============  ==============================================================
 """
 

@@ -26,10 +26,11 @@ from scipy.sparse import eye_array, issparse
 from ..fields.kernel import ColumnsKernel
 from ..fields.system import FieldSystem
 from ..graphs.given import GivenGraph, KnownRows
+from ..graphs.given_edges import Ids
 from ..graphs.nodes import NodeGraph
 from ..ridge.factors import safe_cholesky
 from .clusters import ridge_members
-from .features import LARGEST, Features
+from .features import EPSILONS, LARGEST, Features
 from .member import Array, Known, Member, Scope
 from .residuals import residual_members
 
@@ -37,9 +38,7 @@ Rows = NDArray[np.float32]
 Step = Callable[[Rows], Rows]
 
 _NEAR = 3  # steps: as many as graph networks have layers, and one more
-_FAR = 0.9  # share of a far average that comes from neighbours
 _NEAREST = 0.25  # how much a row's nearest rows count beside a given graph
-_EPSILONS = (0.1, 0.01)  # how soon walks end: after ten steps, or a hundred
 _SAMPLE = 128  # walks that tell how many rows a row's own walks visit
 _COLUMNS = 1024  # of rows: with more columns and more labels, they are mixed
 _ENTRIES = 2**26  # of averages: with more columns than fit, they are mixed
@@ -51,6 +50,8 @@ class Edges:
 
     Parameters
     ----------
+    ids : Ids
+        What edges call the rows.
     graphs : list of GivenGraph
         The given graphs.
     rows : ndarray, CSR array or None
@@ -63,6 +64,7 @@ class Edges:
         Threads of sparse products.
     """
 
+    ids: Ids
     graphs: Sequence[GivenGraph]
     rows: Any
     near: Step | None
@@ -154,12 +156,12 @@ def averages(walks: Sequence[Walk], rows: Rows) -> Iterator[tuple[str, Rows]]:
         for step in range(1, _NEAR + 1):
             moved = walk.step(moved)
             yield f"{walk.name}, {step} steps" if step > 1 else f"{walk.name}, 1 step", moved
-        yield f"{walk.name}, far", far_average(walk.step, rows, _FAR)
+        yield f"{walk.name}, far", far_average(walk.step, rows, EPSILONS[0])
 
 
-def far_average(step: Step, rows: Rows, share: float) -> Rows:
-    """Return (1 - a) sum_k a^k S^k rows for the share a, up to a tenth of its sum."""
-    moved = rows
+def far_average(step: Step, rows: Rows, eps: float) -> Rows:
+    """Return (1 - a) sum_k a^k S^k rows with a = 1 / (1 + eps): nine tenths of this sum."""
+    share, moved = 1.0 / (1.0 + eps), rows
     for _ in range(int(np.ceil(np.log(0.1) / np.log(share)))):
         moved = np.float32(share) * step(moved) + np.float32(1 - share) * rows
     return moved
@@ -187,7 +189,7 @@ def surroundings(
     marked = labeled
     if len(labeled) > LARGEST:
         marked = np.sort(rng.permutation(labeled)[:LARGEST])
-    for eps in _EPSILONS:
+    for eps in EPSILONS:
         columns = system.applied(system.inverse(marked, eps), eps)
         drawn = rng.choice(np.array([-1.0, 1.0], np.float32), size=(len(columns), _SAMPLE))
         length = np.sqrt(np.square(system.applied(drawn, eps)).mean(axis=1))

@@ -13,16 +13,15 @@ from scipy.sparse import issparse
 
 from .cuts import cut_graph
 from .member import Known, Member, Scope
-from .models import model_members, model_scores
+from .models import WIDE, model_members, model_scores
 
 _STEPS = 2
-_WIDE = 2000  # rows with more columns are not averaged: averages of sparse rows are dense
 
 
 def diffused_members(known: Known, scope: Scope, models: dict[str, Any]) -> Iterator[Member]:
     """Yield models that are fitted to averages of the labelled rows, and predict all nodes."""
     points = scope.graph.nodes.points
-    if points.shape[1] > _WIDE:
+    if points.shape[1] > WIDE:  # averages of words are no longer sparse
         return
     start = process_time()
     rows = points.toarray() if issparse(points) else np.asarray(points, dtype=np.float64)

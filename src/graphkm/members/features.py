@@ -29,7 +29,8 @@ _BROAD = (1.2, 5.0)  # neighbours for eigenvectors, as multiples of the nodes' o
 _NEAR = (0.2, 0.6, 1.2)  # neighbours for kernels that fade, as such multiples
 _GAMMAS = (1.0, 4.0)  # gamma of all pairs, as multiples of the spread
 _STEPS = (2, 5, 10, 20, 40, 80)  # numbers of eigenvectors; from n_classes to 10 n_classes are used
-_EPSILONS = (0.1, 0.01, 0.001)  # how soon the influence of a label fades
+EPSILONS = (0.1, 0.01, 0.001)
+"""How soon the influence of a label fades: after about ten, a hundred or a thousand steps."""
 
 LANDMARKS = 2000
 """All pairs of nodes are joined; if there are more nodes than this, all pairs of a sample."""
@@ -91,7 +92,7 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
     yield from features_of_all_pairs(points, rows, steps, n_threads)
     if n > MOST:  # the graph at hand: neighbours are searched once
         yield from features_of_neighbours(graph, rows, steps)
-        yield from fading_features(graph, rows, _EPSILONS[1:], n_threads)
+        yield from fading_features(graph, rows, EPSILONS[1:], n_threads)
         return
     broad, near = (neighbour_counts(nodes, factors) for factors in (_BROAD, _NEAR))
     found = Neighbours.of(nodes.index, max(broad + near))
@@ -99,7 +100,7 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
         local = RowNodes.graph_of(found.first(k), sharpness=1.0)
         yield from features_of_neighbours(local, rows, steps)
     for k in near:
-        yield from fading_features(RowNodes.graph_of(found.first(k)), rows, _EPSILONS, n_threads)
+        yield from fading_features(RowNodes.graph_of(found.first(k)), rows, EPSILONS, n_threads)
 
 
 def neighbour_counts(nodes: RowNodes, factors: Sequence[float]) -> list[int]:

@@ -26,12 +26,14 @@ from ..kernel_ridge.estimators import KernelRidgeClassifierCV, KernelRidgeCV
 from .member import Array, Known, Member, log_shares
 from .of_all_rows import hold_out_of_all, learns_from_all
 
-_WIDE = 2000  # sparse rows with more columns get no trees
+WIDE = 2000
+"""With more columns, sparse rows get no trees, and no rows are averaged along the graph."""
+
 _TREES = 100
 _LOOKED_AT = 0.5  # share of the columns that extra trees try for every cut
 _ROUNDS = 60  # rounds of boosting
 _LEAF = 20  # a leaf of boosting needs one label in so many, but never fewer than 2 or more than 20
-_BINS = 255  # most bins of a column in boosting; there are no more bins than labels
+_BINS = 255  # of a column in boosting: no more than labels, and than scikit-learn takes
 _LITTLE = 10_000  # with at most so many labels, threads of OpenMP wait longer than they work
 _READ = 64  # boosting reads so many labels in the time that it needs to add up one bin
 _BOOSTED = 2**26  # most bins that boosting adds up in all fits: many columns or classes are slow
@@ -71,7 +73,7 @@ def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[st
         "kernel ridge": machine(random_state=seed, n_jobs=n_jobs),
         "linear": make_pipeline(scaler, line),
     }
-    if sparse and X.shape[1] > _WIDE:
+    if sparse and X.shape[1] > WIDE:
         return found
     forest = RandomForestClassifier if classes else RandomForestRegressor
     boosting = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor

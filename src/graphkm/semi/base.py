@@ -195,6 +195,8 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
             if models:
                 raise ValueError("estimator needs rows, and X is None; pass estimator='auto'.")
             n, part, models = len(as_label_array(y)), None, {}
+            self.n_features_in_ = 0
+            self.__dict__.pop("feature_names_in_", None)
             rows, given = np.arange(n)[:, None], None  # rows differ by their numbers alone
             weights = checked_weights(sample_weight, rows)
             labeled, y_known = self._encode(y, rows, weights > 0)
@@ -213,9 +215,8 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
             near = step_to_nearest(rows, graph, threads)
             graph = graph._replace(rows=graph.rows[labeled])
         own = None if given is None else rows
-        edges = Edges(graphs, own, near, labeled, threads)
+        edges = Edges(known_ids, graphs, own, near, labeled, threads)
         self._learn(models, known, graph, given, labeled, seed, edges)
-        self._known_ids = known_ids
         every = sp.eye_array(n, dtype=np.float32, format="csr")
         self._meet_sizes(given, rows, known, every)
         self._keep_answers(self.mixture_.at(given, rows, every), labeled, known)
@@ -335,8 +336,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         edges: Edges | None = None,
     ) -> None:
         """Fit the members, and weigh them."""
-        for name in ("_known_ids", "label_distributions_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("label_distributions_", None)  # of an earlier fit
         if models is None:
             models = usual_models(known, given, seed, self.n_jobs)
         scope = None if graph is None else Scope(graph, self.n_threads())
@@ -348,7 +348,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
                 "estimator=None leaves no other member. Label two different rows of a class, or "
                 "pass estimator='auto'."
             )
-        self._decide(members, known, graph)
+        self._decide(members, known, graph, None if edges is None else edges.ids)
 
     def n_threads(self) -> int:
         """Return the threads that `n_jobs` asks for."""
@@ -391,7 +391,9 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
             Copies(to[copies.first], copies.place[order]),
         )
 
-    def _decide(self, members: list[Member], known: Known, graph: NodeGraph | None) -> None:
+    def _decide(
+        self, members: list[Member], known: Known, graph: NodeGraph | None, ids: Ids | None
+    ) -> None:
         """Weigh the members, and keep their mixture."""
         verdict = self._judge(members, known)
         order = np.argsort(-verdict.weights, kind="stable")
@@ -413,7 +415,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         self.unlabeled_gain_ = float(verdict.score - labels_only)
         nodes = None if graph is None else graph.nodes
         self.mixture_ = Mixed.of(
-            members, verdict.weights, verdict.sizes, nodes, self._prior(known), known.classes
+            members, verdict.weights, verdict.sizes, nodes, self._prior(known), known.classes, ids
         )
 
     # ------------------------------------------------------------------ answers
@@ -430,8 +432,8 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
 
     def _mixed_by_edges(self, X: Any, affinity: Any, ids: Any) -> NDArray[np.float64]:
         """Return what the mixture says of new rows that edges join to known rows."""
-        known: Ids | None = vars(self).get("_known_ids")
-        if known is None:
+        linked = self.mixture_.linked
+        if linked is None:
             raise ValueError(
                 "The model was fitted without an affinity, so new rows cannot be joined to known "
                 "ones; pass X alone, or fit with affinity=..."
@@ -451,7 +453,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
             return self._mixed(X)
         rows = None if X is None else rows_as_numbers(self, X, reset=False)
         n = new_rows(affinity, names) if rows is None else rows.shape[0]
-        links = links_of(affinity, Ids(n, names), known)
+        links = links_of(affinity, Ids(n, names), linked.ids)
         rows = np.empty((n, 0)) if rows is None else rows
         return self.mixture_.at(X if hasattr(X, "columns") else rows, rows, links)
 

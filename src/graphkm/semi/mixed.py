@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..graphs.given_edges import Ids
 from ..graphs.nodes import Nodes
 from ..judge.held_out import HeldOut
 from ..judge.sizes import tilted
@@ -48,13 +49,15 @@ class Part:
 
 
 class Linked(NamedTuple):
-    """What the members on given edges say together.
+    """Known rows that edges lead to, and what the members on given edges say of them together.
 
-    They are silent about a row without edges.
+    These members are silent about a row without edges.
     """
 
-    values: NDArray[np.float32]
-    """At every known row, times the members' weights."""
+    ids: Ids
+    """What edges call the known rows."""
+    values: NDArray[np.float32] | None
+    """At every known row, times the members' weights; None if no such member counts."""
     weight: float
     """The sum of their weights."""
 
@@ -80,7 +83,7 @@ class Mixed:
     tilt : ndarray of shape (n_columns,) or None
         The b of `graphkm.judge.sizes`, which gives the classes their sizes; None without sizes.
     linked : Linked or None
-        What the members on given edges say; None if there are no such members.
+        What the members on given edges say; None if no graph was given.
     """
 
     parts: list[Part]
@@ -101,6 +104,7 @@ class Mixed:
         nodes: Nodes | None,
         prior: Array,
         classes: NDArray[Any] | None,
+        ids: Ids | None = None,
     ) -> Mixed:
         """Return the mixture of fitted members. Those of little weight are left out."""
         kept = np.where(weights >= min(LIGHT, weights.max()), weights, 0.0)
@@ -118,18 +122,16 @@ class Mixed:
             said = w * _said(member.values(), t, classes)
             values, total = sums.get(member.on_edges, (0.0, 0.0))
             sums[member.on_edges] = values + said, total + w
-        held, weight = sums.get(False, (None, 0.0))
+        (held, weight), (linked, share) = (sums.get(each, (None, 0.0)) for each in (False, True))
         lives = weight or any(part.field is not None and not part.on_edges for part in parts)
         return cls(
             parts,
             nodes if lives else None,
-            None if held is None else held.astype(np.float32),
+            _single(held),
             weight,
             prior,
             classes,
-            linked=Linked(sums[True][0].astype(np.float32), sums[True][1])
-            if True in sums
-            else None,
+            linked=None if ids is None else Linked(ids, _single(linked), share),
         )
 
     def at(self, given: Any, rows: Any, links: Any = None) -> Array:
@@ -146,7 +148,7 @@ class Mixed:
             row without edges. Members on edges are silent about these rows.
         """
         found = self._by_rows(given, rows, links)
-        if self.linked is not None:
+        if self.linked is not None and self.linked.values is not None:
             said = (1.0 - self.linked.weight) * np.ones((len(found), 1))
             if links is not None:
                 found += links @ self.linked.values
@@ -175,6 +177,10 @@ class Mixed:
             far = 1.0 - np.asarray(z.sum(axis=1)).reshape(-1, 1)
             found += self.weight * np.maximum(far, 0.0) * self.prior
         return found
+
+
+def _single(values: Array | None) -> NDArray[np.float32] | None:
+    return None if values is None else values.astype(np.float32)
 
 
 def _said(scores: Array, temperature: float, classes: Any) -> Array:
