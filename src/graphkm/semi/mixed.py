@@ -149,7 +149,8 @@ class Mixed:
         """
         found = self._by_rows(given, rows, links)
         if self.linked is not None and self.linked.values is not None:
-            said = (1.0 - self.linked.weight) * np.ones((len(found), 1))
+            others = self.weight + sum(part.weight for part in self.parts)
+            said = np.full((len(found), 1), others)
             if links is not None:
                 found += links @ self.linked.values
                 said += self.linked.weight * np.asarray(links.sum(axis=1)).reshape(-1, 1)
