@@ -29,7 +29,7 @@ from _processes import forked
 from graphkm import SemiSupervisedClassifier
 from graphkm.judge import folds, held_out, mixture
 from graphkm.members import features
-from graphkm.semi import base
+from graphkm.semi import member_list
 
 NEW = 500
 FAR = 2.0  # points by which accuracy may change at a threshold
@@ -43,7 +43,7 @@ def both(rows: int, labels: int, more_rows: int = 0, more_labels: int = 0) -> tu
 
 STEPS: dict[str, tuple[Side, Side]] = {
     f"labels-{mixture.FEWEST}": both(600, mixture.FEWEST - 1, more_labels=1),
-    f"labels-{base.MANY}": both(1000, base.MANY - 1, more_labels=1),
+    f"labels-{member_list.MANY}": both(1000, member_list.MANY - 1, more_labels=1),
     f"labels-{folds._FEW}": both(1000, folds._FEW, more_labels=1),
     f"labels-{features.LARGEST}": both(1000, features.LARGEST, more_labels=1),
     f"labels-{features.LARGEST}, many rows": both(4500, features.LARGEST, more_labels=1),
