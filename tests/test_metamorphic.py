@@ -60,8 +60,8 @@ def cases():
                 yield case(model, change, *([] if fast else [slow]))
     for model in LARGE:
         for change in LARGE_CHANGES:
-            if CHANGES[change](run_of(model)) is None:
-                continue
+            if CHANGES[change](run_of(model)) is None or exemption(model, change):
+                continue  # an exception may make no difference to many rows
             quick = change == "sample weights times ten" and not model.startswith("SemiSup")
             yield case(model, change, pytest.mark.long if quick else pytest.mark.slow)
 
