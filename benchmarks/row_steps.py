@@ -27,7 +27,7 @@ from sklearn.datasets import load_digits, make_blobs, make_classification, make_
 from _common import Figure, script, store, table
 from _processes import forked
 from graphkm import SemiSupervisedClassifier
-from graphkm.judge import folds, held_out, mixture
+from graphkm.judge import folds, held_out
 from graphkm.members import features
 from graphkm.semi import member_list
 
@@ -42,7 +42,7 @@ def both(rows: int, labels: int, more_rows: int = 0, more_labels: int = 0) -> tu
 
 
 STEPS: dict[str, tuple[Side, Side]] = {
-    f"labels-{mixture.FEWEST}": both(600, mixture.FEWEST - 1, more_labels=1),
+    f"labels-{folds.FEWEST}": both(600, folds.FEWEST - 1, more_labels=1),
     f"labels-{member_list.MANY}": both(1000, member_list.MANY - 1, more_labels=1),
     f"labels-{folds._FEW}": both(1000, folds._FEW, more_labels=1),
     f"labels-{features.LARGEST}": both(1000, features.LARGEST, more_labels=1),

@@ -22,8 +22,8 @@ from graphkm import (
 )
 from graphkm.baselines import LaplacianSVC, TransductiveSVC
 from graphkm.estimators.calibration import GRID, MANY, Calibration, class_columns
-from graphkm.estimators.calibration_folds import calibration_folds
 from graphkm.exchange import load_model, save_model, to_onnx
+from graphkm.judge.folds import calibration_folds
 from graphkm.losses import Hinge, Logistic
 
 X, TRUTH = make_moons(300, noise=0.25, random_state=0)

@@ -11,9 +11,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from graphkm import GKMClassifier, GKMClassifierCV, GKMRegressorCV, SemiSupervisedClassifier
-from graphkm.estimators.calibration_folds import calibration_folds
 from graphkm.gkm.criterion import Labels, judged_rows, leave_one_out
-from graphkm.judge.folds import most_folds
+from graphkm.judge.folds import calibration_folds, most_folds
 from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.model_selection import LabeledKFold, LabeledStratifiedKFold
 from graphkm.neighbours.distinct import Copies, distinct_rows

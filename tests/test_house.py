@@ -159,6 +159,7 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
 # ------------------------------------------------------------------ numbers that decide
 
 ARITHMETIC = {
+    "graphkm.judge.folds": {"_ENOUGH"},  # more cost, and say the same
     "graphkm.judge.mixture": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.members.along_edges": {"_SAMPLE", "_COLUMNS", "_ENTRIES"},  # memory and rounding
     "graphkm.members.models": {"_BINS"},  # of scikit-learn

@@ -8,7 +8,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from graphkm.judge import best_temperature, judge_classes, judge_quantities, mixture_weights
-from graphkm.judge.mixture import ALONE, FEWEST, LABELS_ALONE, PRIOR
+from graphkm.judge.folds import FEWEST
+from graphkm.judge.mixture import ALONE, LABELS_ALONE, PRIOR
 from graphkm.judge.temperature import _BELIEF
 
 

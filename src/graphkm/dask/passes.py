@@ -10,6 +10,7 @@ from dask.delayed import Delayed
 from dask.utils import format_bytes
 from numpy.typing import NDArray
 
+from ..estimators.given_rows import require_labels
 from ..estimators.labels import checked_classes, refuse_ambiguous
 from ..graphs.anchors import drawn_rows
 from ..semi.block_rows import find_known, joined
@@ -93,12 +94,7 @@ class Passes:
         tasks = [self._runner.task("count-labels", summary_of, each, classes) for each in known]
         sizes = self._runner.bring(tasks)
         n, n_bytes = sum(size.n_rows for size in sizes), sum(size.n_bytes for size in sizes)
-        if not n:
-            raise ValueError(
-                f"None of the {sum(self._data.lengths):,} rows is labelled: y holds only missing "
-                f"values or the marker unlabeled={unlabeled!r}, or sample_weight is 0 wherever it "
-                "holds others. Label some rows of every class, or name the right marker."
-            )
+        require_labels(np.arange(n), sum(self._data.lengths), unlabeled)
         if classes:
             values = joined([size.values for size in sizes])
             refuse_ambiguous(joined([values, *(size.marker for size in sizes)]), unlabeled)

@@ -9,7 +9,6 @@ labels, classes      which rows are labelled; classes as outputs
 class_weights        weights of classes
 targets              quantities in units of their spread
 calibration          `Calibration`: scores as probabilities
-calibration_folds    which labels are held out for it
 data_checks          looks at the data before the work begins; `GraphWarning`
 transduction         the labels of training rows, which a fitted model remembers
 ===================  ==============================================================

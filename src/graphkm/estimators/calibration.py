@@ -21,9 +21,6 @@ Matrix = NDArray[np.float64]
 MANY = 1000
 """With so many held-out labels or more, curves are fitted."""
 
-FEWEST = 8
-"""Held-out labels that a slope needs."""
-
 GRID = np.linspace(-8.0, 8.0, 65)
 """Log-odds at which curves are known; between two of them a curve is straight."""
 

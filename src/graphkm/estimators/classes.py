@@ -13,13 +13,20 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._util.warnings import quiet
+from ..judge.folds import FEWEST, calibration_folds
 from ..neighbours.distinct import distinct_rows
-from .calibration import FEWEST, Calibration, class_columns
-from .calibration_folds import calibration_folds
+from .calibration import Calibration, class_columns
 from .class_weights import ClassWeight, class_factors, labels_that_weigh
 from .data_checks import require_memory_for_classes
+from .given_rows import weights_to_score
 from .kernel_machine import KernelMachine
-from .labels import as_label_array, labeled_mask, plain_labels, refuse_ambiguous
+from .labels import (
+    as_label_array,
+    labeled_mask,
+    plain_labels,
+    refuse_ambiguous,
+    refuse_infinite,
+)
 
 
 class CodedLabels(NamedTuple):
@@ -67,8 +74,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         labeled, given = self._labels_that_count(X, labeled, sample_weight)
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
-        if known.dtype.kind == "f" and not np.isfinite(known).all():
-            raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
+        refuse_infinite(known)
         check_classification_targets(known)
         labeled, known, given = self._labels_that_weigh(labeled, known, given)
         if len(known) == 0:
@@ -98,8 +104,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_consistent_length(X, labeled)
         labeled, given = self._counted(sample_weight, X, labeled)
         known = plain_labels(values[labeled])
-        if known.dtype.kind == "f" and not np.isfinite(known).all():
-            raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
+        refuse_infinite(known)
         labeled, known, given = self._labels_that_weigh(labeled, known, given)
         if isinstance(self.class_weight, str):
             raise ValueError(
@@ -167,7 +172,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """Return the accuracy on the labelled rows of (X, y)."""
         values = as_label_array(y)
         labeled = labeled_mask(values, self.unlabeled)
-        weights = self._weights_to_score(X, labeled, sample_weight)
+        weights = weights_to_score(X, labeled, sample_weight)
         hits = self.predict(X)[labeled] == values[labeled]
         return float(np.average(hits, weights=weights))
 

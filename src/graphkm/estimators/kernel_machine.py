@@ -22,6 +22,7 @@ from .data_checks import (
     checked_weights,
     largest_kernel_value,
 )
+from .given_rows import require_labels
 from .transduction import (
     forget_transduced,
     kept_transduced,
@@ -139,12 +140,7 @@ class KernelMachine(BaseEstimator):
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return what `_counted` does; raise if no label counts."""
         check_consistent_length(X, labeled)
-        if not labeled.any():
-            raise ValueError(
-                f"None of the {len(labeled)} rows is labelled: y holds only missing values or the "
-                f"marker unlabeled={self.unlabeled!r}. Label some rows of every class, or name "
-                "the right marker."
-            )
+        require_labels(np.flatnonzero(labeled), len(labeled), self.unlabeled)
         counted, weights = self._counted(sample_weight, X, labeled)
         if not counted.any():
             raise ValueError("sample_weight is 0 for every labelled row; one must be positive.")
@@ -166,16 +162,6 @@ class KernelMachine(BaseEstimator):
         """Return the scores of the training rows."""
         blocks = range(0, X.shape[0], _BLOCK)
         return np.concatenate([self.scores_at(X[first : first + _BLOCK]) for first in blocks])
-
-    def _weights_to_score(
-        self, X: Any, labeled: NDArray[np.bool_], sample_weight: Any
-    ) -> NDArray[Any] | None:
-        """Return the weights of the labelled rows in a score; None gives all the same weight."""
-        refuse_masked("sample_weight", sample_weight)
-        check_consistent_length(X, labeled, sample_weight)
-        if not labeled.any():
-            raise ValueError("None of the rows to score is labelled; pass some with a label.")
-        return None if sample_weight is None else np.asarray(sample_weight)[labeled]
 
     # ------------------------------------------------------------------ labels of training rows
 

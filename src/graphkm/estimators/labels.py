@@ -98,6 +98,12 @@ def refuse_ambiguous(y: NDArray[Any], unlabeled: Any) -> None:
         )
 
 
+def refuse_infinite(known: NDArray[Any]) -> None:
+    """Raise if a label or a target is infinite."""
+    if known.dtype.kind == "f" and not np.isfinite(known).all():
+        raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
+
+
 def checked_classes(labels: NDArray[Any]) -> NDArray[Any]:
     """Return the classes of labels; raise if they cannot be learnt. No label may be missing.
 
@@ -106,8 +112,7 @@ def checked_classes(labels: NDArray[Any]) -> NDArray[Any]:
     >>> checked_classes(np.array([2, 1, 2]))
     array([1, 2])
     """
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("Input y contains infinity; mark unlabelled rows with NaN.")
+    refuse_infinite(labels)
     check_classification_targets(labels)
     classes = np.unique(labels)
     if len(classes) < 2:

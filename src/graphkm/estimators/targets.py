@@ -10,8 +10,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
 
 from ..expansion import KernelExpansion
+from .given_rows import weights_to_score
 from .kernel_machine import KernelMachine
-from .labels import as_label_array, labeled_mask, missing_mask
+from .labels import as_label_array, labeled_mask, missing_mask, refuse_infinite
 
 _SHARE, _WITHIN = 0.8, 1.2815515655446004  # this share is within so many standard deviations
 
@@ -50,7 +51,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         from sklearn.metrics import r2_score  # as RegressorMixin does: it is slow to import
 
         labeled, known = self._known_targets(y)
-        weights = self._weights_to_score(X, labeled, sample_weight)
+        weights = weights_to_score(X, labeled, sample_weight)
         return float(r2_score(known, self.predict(X)[labeled], sample_weight=weights))
 
     def _transduce(self, X: Any, labeled: NDArray[np.bool_], known: NDArray[np.float64]) -> None:
@@ -113,8 +114,7 @@ def known_targets(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[np
             raise ValueError(f"y must hold numbers for regression: {error}") from None
     labeled = labeled_mask(values, unlabeled)
     known = values[labeled].astype(np.float64)
-    if not np.isfinite(known).all():
-        raise ValueError("Input y contains infinity; mark unknown targets with NaN.")
+    refuse_infinite(known)
     return labeled, known
 
 

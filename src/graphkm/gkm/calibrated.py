@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..estimators.calibration import Calibration
-from ..estimators.calibration_folds import calibration_folds
 from ..estimators.classes import CodedLabels, KernelClassifier
 from ..graphs import KNN
+from ..judge.folds import calibration_folds
 from ..neighbours.distinct import distinct_rows
 from ..neighbours.index import NeighbourIndex, Neighbours
 from ..solvers import SGD, DivergenceError, Newton, RowNewton, Solution

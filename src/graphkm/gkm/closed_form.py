@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._util.threads import blas_threads_for
-from ..estimators.calibration_folds import calibration_folds
-from ..judge.mixture import FEWEST
+from ..judge.folds import FEWEST, calibration_folds
 from ..neighbours.distinct import copies_in_order
 from ..solvers.refits import refit_scores
 from .base import Problem

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.classes import winning_class
-from ..judge.folds import make_folds
-from ..judge.mixture import FEWEST
+from ..judge.folds import FEWEST, make_folds
 from ..judge.temperature import best_temperature, log_probabilities
 from ..losses import Loss
 from ..neighbours.distinct import Copies

@@ -22,8 +22,12 @@ Splitter = Callable[[int], Any]
 SplitterOf = Callable[[NDArray[Any]], Splitter]
 """Takes labels, and returns the `Splitter` for them."""
 
+FEWEST = 8
+"""Fewer held-out labels than these decide nothing: a prior does."""
+
 _FEW = 200  # with more labels, half as many folds are enough
 _FOLDS = 10
+_ENOUGH = 300  # no slope of a calibration gains from more held-out labels
 
 
 def check_folds(cv: Any) -> None:
@@ -63,9 +67,8 @@ def make_folds(
         Which of the rows are equal, in the order from which `splitter` draws.
     """
     if cv is None or isinstance(cv, Integral | str):
-        usual = _FOLDS if len(copies.first) <= _FEW else _FOLDS // 2
         check_folds(cv)
-        most = usual if cv is None else int(cv)
+        most = _usual_folds(len(copies.first)) if cv is None else int(cv)
         return most_folds(known, most, splitter, copies)
     from sklearn.model_selection import check_cv  # slow to import
 
@@ -89,6 +92,11 @@ def make_folds(
             "rows; pass a splitter whose test folds cover them all, or a number."
         )
     return folds
+
+
+def _usual_folds(n: int) -> int:
+    """Return how many folds n labels have."""
+    return _FOLDS if n <= _FEW else _FOLDS // 2
 
 
 def _as_numbers(rows: Any) -> NDArray[np.int64]:
@@ -121,3 +129,46 @@ def most_folds(known: NDArray[Any], most: int, splitter: SplitterOf, copies: Cop
             with quiet("The least populated class"):
                 return copies.together(found.split(np.zeros(len(own)), own))
     return []
+
+
+def calibration_folds(
+    codes: NDArray[np.int64], weights: NDArray[np.float64], copies: Copies | None = None
+) -> Folds:
+    """Return folds of the labels; none if too few can be held out.
+
+    Equal rows share a fold. Rows of weight 0 are not held out, nor is the only row of a class. Up
+    to 300 labels are all held out. With more than 1,500 labels there is one fold.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n_labeled,)
+        Class numbers.
+    weights : ndarray of shape (n_labeled,)
+        Weights.
+    copies : Copies, optional
+        Which of the rows are equal.
+
+    Examples
+    --------
+    >>> folds = calibration_folds(np.arange(20) % 2, np.ones(20))
+    >>> len(folds), sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(20))
+    (10, True)
+    """
+    from sklearn.model_selection import StratifiedKFold  # slow to import
+
+    copies = Copies.of(np.arange(len(codes))) if copies is None else copies
+    own = codes[copies.first]
+    sums = np.bincount(copies.place, weights)
+    counts = np.bincount(own, sums > 0)
+    held = np.flatnonzero((counts[own] > 1) & (sums > 0))
+    if len(held) < FEWEST:
+        return []
+    n_splits = min(_usual_folds(len(held)), int(counts.max()))
+    with quiet("The least populated class"):
+        folds = StratifiedKFold(n_splits, shuffle=True, random_state=0)
+        tests = [held[test] for _, test in folds.split(held, own[held])]
+    sizes = np.cumsum([len(test) for test in tests])
+    needed = int(np.searchsorted(sizes, min(_ENOUGH, len(held)))) + 1
+    everyone = np.arange(len(own))
+    parts = [(np.setdiff1d(everyone, test), test) for test in tests[:needed] if len(test)]
+    return [(train, test[weights[test] > 0]) for train, test in copies.together(parts)]

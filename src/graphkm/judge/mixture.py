@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from .folds import Folds
+from .folds import FEWEST, Folds
 from .temperature import best_temperature, log_probabilities
 
 Array = NDArray[np.float64]
@@ -44,9 +44,6 @@ PRIOR = 10.0
 
 LABELS_ALONE = 100.0
 """With so many labels, the members that know only the labelled rows have half of the prior."""
-
-FEWEST = 8
-"""Fewer labels than so many do not judge members: the prior alone decides then."""
 
 ALONE = 0.25
 """A member's share of the prior is proportional to its own likelihood to this power."""

@@ -12,12 +12,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..estimators.array_kinds import own_names
-from ..estimators.calibration import FEWEST, Calibration
+from ..estimators.calibration import Calibration
 from ..estimators.class_weights import class_factors, labels_that_weigh
 from ..estimators.classes import can_tell_probabilities, winning_class
 from ..estimators.data_checks import require_memory_for_classes
 from ..estimators.targets import spread_of
 from ..expansion import KernelExpansion
+from ..judge.folds import FEWEST
 from ..kernels import Kernel
 from ..neighbours.distinct import Copies
 from .base import BaseKernelRidge, require_weight
