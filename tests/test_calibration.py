@@ -60,7 +60,7 @@ def fitted(name, y):
 
 def test_one_rule_for_ties_of_shares(monkeypatch):
     model = fitted("forest", Y)
-    monkeypatch.setattr(model, "_mixed", lambda rows: np.full((len(rows), 2), 0.5))
+    monkeypatch.setattr(model, "_mixed", lambda rows, *edges: np.full((len(rows), 2), 0.5))
     assert model.decision_function(X[:3]).tolist() == [0, 0, 0]
     assert model.predict(X[:3]).tolist() == [1, 1, 1]
 
