@@ -98,9 +98,9 @@ def test_members_on_the_graph_know_their_cuts():
     seen = []
 
     class Recorded(SemiSupervisedClassifier):
-        def _decide(self, members, known, graph):
+        def _decide(self, members, known, graph, ids):
             seen.extend(members)
-            super()._decide(members, known, graph)
+            super()._decide(members, known, graph, ids)
 
     Recorded(random_state=0).fit(X, y)
     for each in seen:
