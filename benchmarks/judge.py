@@ -68,8 +68,8 @@ def draws(name: str, n_labels: int) -> Iterator[tuple[int, Draw]]:
 class Recorded(SemiSupervisedClassifier):
     """A front door that keeps what its members say of some rows."""
 
-    def _decide(self, members: Any, known: Any, graph: Any) -> None:
-        super()._decide(members, known, graph)
+    def _decide(self, members: Any, known: Any, graph: Any, ids: Any) -> None:
+        super()._decide(members, known, graph, ids)
         found = self._judge(members, known)
         held = np.array([member.held for member in members])
         logs = log_probabilities(held, found.sizes[:, None, None])

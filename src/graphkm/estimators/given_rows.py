@@ -68,7 +68,7 @@ def require_labels(labeled: NDArray[np.int64], n: int, unlabeled: Any) -> None:
     """Raise if no row is labelled."""
     if len(labeled) == 0:
         raise ValueError(
-            f"None of the {n} rows is labelled: y holds only missing values or the marker "
+            f"None of the {n:,} rows is labelled: y holds only missing values or the marker "
             f"unlabeled={unlabeled!r}, or sample_weight is 0 (or class_weight) for every other "
             "label. Label some rows of every class, or name the right marker."
         )
