@@ -32,7 +32,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     graph : "auto" or Anchors, default="auto"
         "auto" is ``Anchors()``: a third of the rows, 20,000 at most. Each of its ``passes`` is a
         pass over all rows. One more pass joins the anchors, and one finds the labels.
-    class_sizes : None, "labels" or mapping, default=None
+    class_sizes : "auto", None, "labels" or mapping, default="auto"
         As in `graphkm.SemiSupervisedClassifier`; the anchors stand for the rows.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled.
@@ -72,7 +72,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
         estimator: Any = "auto",
         *,
         graph: Any = "auto",
-        class_sizes: Any = None,
+        class_sizes: Any = "auto",
         unlabeled: Any = -1,
         cv: Any = None,
         label_memory: int | str = "2 GiB",

@@ -1,4 +1,4 @@
-r"""Probabilities of classes whose sizes are known.
+r"""Probabilities of classes whose sizes are known, or estimated from the unlabelled rows.
 
 Few labels say little about how large the classes are, but a person often knows it. The probability
 of class k is then multiplied by :math:`e^{b_k}`, and each row's probabilities are divided by their
@@ -12,6 +12,12 @@ function
 
 whose derivative is the mean probability of each class minus its size, up to a tenth of it. Where
 the classes have about their sizes already, b is 0, and nothing changes.
+
+Often as many rows of every class are labelled, and the labels say nothing of the sizes. The
+unlabelled rows do: the sizes are most likely under which they look as they do (Saerens, Latinne and
+Decaestecker, 2002, "Adjusting the outputs of a classifier to new a priori probabilities"). How well
+probabilities say so was checked with l labels only. So all unlabelled rows together count as l
+rows, beside ten of every class that were there before.
 """
 
 from __future__ import annotations
@@ -29,14 +35,20 @@ Array = NDArray[np.float64]
 SLACK = 0.1
 """How wrong a size may be, as a share of it."""
 
+EQUAL = 10.0
+"""Classes are equally large before rows are seen: as sure as if so many rows of each were."""
+
+_STEPS = 500
+_CLOSE = 1e-7  # change of the sizes in a step that ends the search
+
 
 def checked_sizes(asked: Any, classes: NDArray[Any], known: Array) -> Array:
     """Check the parameter `class_sizes`, and return the share of every class.
 
     Parameters
     ----------
-    asked : mapping or "labels"
-        A share or a number of rows for every class; "labels" takes the labels' own shares.
+    asked : mapping, "labels", "auto" or None
+        A share or a number of rows for every class; all else takes the labels' own shares.
     classes : ndarray
         The classes.
     known : ndarray of shape (n_classes,)
@@ -47,12 +59,12 @@ def checked_sizes(asked: Any, classes: NDArray[Any], known: Array) -> Array:
     >>> checked_sizes({"a": 300, "b": 100}, np.array(["a", "b"]), np.array([0.5, 0.5]))
     array([0.75, 0.25])
     """
-    if isinstance(asked, str) and asked == "labels":
+    if asked is None or (isinstance(asked, str) and asked in ("auto", "labels")):
         return known
     if not isinstance(asked, Mapping):
         raise ValueError(
-            "class_sizes must be None, 'labels' or a mapping from every class to its size, such "
-            f"as {{'yes': 0.2, 'no': 0.8}}; got {asked!r}."
+            "class_sizes must be 'auto', 'labels', None or a mapping from every class to its "
+            f"size, such as {{'yes': 0.2, 'no': 0.8}}; got {asked!r}."
         )
     names = classes.tolist()
     unknown = [each for each in asked if each not in names]
@@ -114,6 +126,34 @@ def tilt_to_sizes(shares: Array, sizes: Array) -> Array:
         loss, np.zeros(2 * k), jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
     return np.asarray(found.x[:k] - found.x[k:])
+
+
+def sizes_of_rows(shares: Array, n_labels: int) -> Array:
+    """Return the sizes of classes of which as many rows each were labelled.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n, n_classes)
+        Probabilities of unlabelled rows, as if all classes were equally large.
+    n_labels : int
+        How many labels there are of all classes.
+
+    Examples
+    --------
+    >>> shares = np.repeat([[0.9, 0.1], [0.1, 0.9]], [90, 10], axis=0)
+    >>> sizes_of_rows(shares, 20).round(2)  # twenty labels do not say it for sure
+    array([0.71, 0.29])
+    >>> sizes_of_rows(shares, 1000).round(2)
+    array([0.88, 0.12])
+    """
+    n, k = shares.shape
+    seen, sizes = min(1.0, n_labels / n), np.full(k, 1.0 / k)
+    for _ in range(_STEPS):
+        counts = seen * tilted(shares, np.log(sizes)).sum(axis=0) + EQUAL
+        before, sizes = sizes, counts / counts.sum()
+        if np.abs(sizes - before).max() < _CLOSE:
+            break
+    return sizes
 
 
 def tilted(shares: Array, tilt: Array) -> Array:

@@ -8,11 +8,9 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._util.parameters import count_threads
 from .._util.warnings import quiet
@@ -22,11 +20,6 @@ from ..estimators.labels import as_label_array, checked_classes, plain_labels, r
 from ..estimators.nested_parameters import Composed, Resolver
 from ..estimators.transduction import (
     forget_transduced,
-    kept_transduced,
-    set_transduced,
-    state_of_copy,
-    transduce_later,
-    transduced,
 )
 from ..expansion import default_threads
 from ..graphs import Anchors, NodeGraph, NodesPart
@@ -38,16 +31,18 @@ from ..members import Known, Member, Scope, usual_models
 from ..members.along_edges import Edges
 from ..members.of_all_rows import learns_from_all
 from ..neighbours.distinct import Copies, copies_in_order
+from .answers import Answering
 from .asked import asked_models, asked_nodes
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
-from .given_graphs import given_graphs, links_of, new_rows, step_to_nearest, without_ids
+from .given_graphs import Given, step_to_nearest, without_ids
 from .member_list import fit_members
 from .mixed import Mixed
 from .report import MemberReport, MemberTable
+from .training import Training
 
 
-class SemiSupervised(MetaEstimatorMixin, Composed):
+class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     """The fit of the front door."""
 
     def __init__(
@@ -96,15 +91,7 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
     def _check_model(self, model: Any) -> None:
         """Raise if a classifier was passed for quantities, or a regressor for classes."""
 
-    def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """Return labels as class numbers, and targets as they are."""
-        return answers
-
-    @abstractmethod
-    def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
-        """Return labels or targets from what the mixture says."""
-
-    def _meet_sizes(self, given: Any, rows: Any, known: Known, links: Any = None) -> None:
+    def _meet_sizes(self, training: Training, known: Known) -> None:
         """Make the classes of the mixture as large as `class_sizes` says; quantities have none."""
 
     # ------------------------------------------------------------------ the fit
@@ -151,84 +138,56 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         """
         part, models = self._asked()
         seed = self.draw_seed()
-        if affinity is not None:
-            return self._fit_edges(X, y, sample_weight, affinity, ids, part, models, seed)
-        if ids is not None:
-            raise ValueError("ids name the rows of an affinity; pass both, or none of them.")
-        blocks = as_blocks(X, y, sample_weight)
-        if blocks is not None and isinstance(part, Anchors):
-            return self._fit_blocks(blocks, part, seed)
-        if blocks is not None and y is None:
-            if self.graph != "auto":
-                raise ValueError(f"Blocks of rows need graph='anchors'; got graph={self.graph!r}.")
-            return self._fit_blocks(blocks, Anchors(), seed)
-        rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
-        if rows.shape[0] < 2:
-            raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
-        given = X if hasattr(X, "columns") else rows
-        some = take_rows(given, labeled)
-        order, known = self._known(some, rows[labeled], y_known, weights, sample_weight, seed)
-        labeled, graph = labeled[order], None
-        if part is not None:
-            graph = part.nodes(
-                rows, labeled, seed=seed, n_jobs=self.n_threads(), verbose=bool(self.verbose)
-            )
-        self._learn(models, known, graph, given, labeled, seed)
-        self._meet_sizes(given, rows, known)
-        transduce_later(self, given, partial(_labelled, labeled=labeled, known=known.y))
-        return self
-
-    def _fit_edges(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        affinity: Any,
-        ids: Any,
-        part: NodesPart | None,
-        models: dict[str, Any] | None,
-        seed: int,
-    ) -> Self:
-        """Learn from rows whose graphs were given."""
-        X, names = without_ids(X, ids)
+        if affinity is None:
+            if ids is not None:
+                raise ValueError("ids name the rows of an affinity; pass both, or none of them.")
+            blocks = as_blocks(X, y, sample_weight)
+            if blocks is not None and (y is None or isinstance(part, Anchors)):
+                return self._fit_blocks(blocks, self._anchors(part), seed)
+        X, names = (X, None) if affinity is None else without_ids(X, ids)
         if X is None:
             if models:
                 raise ValueError("estimator needs rows, and X is None; pass estimator='auto'.")
-            n, part, models = len(as_label_array(y)), None, {}
-            self.n_features_in_ = 0
-            self.__dict__.pop("feature_names_in_", None)
-            rows, given = np.arange(n)[:, None], None  # rows differ by their numbers alone
-            weights = checked_weights(sample_weight, rows)
-            labeled, y_known = self._encode(y, rows, weights > 0)
-            weights = weights[labeled]
-        else:
-            rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
-            n, given = rows.shape[0], X if hasattr(X, "columns") else rows
-        known_ids = Ids(n, names)
-        graphs = given_graphs(affinity, known_ids)
+            part, models = None, {}
+        rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
+        if rows.shape[0] < 2:
+            raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
+        given = X if X is None or hasattr(X, "columns") else rows
+        theirs = None if affinity is None else Given.of(affinity, Ids(rows.shape[0], names))
         some = rows[labeled] if given is None else take_rows(given, labeled)
         order, known = self._known(some, rows[labeled], y_known, weights, sample_weight, seed)
-        labeled, threads = labeled[order], self.n_threads()
-        graph, near = None, None
-        if part is not None:
-            graph = part.nodes(rows, seed=seed, n_jobs=threads, verbose=bool(self.verbose))
-            near = step_to_nearest(rows, graph, threads)
-            graph = graph._replace(rows=graph.rows[labeled])
-        own = None if given is None else rows
-        edges = Edges(known_ids, graphs, own, near, labeled, threads)
-        self._learn(models, known, graph, given, labeled, seed, edges)
-        every = sp.eye_array(n, dtype=np.float32, format="csr")
-        self._meet_sizes(given, rows, known, every)
-        self._keep_answers(self.mixture_.at(given, rows, every), labeled, known)
+        training = Training(given, rows, labeled[order], None if theirs is None else theirs.links)
+        graph, edges = self._graphs(part, theirs, training, seed)
+        self._learn(models, known, graph, edges, training, seed)
+        self._meet_sizes(training, known)
+        self._keep_answers(training, known)
         return self
 
-    def _keep_answers(
-        self, found: NDArray[np.float64], labeled: NDArray[np.int64], known: Known
-    ) -> None:
-        """Keep what the fit says of its own rows: new rows reach them by edges alone."""
-        answers = self._answers(found)
-        answers[labeled] = known.y
-        set_transduced(self, self.numbers(answers))
+    def _graphs(
+        self, part: NodesPart | None, theirs: Given | None, training: Training, seed: int
+    ) -> tuple[NodeGraph | None, Edges | None]:
+        """Return the graph of nearest rows, joined to the labelled rows, and the given graphs."""
+        rows, labeled, threads = training.rows, training.labeled, self.n_threads()
+        graph = None
+        if part is not None:
+            joined = labeled if theirs is None else None
+            shown = bool(self.verbose)
+            graph = part.nodes(rows, joined, seed=seed, n_jobs=threads, verbose=shown)
+        if theirs is None:
+            return graph, None
+        near = step_to_nearest(rows, graph, threads)
+        if graph is not None:
+            graph = graph._replace(rows=graph.rows[labeled])
+        own = None if training.given is None else rows
+        return graph, Edges(theirs.ids, theirs.graphs, own, near, labeled, threads)
+
+    def _anchors(self, part: NodesPart | None) -> Anchors:
+        """Return the graph of blocks of rows, which is one of anchors."""
+        if isinstance(part, Anchors):
+            return part
+        if self.graph != "auto":
+            raise ValueError(f"Blocks of rows need graph='anchors'; got graph={self.graph!r}.")
+        return Anchors()
 
     def fit_nodes(
         self,
@@ -270,10 +229,10 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         given = X if hasattr(X, "columns") else rows
         order, known = self._known(given, rows, y_known, weights, sample_weight, seed)
         graph = graph._replace(rows=graph.rows[order])
-        self._learn(models, known, graph, given, labeled[order], seed)
+        self._learn(models, known, graph, None, Training(given, rows, labeled[order]), seed)
         points = graph.nodes.points  # they stand for all rows, which only the graph has seen
         with quiet("X does not have valid feature names"):
-            self._meet_sizes(points, points, known)
+            self._meet_sizes(Training(points, points, np.empty(0, np.int64)), known)
         forget_transduced(self)
         return self
 
@@ -317,10 +276,18 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
     def _labelled_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
-        """Return all rows as numbers; and the places, labels and weights of the labelled ones."""
-        rows = rows_as_numbers(self, X, reset=True)
-        check_range(rows, np.dtype(np.float64))
-        check_scale(rows, rows.dtype)
+        """Return all rows as numbers; and the places, labels and weights of the labelled ones.
+
+        Without X, rows differ by their numbers alone.
+        """
+        if X is None:
+            self.n_features_in_ = 0
+            self.__dict__.pop("feature_names_in_", None)
+            rows: Any = np.arange(len(as_label_array(y)))[:, None]
+        else:
+            rows = rows_as_numbers(self, X, reset=True)
+            check_range(rows, np.dtype(np.float64))
+            check_scale(rows, rows.dtype)
         weights = checked_weights(sample_weight, rows)
         labeled, known = self._encode(y, rows, weights > 0)
         return rows, labeled, known, weights[labeled]
@@ -330,17 +297,17 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
         models: dict[str, Any] | None,
         known: Known,
         graph: NodeGraph | None,
-        given: Any,
-        labeled: NDArray[np.int64],
+        edges: Edges | None,
+        training: Training,
         seed: int,
-        edges: Edges | None = None,
     ) -> None:
         """Fit the members, and weigh them."""
         self.__dict__.pop("label_distributions_", None)  # of an earlier fit
+        given = training.given
         if models is None:
             models = usual_models(known, given, seed, self.n_jobs)
         scope = None if graph is None else Scope(graph, self.n_threads())
-        members = fit_members(models, known, given, labeled, scope, edges, self._judge)
+        members = fit_members(models, known, given, training.labeled, scope, edges, self._judge)
         if not members:
             raise ValueError(
                 f"{len(known.y)} labels of {len(known.copies.first)} different rows are too few "
@@ -418,78 +385,9 @@ class SemiSupervised(MetaEstimatorMixin, Composed):
             members, verdict.weights, verdict.sizes, nodes, self._prior(known), known.classes, ids
         )
 
-    # ------------------------------------------------------------------ answers
-
-    def _mixed(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
-        check_is_fitted(self, "mixture_")
-        if affinity is not None or ids is not None or X is None:
-            return self._mixed_by_edges(X, affinity, ids)
-        blocks = as_blocks(X)
-        if blocks is not None:
-            return np.concatenate([self._mixed(block.rows) for block in blocks])
-        rows = rows_as_numbers(self, X, reset=False)
-        return self.mixture_.at(X if hasattr(X, "columns") else rows, rows)
-
-    def _mixed_by_edges(self, X: Any, affinity: Any, ids: Any) -> NDArray[np.float64]:
-        """Return what the mixture says of new rows that edges join to known rows."""
-        linked = self.mixture_.linked
-        if linked is None:
-            raise ValueError(
-                "The model was fitted without an affinity, so new rows cannot be joined to known "
-                "ones; pass X alone, or fit with affinity=..."
-            )
-        if X is None and (self.mixture_.parts or self.mixture_.nodes is not None):
-            raise ValueError(
-                "X is None, and the model has learnt from rows; pass the rows, and their edges as "
-                "affinity=..."
-            )
-        X, names = without_ids(X, ids)
-        if affinity is None:
-            if X is None:
-                raise ValueError(
-                    "The model knows edges alone; pass those of the new rows to known rows as "
-                    "affinity=... (transduction_ has the labels of the known rows)."
-                )
-            return self._mixed(X)
-        rows = None if X is None else rows_as_numbers(self, X, reset=False)
-        n = new_rows(affinity, names) if rows is None else rows.shape[0]
-        links = links_of(affinity, Ids(n, names), linked.ids)
-        rows = np.empty((n, 0)) if rows is None else rows
-        return self.mixture_.at(X if hasattr(X, "columns") else rows, rows, links)
-
-    @property
-    def transduction_(self) -> NDArray[Any]:
-        """Labels or targets of the training rows; given ones are kept."""
-        check_is_fitted(self, "mixture_")
-        found = transduced(self)
-        if found is None:
-            raise AttributeError(
-                "transduction_ is not known: the rows were read in blocks, or the model is a copy "
-                "of one whose X was large and has changed. Call predict on the training rows "
-                "instead."
-            )
-        classes: NDArray[Any] | None = getattr(self, "classes_", None)
-        return found.copy() if classes is None else classes[found]
-
-    def __getstate__(self) -> Any:
-        """Compute what a copy or a file has to hold."""
-        found = kept_transduced(self)
-        return state_of_copy(super().__getstate__(), found)
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are fine."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _labelled(
-    model: Any, rows: Any, labeled: NDArray[np.int64], known: NDArray[Any]
-) -> NDArray[Any]:
-    """Return class numbers or targets of all training rows; labelled rows keep their own."""
-    with quiet("X does not have valid feature names"):  # rows from a model file have none
-        answers = np.asarray(model.predict(rows))
-    answers[labeled] = known
-    found: NDArray[Any] = model.numbers(answers)
-    return found

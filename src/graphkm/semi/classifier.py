@@ -25,11 +25,14 @@ from ..estimators.labels import (
 from ..judge.folds import Splitter
 from ..judge.held_out import check_classifier
 from ..judge.mixture import Verdict, judge_classes
-from ..judge.sizes import checked_sizes, tilt_to_sizes
+from ..judge.sizes import checked_sizes, sizes_of_rows, tilt_to_sizes
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
 from .odds import labels_only, odds_of
+from .training import Training
+
+_ENOUGH = 4000  # unlabelled rows: their mean probabilities are known to one in a hundred
 
 
 @own_names
@@ -54,11 +57,13 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     graph : "auto", {"knn", "anchors"}, NodesPart or None, default="auto"
         The graph of all rows: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
         nodes. None takes no graph.
-    class_sizes : None, "labels" or mapping, default=None
+    class_sizes : "auto", None, "labels" or mapping, default="auto"
         How large the classes are, if that is known: a share or a number of rows for every class,
         or "labels" for the shares of the labelled rows. Probabilities are changed so that the
         classes have these sizes over all training rows, up to a tenth of each. It helps most with
-        few labels. It does not change `members_` and `best_score_`.
+        few labels. "auto": where as many rows of every class are labelled, the labels say nothing
+        of the sizes, and they are estimated from the unlabelled rows; else nothing is changed.
+        None never changes anything. It does not change `members_` and `best_score_`.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None, NA and empty texts always mark them, too;
         unlabeled=None means that nothing else does.
@@ -89,6 +94,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Probabilities of the training rows. Only a fit with an affinity has them: others ask
         `predict_proba`.
+    class_sizes_ : ndarray of shape (n_classes,)
+        The share of every class that is assumed: given, estimated, or that of the labels.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -109,7 +116,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         estimator: Any = "auto",
         *,
         graph: Any = "auto",
-        class_sizes: Any = None,
+        class_sizes: Any = "auto",
         unlabeled: Any = -1,
         cv: Any = None,
         random_state: Any = None,
@@ -141,8 +148,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
         self.classes_ = checked_classes(known)
-        if self.class_sizes is not None:  # before the work begins
-            checked_sizes(self.class_sizes, self.classes_, np.ones(len(self.classes_)))
+        checked_sizes(self.class_sizes, self.classes_, np.ones(len(self.classes_)))  # before work
         require_memory_for_classes(len(known), len(self.classes_))
         return labeled, known
 
@@ -165,12 +171,18 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         codes = np.searchsorted(self.classes_, answers)
         return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
 
-    def _meet_sizes(self, given: Any, rows: Any, known: Known, links: Any = None) -> None:
-        if self.class_sizes is None:
-            return
+    def _meet_sizes(self, training: Training, known: Known) -> None:
         own = np.bincount(known.codes, known.weights) / known.weights.sum()
-        sizes = checked_sizes(self.class_sizes, self.classes_, own)
-        tilt = tilt_to_sizes(self.mixture_.at(given, rows, links), sizes)
+        asked, tilt = self.class_sizes, None
+        self.class_sizes_ = checked_sizes(asked, self.classes_, own)
+        if isinstance(asked, str) and asked == "auto":
+            rows = training.unlabelled(_ENOUGH)
+            if len(rows) and np.allclose(own, own[0], rtol=1e-9):  # as many of every class
+                shares = training.said(self.mixture_, rows)
+                self.class_sizes_ = sizes_of_rows(shares, len(known.y))
+                tilt = np.log(self.class_sizes_ / own)
+        elif asked is not None:
+            tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)
         self.mixture_ = replace(self.mixture_, tilt=tilt)
 
     def _prior(self, known: Known) -> NDArray[np.float64]:
@@ -179,31 +191,20 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
         return np.asarray(self.classes_[winning_class(found)])
 
-    def _keep_answers(
-        self, found: NDArray[np.float64], labeled: NDArray[np.int64], known: Known
-    ) -> None:
-        super()._keep_answers(found, labeled, known)
-        self.label_distributions_ = found
+    def _keep_answers(self, training: Training, known: Known) -> NDArray[np.float64] | None:
+        found = super()._keep_answers(training, known)
+        if found is not None:
+            self.label_distributions_ = found
+        return found
 
     def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
-        """Return the classes' probabilities, of shape (n, n_classes).
-
-        Parameters
-        ----------
-        X : array, frame or CSR matrix of shape (n, n_features), or None
-            The rows; None for a model that knows edges alone.
-        affinity : matrix, edges, or list or dict of them, optional
-            Edges from these rows to rows of the fit: a matrix of shape (n, n_samples), or pairs of
-            a row of X and a row of the fit. A row without edges is told by its features.
-        ids : array-like of shape (n,) or str, optional
-            What edges call these rows, as in `fit`.
-        """
+        """Return the classes' probabilities, of shape (n, n_classes); parameters as of predict."""
         return self._mixed(X, affinity, ids)
 
     def predict_log_proba(
         self, X: Any, affinity: Any = None, ids: Any = None
     ) -> NDArray[np.float64]:
-        """Return the logarithms of the classes' probabilities; parameters as of predict_proba."""
+        """Return the logarithms of the classes' probabilities; parameters as of predict."""
         return np.asarray(np.log(self._mixed(X, affinity, ids)))
 
     def decision_function(
@@ -212,10 +213,6 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         """Return the logarithms of the probabilities; for two classes their difference."""
         logs = self.predict_log_proba(X, affinity, ids)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
-
-    def predict(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[Any]:
-        """Return the label of every row of X; parameters as of predict_proba."""
-        return self._answers(self._mixed(X, affinity, ids))
 
     def score(
         self,

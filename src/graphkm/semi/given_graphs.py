@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,17 +36,30 @@ def without_ids(X: Any, ids: Any) -> tuple[Any, Any]:
     return X, ids
 
 
-def given_graphs(affinity: Any, ids: Ids) -> list[GivenGraph]:
-    """Return the graphs of all rows that were given."""
-    found = [
-        GivenGraph(name, weights_of(each, ids)) for name, each in named_affinities(affinity).items()
-    ]
-    if not any(graph.n_edges for graph in found):
-        raise ValueError(
-            f"The affinity joins none of the {len(ids)} rows to another one; pass edges with "
-            "weights above 0 between different rows, or no affinity."
-        )
-    return found
+class Given(NamedTuple):
+    """The graphs of all rows that were given."""
+
+    ids: Ids
+    """What edges call the rows."""
+    graphs: list[GivenGraph]
+    """The graphs."""
+
+    @classmethod
+    def of(cls, affinity: Any, ids: Ids) -> Given:
+        """Return what an affinity says; raise if it joins no rows."""
+        named = named_affinities(affinity).items()
+        found = [GivenGraph(name, weights_of(each, ids)) for name, each in named]
+        if not any(graph.n_edges for graph in found):
+            raise ValueError(
+                f"The affinity joins none of the {len(ids)} rows to another one; pass edges with "
+                "weights above 0 between different rows, or no affinity."
+            )
+        return cls(ids, found)
+
+    @property
+    def links(self) -> Any:
+        """Every row is itself a known row."""
+        return sp.eye_array(len(self.ids), dtype=np.float32, format="csr")
 
 
 def new_rows(affinity: Any, names: Any) -> int:

@@ -111,21 +111,6 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
         return found[:, 0].copy()
 
-    def predict(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
-        """Return the quantity of every row of X.
-
-        Parameters
-        ----------
-        X : array, frame or CSR matrix of shape (n, n_features), or None
-            The rows; None for a model that knows edges alone.
-        affinity : matrix, edges, or list or dict of them, optional
-            Edges from these rows to rows of the fit: a matrix of shape (n, n_samples), or pairs of
-            a row of X and a row of the fit. A row without edges is told by its features.
-        ids : array-like of shape (n,) or str, optional
-            What edges call these rows, as in `fit`.
-        """
-        return self._answers(self._mixed(X, affinity, ids))
-
     def score(
         self,
         X: Any,

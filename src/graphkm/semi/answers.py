@@ -1,0 +1,140 @@
+"""What a fitted front door says: of new rows, and of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._util.warnings import quiet
+from ..estimators.given_rows import rows_as_numbers
+from ..estimators.transduction import (
+    kept_transduced,
+    set_transduced,
+    state_of_copy,
+    transduce_later,
+    transduced,
+)
+from ..graphs.given_edges import Ids
+from ..members import Known
+from .blocks import as_blocks
+from .given_graphs import links_of, new_rows, without_ids
+from .mixed import Mixed
+from .training import Training
+
+
+class Answering(ABC):
+    """A mixture that is asked for labels or quantities."""
+
+    mixture_: Mixed
+
+    def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Return labels as class numbers, and targets as they are."""
+        return answers
+
+    @abstractmethod
+    def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
+        """Return labels or targets from what the mixture says."""
+
+    def predict(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[Any]:
+        """Return the label of every row of X, or its quantity.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n, n_features), or None
+            The rows; None for a model that knows edges alone.
+        affinity : matrix, edges, or list or dict of them, optional
+            Edges from these rows to rows of the fit: a matrix of shape (n, n_samples), or pairs of
+            a row of X and a row of the fit. A row without edges is told by its features.
+        ids : array-like of shape (n,) or str, optional
+            What edges call these rows, as in `fit`.
+        """
+        return self._answers(self._mixed(X, affinity, ids))
+
+    def _mixed(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
+        """Return class probabilities, or quantities, of new rows."""
+        check_is_fitted(self, "mixture_")
+        if affinity is not None or ids is not None or X is None:
+            return self._mixed_by_edges(X, affinity, ids)
+        blocks = as_blocks(X)
+        if blocks is not None:
+            return np.concatenate([self._mixed(block.rows) for block in blocks])
+        rows = rows_as_numbers(self, X, reset=False)
+        return self.mixture_.at(X if hasattr(X, "columns") else rows, rows)
+
+    def _mixed_by_edges(self, X: Any, affinity: Any, ids: Any) -> NDArray[np.float64]:
+        """Return what the mixture says of new rows that edges join to known rows."""
+        linked = self.mixture_.linked
+        if linked is None:
+            raise ValueError(
+                "The model was fitted without an affinity, so new rows cannot be joined to known "
+                "ones; pass X alone, or fit with affinity=..."
+            )
+        if X is None and (self.mixture_.parts or self.mixture_.nodes is not None):
+            raise ValueError(
+                "X is None, and the model has learnt from rows; pass the rows, and their edges as "
+                "affinity=..."
+            )
+        X, names = without_ids(X, ids)
+        if affinity is None:
+            if X is None:
+                raise ValueError(
+                    "The model knows edges alone; pass those of the new rows to known rows as "
+                    "affinity=... (transduction_ has the labels of the known rows)."
+                )
+            return self._mixed(X)
+        rows = None if X is None else rows_as_numbers(self, X, reset=False)
+        n = new_rows(affinity, names) if rows is None else rows.shape[0]
+        links = links_of(affinity, Ids(n, names), linked.ids)
+        rows = np.empty((n, 0)) if rows is None else rows
+        return self.mixture_.at(X if hasattr(X, "columns") else rows, rows, links)
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Labels or targets of the training rows; given ones are kept."""
+        check_is_fitted(self, "mixture_")
+        found = transduced(self)
+        if found is None:
+            raise AttributeError(
+                "transduction_ is not known: the rows were read in blocks, or the model is a copy "
+                "of one whose X was large and has changed. Call predict on the training rows "
+                "instead."
+            )
+        classes: NDArray[Any] | None = getattr(self, "classes_", None)
+        return found.copy() if classes is None else classes[found]
+
+    def __getstate__(self) -> Any:
+        """Compute what a copy or a file has to hold."""
+        found, state = kept_transduced(self), super().__getstate__()
+        assert isinstance(state, dict)
+        return state_of_copy(state, found)
+
+    def _keep_answers(self, training: Training, known: Known) -> NDArray[np.float64] | None:
+        """Keep what the fit says of its own rows, and return it if it is computed already.
+
+        It is computed when it is asked for; but with edges now, because only the fit has them.
+        """
+        if training.links is None:
+            find = partial(_labelled, labeled=training.labeled, known=known.y)
+            transduce_later(self, training.given, find)
+            return None
+        found = training.said(self.mixture_)
+        answers = self._answers(found)
+        answers[training.labeled] = known.y
+        set_transduced(self, self.numbers(answers))
+        return found
+
+
+def _labelled(
+    model: Any, rows: Any, labeled: NDArray[np.int64], known: NDArray[Any]
+) -> NDArray[Any]:
+    """Return class numbers or targets of all training rows; labelled rows keep their own."""
+    with quiet("X does not have valid feature names"):  # rows from a model file have none
+        answers = np.asarray(model.predict(rows))
+    answers[labeled] = known
+    found: NDArray[Any] = model.numbers(answers)
+    return found
