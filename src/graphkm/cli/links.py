@@ -89,6 +89,7 @@ def open_joined(
         return
     column = kept[0][0] if kept and kept[0][1] == "--id" else None
     _check_joined(fitted, model, column)
+    note = replace(note, id=column)  # it is no feature, whatever the model was trained on
     with open_known(data, files, note, labels=labels, kept=kept) as table:
         X, y = read_whole(table)
         ids = None if column is None else [cells[0] for cells in table.kept]
