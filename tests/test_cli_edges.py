@@ -135,9 +135,10 @@ def test_without_edges_features_decide_alone(folder, library, capsys):
     np.testing.assert_allclose(probabilities(folder / "p.csv"), expected, rtol=1e-12)
 
 
-def test_a_row_of_training_gets_what_the_fit_says_of_it(folder, library):
+def test_a_row_of_training_gets_what_the_fit_says_of_it(folder, library, capsys):
     given = ("--edges", folder / "cites.csv", "--out", folder / "p.csv", "--proba")
     assert run("predict", folder / "papers.gkm", folder / "papers.csv", *given) == 0
+    assert f"{KNOWN} of {KNOWN} rows have ids of rows that the model" in capsys.readouterr().err
     expected = library.model.label_distributions_
     np.testing.assert_allclose(probabilities(folder / "p.csv"), expected, rtol=1e-6)
 

@@ -137,11 +137,18 @@ def read_links(
     rows, known = _of_one_kind(n_rows, ids, known_rows(model))
     told = "An edge has the number of a new row, and then that of a row of training, both from 0."
     calls = calls_of(known, told, column, ids or ())
-    found = {}
-    for name, path in paths.items():
-        weights = weights_in(path, read_edges(path, calls), rows, known)
-        found[name] = weights if rows.names is None else _with_known(weights, rows, known)
-    return Links(found)
+    found = {
+        name: weights_in(path, read_edges(path, calls), rows, known) for name, path in paths.items()
+    }
+    if rows.names is None:
+        return Links(found)
+    own = known.among(rows.names)
+    if (own >= 0).any():
+        say(
+            f"note: {int((own >= 0).sum()):,} of {n_rows:,} rows have ids of rows that the model "
+            "has learnt from; they get what the fit says of them."
+        )
+    return Links({name: _to_themselves(weights, own) for name, weights in found.items()})
 
 
 def _of_one_kind(n_rows: int, ids: Sequence[str] | None, known: Any) -> tuple[Ids, Ids]:
@@ -159,9 +166,8 @@ def _as_texts(found: Sequence[str]) -> NDArray[Any]:
     return np.array(found, dtype=str)
 
 
-def _with_known(weights: Any, rows: Ids, known: Ids) -> Any:
-    """Join rows that the model knows to themselves alone."""
-    own = known.among(np.asarray(rows.names))
+def _to_themselves(weights: Any, own: NDArray[np.int64]) -> Any:
+    """Join rows that the model knows to themselves alone; `own` has their places, or -1."""
     places = np.flatnonzero(own >= 0)
     themselves = sp.csr_array(
         (np.ones(len(places), dtype=weights.dtype), (places, own[places])), shape=weights.shape
