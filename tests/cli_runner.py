@@ -22,6 +22,14 @@ def run(*arguments):
     return end.value.code or 0
 
 
+def wrong(capsys, *arguments):
+    """Run a command that fails; return its exit code and the one line that it says."""
+    code = run(*arguments)
+    said = capsys.readouterr().err.splitlines()
+    assert code and len(said) == 1 and said[0].startswith("graphkm: "), said
+    return code, said[0]
+
+
 def run_machine(*arguments):
     """As `run`, but `train` fits the kernel machine: for tests of files, whatever the model is."""
     machine = ("--method", "gkm") if arguments[0] == "train" and "--method" not in arguments else ()

@@ -15,7 +15,9 @@ import subprocess
 import sys
 import termios
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from typer.main import get_command
 
@@ -47,9 +49,27 @@ def workshop(tmp_path_factory):
         test.write("x,z,label,kind\n")
         test.writelines(f"{a},{b},{n},{n}\n" for (a, b), n in zip(X, names, strict=True))
     write_csv(folder / "rows.csv", X, y)
-    for example in examples("train")[:3]:
+    write_papers(folder, X, y, names)
+    for example in (*examples("train")[:3], examples("train")[-1]):
         assert run_example(example, folder).returncode == 0
     return folder
+
+
+def write_papers(folder, X, y, names):
+    """Write papers that cite the next one of their kind, and new ones that cite them."""
+    ids = [f"p{k}" for k in range(len(X))]
+    for name, labels, some in (
+        ("papers", y, slice(None, 150)),
+        ("new_papers", names, slice(150, None)),
+    ):
+        lines = [f"{i},{a},{b},{n}" for i, (a, b), n in zip(ids, X, labels, strict=True)]
+        (folder / f"{name}.csv").write_text("\n".join(["paper,x,z,label", *lines[some]]) + "\n")
+    alike = [np.flatnonzero(names == name) for name in ("cat", "dog")]
+    cites = [(ids[u], ids[v]) for each in alike for u, v in pairwise(each)]
+    new = set(ids[150:])
+    for name, wanted in (("cites", False), ("new_cites", True)):
+        lines = [f"{u},{v}" for u, v in cites if bool({u, v} & new) is wanted]
+        (folder / f"{name}.csv").write_text("\n".join(["source,target", *lines]) + "\n")
 
 
 def run_example(example, folder):

@@ -11,11 +11,16 @@ row_files      rows of an open file: for learning, or for a model that knows its
 libsvm_rows    rows of LIBSVM files
 whole_files    whole files to learn from, and the note on their columns
 column_choice  which columns of a table are read
-label_summary  what summaries say of the label's column
+note_lines     what summaries say of the label's column and of edges
 preparing      a table's preparation and its estimator in one pipeline
 starting       scikit-learn, imported without the packages that few commands use
 categories     categories of a file that its model does not know
-learning_rows  whole files as arrays, the task that their labels ask for, rows held out
+learning_rows  whole files as arrays, the task that their labels ask for
+holding_out    labelled rows to test a model on
+row_ids        what edges call rows: the cells of the column that --id names
+edge_files     files of edges
+joining        graphs of the rows to learn from
+links          edges of new rows to the rows that a model knows
 estimators     estimators made from options
 model_files    model files and the notes in them
 gains          what held-out labels say of a model and of its unlabelled rows

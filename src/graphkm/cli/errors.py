@@ -30,6 +30,7 @@ _FLAGS = {"classes": "--classes"} | {
     for options in (TrainingFileOptions, TrainingOptions)
     for field in fields(options)
 }
+_ARGUMENTS = {"affinity=...": "--edges", "ids=...": "--id"}  # of fit and predict
 _PART = r"\b(?:KNN|Full|Bipartite|Anchors|SGD|Sums)\([^()]*\)"
 _ASSIGNMENT = re.compile(
     rf"(?<!--set )\b([A-Za-z_]\w*)=('[^']*'|None\b|True\b|False\b|[-+]?\d[\w.+-]*\d|\d|{_PART})?"
@@ -65,6 +66,8 @@ def in_flags(message: str) -> str:
         return f"--set {name}={value}{others}" if value and name in parameter_names() else match[0]
 
     message = _FOR_PYTHON_ONLY.sub("", message).replace("partial_fit", "stream")
+    for argument, flag in _ARGUMENTS.items():
+        message = message.replace(argument, flag)
     return re.sub(_PART, lambda part: _plain(part[0]), _ASSIGNMENT.sub(reworded, message))
 
 

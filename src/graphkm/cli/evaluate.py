@@ -7,15 +7,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .options import AsJson, Data, FileOptions, Model, spread
+from .predict import Id, NewEdges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from .links import Links
     from .model_files import FileNote
+    from .row_files import Table
 
 EXAMPLES = (
     "graphkm evaluate moons.gkm test_rows.csv",
     "graphkm evaluate moons.gkm test_rows.csv --label kind --json",
+    "graphkm evaluate papers.gkm new_papers.csv --edges new_cites.csv",
 )
 
 _SHOWN = 12  # the most classes of a printed confusion matrix
@@ -25,6 +29,8 @@ _SHOWN = 12  # the most classes of a printed confusion matrix
 def evaluate(
     model: Model,
     data: Data,
+    edges: NewEdges = None,
+    id: Id = None,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
 ) -> None:
@@ -34,11 +40,18 @@ def evaluate(
     """
     import numpy as np
 
+    from .edge_files import named_files
+    from .links import open_joined
     from .model_files import read_model
     from .output import show
+    from .predict import kept_columns
 
+    paths = named_files(edges or (), data)
     fitted, note = read_model(model)
-    n_rows, pairs = labelled_predictions(fitted, note, data, files)
+    kept = kept_columns(note.id if id is None else id, None, note) if paths else []
+    opening = open_joined(data, files, fitted, note, paths, model=model, kept=kept, labels=True)
+    with opening as (table, links):
+        n_rows, pairs = labelled_predictions(fitted, note, table, links)
     truth, predicted = (np.concatenate(column) for column in zip(*pairs, strict=True))
     scores = judge(note.task, truth, predicted)
     tested = f"{len(truth):,} of {n_rows:,}"
@@ -55,7 +68,7 @@ def evaluate(
 
 
 def labelled_predictions(
-    model: Any, note: FileNote, data: str, files: FileOptions
+    model: Any, note: FileNote, table: Table, links: Links
 ) -> tuple[int, list[tuple[Any, Any]]]:
     """Return the number of rows, and pairs of labels and predictions of the labelled rows."""
     import numpy as np
@@ -65,23 +78,22 @@ def labelled_predictions(
     from ..online.chunks import cut_into_chunks
     from .output import progress_bar
     from .predict import CHUNK
-    from .row_files import open_known
 
     n_rows, pairs = 0, []
-    with open_known(data, files, note) as table, progress_bar("testing", "rows") as bar:
-        if table.columns is not None and table.columns.label is None:
-            called = f" called {note.label!r}" if isinstance(note.label, str) else ""
-            raise DataFileError(
-                f"{table.name} has no column{called} to compare with; name the label's column with "
-                "--label."
-            )
-        with _labels_explained(note, model):
-            for X, y, *_ in cut_into_chunks(table.pieces, CHUNK):
-                labeled = ~missing_mask(y)
-                if labeled.any():
-                    pairs.append((y[labeled], model.predict(X[labeled])))
-                n_rows += len(y)
-                bar.update(len(y))
+    if table.columns is not None and table.columns.label is None:
+        called = f" called {note.label!r}" if isinstance(note.label, str) else ""
+        raise DataFileError(
+            f"{table.name} has no column{called} to compare with; name the label's column with "
+            "--label."
+        )
+    with progress_bar("testing", "rows") as bar, _labels_explained(note, model):
+        for X, y, first in cut_into_chunks(table.pieces, CHUNK):
+            labeled = np.flatnonzero(~missing_mask(y))
+            if len(labeled):
+                found = links.ask(model, "predict", X[labeled], first + labeled)
+                pairs.append((y[labeled], found))
+            n_rows += len(y)
+            bar.update(len(y))
     if not pairs:
         raise DataFileError(
             f"{table.name}: none of its {n_rows:,} rows has a label to compare with. "

@@ -40,12 +40,18 @@ def export(
     For LIBSVM, scaling goes to a file of its own, for svm-scale -r. An ONNX file holds it.
     """
     from ..exchange import to_onnx
+    from .links import known_rows
     from .model_files import read_model
     from .output import check_output, show
 
     path = out or model.with_suffix(f".{to.value}")
     check_output(path, model)
     fitted, _ = read_model(model)
+    if known_rows(fitted) is not None:
+        raise ValueError(
+            f"{model} was trained with --edges, and no other format takes edges. Train without "
+            "--edges, and export that model; or predict with graphkm predict."
+        )
     lines: dict[str, str | None] = {"written": str(path)}
     facts: dict[str, Any] = {"model": model, "to": to.value, "out": path}
     if to is Target.onnx:

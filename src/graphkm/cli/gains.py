@@ -47,7 +47,7 @@ def search_facts(search: Any) -> dict[str, Any]:
 
 
 def gain_sentence(model: Any, all_labeled: bool = False) -> str:
-    """Return a sentence on what the unlabelled rows gave on held-out labels.
+    """Return a sentence on what the unlabelled rows and given edges gave on held-out labels.
 
     If all rows have labels, it is on what the graph of all rows gave.
     """
@@ -55,6 +55,8 @@ def gain_sentence(model: Any, all_labeled: bool = False) -> str:
     what, can = (
         ("the graph of all rows", "helps") if all_labeled else ("the unlabelled rows", "help")
     )
+    if getattr(getattr(model, "mixture_", None), "linked", None) is not None:
+        what, can = f"{what} and the edges", "help"
     if not _uses_graph(model):
         return f"The model does not use {what}."
     if math.isnan(gain):

@@ -14,9 +14,9 @@ _SHOWN = 12  # columns in the summary
 @spread
 def info(model: Model, as_json: AsJson = False) -> None:
     """Tell what a model was trained on, how, and what files it takes."""
-    from .label_summary import label_line
     from .learning_rows import label_text, label_values
     from .model_files import described_model, found_facts, last_step, read_model, shown_parameters
+    from .note_lines import edges_line, label_line
     from .output import show
 
     fitted, note = read_model(model)
@@ -33,6 +33,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
             "trained on": _origin(note),
             "features": _features(note),
             **_treatments(note),
+            "edges": edges_line(note),
             "label": label_line(note),
             "unlabelled": None if note.unlabeled is None else f"marked {note.unlabeled}",
             "centres": f"{centres:,}" if centres else None,

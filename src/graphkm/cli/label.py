@@ -195,6 +195,7 @@ def _first_model(
     from ..app.learning import FirstModel
     from ..io import DataFileError
     from .learning_rows import label_text
+    from .links import note_no_edges
     from .model_files import read_model
     from .output import say
     from .row_files import open_known, read_whole
@@ -230,6 +231,7 @@ def _first_model(
         why = why or "a model of quantities does not say how sure it is"
         say(f"note: {path} does not choose the first rows: {why}.")
         return None
+    note_no_edges(fitted, path)
     said = f"Until labels of two classes are known, {path.name} chooses the rows."
     return FirstModel(lambda some: uncertainty(fitted, X[some]), classes, said)
 
@@ -249,11 +251,12 @@ def _saver(
         from .model_files import FileNote, last_step, write_model
         from .options import FitOptions, Method, Scale
         from .preparing import fit_prepared
+        from .row_ids import is_whole
 
         if len(labels) < 2 or (not regression and len(set(labels.values())) < 2):
             raise ValueError("a model needs at least two labels, of two classes; answer more rows.")
         known, sparse = list(labels), issparse(rows.X)
-        if regression or all(map(_is_whole, labels.values())):
+        if regression or all(map(is_whole, labels.values())):
             y = np.full(len(rows), np.nan)
             y[known] = [float(labels[row]) for row in known]
         else:
@@ -291,8 +294,3 @@ def _saver(
         return f"{holds} {gain}{heaviest}{kept}"
 
     return save
-
-
-def _is_whole(text: str) -> bool:
-    """Return whether a class is a whole number as files have it: 1, and not 01 or 1.0."""
-    return text.removeprefix("-").isdecimal() and str(int(text)) == text

@@ -1,4 +1,4 @@
-"""Rows to learn from: whole files as arrays, the task, rows held out."""
+"""Rows to learn from: whole files as arrays, and the task."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from ..io.kinds import are_dates, kinds_line
 from ..tables.naming import is_usual_label
 from ..tables.treatments import are_texts
 from ..tables.useless_columns import constant_columns, identifier_doubts
-from .label_summary import label_line
 from .model_files import FileNote
+from .note_lines import edges_line, label_line
+from .opening import Source
 from .options import Task, TrainingFileOptions, UsageError
 from .row_files import Table
 from .whole_files import missing_policy, read_any, table_note
@@ -60,6 +61,12 @@ class Rows:
         y = self.y[which]
         return Rows(self.X[which], y, _counted(self.note, y))
 
+    def hiding(self, places: NDArray[np.int64]) -> Rows:
+        """Return all rows, some of them without their labels."""
+        y = self.y.copy()
+        y[places] = np.nan if y.dtype.kind == "f" else None
+        return Rows(self.X, y, _counted(self.note, y))
+
     def lines(self) -> dict[str, str | None]:
         """Return a summary for people."""
         n_labeled = int(self.labeled.sum())
@@ -73,6 +80,7 @@ class Rows:
             "missing": self._gaps(),
             "label": label_line(self.note),
             "labelled": f"{n_labeled:,} ({100 * n_labeled / len(self.y):.3g} %)",
+            "edges": edges_line(self.note),
             "classes": self._counted_classes() if classify else None,
             "targets": None if classify else self._targets(),
         }
@@ -91,6 +99,7 @@ class Rows:
             "categories": [self.names[k] for k in self.note.words],
             "left_out": self.note.left_out,
             "missing_values": self.n_gaps,
+            "edges": self.note.edges,
         }
         if self.note.task == "classify":
             facts["classes"] = label_values(self.classes)
@@ -133,11 +142,11 @@ class Rows:
 
 
 def read_rows(
-    path: str, options: TrainingFileOptions, task: Task, unlabeled_data: str | None = None
+    source: Source, options: TrainingFileOptions, task: Task, unlabeled: Source | None = None
 ) -> Rows:
     """Read a file to learn from, and a second file of unlabelled rows if one is given."""
     labels = "number" if task is Task.regress else "auto"
-    table, (X, y) = read_any(path, options, labels, unlabeled_data)
+    table, (X, y) = read_any(source, options, labels, unlabeled)
     rows = Rows(X, y, _counted(file_note(table, X, y, options, task), y))
     check_labels(rows, table.name)
     return rows if issparse(X) else _without_constants(rows, table.name)
@@ -258,28 +267,6 @@ def check_labels(rows: Rows, name: str) -> None:
             f"{name}: all {int(rows.labeled.sum()):,} labelled rows are of one class, {only}; "
             "two classes are needed."
         )
-
-
-def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows | None]:
-    """Return rows to learn from, and a share of the labelled rows to test on.
-
-    Every class gives the same share and keeps at least one row.
-    """
-    if share == 0.0:
-        return rows, None
-    rng = np.random.default_rng(seed)
-    groups = [np.flatnonzero(rows.labeled)]
-    if rows.note.task == "classify":
-        groups = [np.flatnonzero(rows.y == label) for label in rows.classes]
-    taken = [
-        rng.permutation(group)[: min(round(share * len(group)), len(group) - 1)] for group in groups
-    ]
-    out = np.sort(np.concatenate(taken))
-    if len(out) == 0:
-        raise DataFileError(f"--holdout {share}: too few rows are labelled to hold any out.")
-    stays = np.ones(len(rows.y), dtype=bool)
-    stays[out] = False
-    return rows.chosen(stays), rows.chosen(out)
 
 
 def label_text(value: Any) -> str:

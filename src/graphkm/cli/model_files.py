@@ -53,6 +53,7 @@ class FileNote:
     id: str | None = None  # the column that identifies rows
     encoding: str | None = None  # of the training file, if it is CSV
     label_kind: str = NUMBER  # how labels that are numbers are written
+    edges: dict[str, int] = field(default_factory=dict)  # in the files of --edges, by graph
     version: str = ""  # of graphkm
 
     @property

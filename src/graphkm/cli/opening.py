@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from .._util.files import is_stream
@@ -60,9 +61,21 @@ def _in_memory(path: str) -> Any:
         return io.BytesIO(opened.file.read()) if whole else path
 
 
-def readable_twice(path: str) -> Any:
-    """Return a path, or what a pipe holds."""
-    if path == STDIN or is_stream(path):
-        with open_source(path) as opened:
-            return io.BytesIO(opened.file.read())
-    return path
+@dataclass(frozen=True)
+class Source:
+    """A file that can be read again and again, even if it is a pipe."""
+
+    path: str
+    contents: Any  # what a pipe holds; the path for a file
+
+    @classmethod
+    def at(cls, path: str) -> Source:
+        """Return the file at a path; a pipe is read to its end now."""
+        if path == STDIN or is_stream(path):
+            with open_source(path) as opened:
+                return cls(path, io.BytesIO(opened.file.read()))
+        return cls(path, path)
+
+    def open(self, options: FileOptions, **handling: str) -> AbstractContextManager[OpenTable]:
+        """Open it as the options say."""
+        return open_file(self.path, options, self.contents, **handling)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,15 +14,35 @@ import typer
 from .options import AsJson, Data, FileOptions, Model, UsageError, spread
 
 if TYPE_CHECKING:
+    from .links import Links
     from .model_files import FileNote
 
 EXAMPLES = (
     "graphkm predict moons.gkm new_rows.csv --out predictions.csv",
     "graphkm predict moons.gkm new_rows.csv --proba --out predictions.csv",
     "cat new_rows.csv | graphkm predict moons.gkm -",
+    "graphkm predict papers.gkm new_papers.csv --edges new_cites.csv --out predictions.csv",
 )
 
 CHUNK = 10_000  # rows in memory at a time
+
+NewEdges = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[NAME=]FILE",
+        help="Edges between rows of DATA and rows of training, for a model that was trained with "
+        "--edges: a table as there. Without ids, a row number of DATA comes first, and then one "
+        "of the training file, both from 0. May be repeated.",
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that identifies rows, by which edges find them; the output begins with "
+        "it. Default: the one of training.",
+    ),
+]
 
 
 @spread
@@ -35,14 +56,8 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of every class.")
     ] = False,
-    id: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column that identifies rows; the output begins with it. Default: the one of "
-            "training.",
-        ),
-    ] = None,
+    edges: NewEdges = None,
+    id: Id = None,
     keep: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help="Columns of DATA to copy, like name,city."),
@@ -60,14 +75,16 @@ def predict(
     are skipped, whatever they hold.
     """
     from .categories import UnknownCategories
+    from .edge_files import named_files
+    from .links import open_joined
     from .model_files import read_model
     from .output import STDOUT, check_output, say, show, whole_or_not
-    from .row_files import open_known
 
     if as_json and str(out or STDOUT) == STDOUT:
         raise UsageError("--json takes standard output for its summary; pass --out FILE as well.")
+    paths = named_files(edges or (), data)
     if out is not None and str(out) != STDOUT:
-        check_output(out, model, data)
+        check_output(out, model, data, *paths.values())
     fitted, note = read_model(model)
     if proba and not hasattr(fitted, "predict_proba"):
         raise UsageError(
@@ -75,15 +92,15 @@ def predict(
             "saved by an earlier version or another program. Train a classifier again, or leave "
             "--proba out."
         )
-    count, kept = 0, kept_columns(id, keep, note)
+    count, kept = 0, kept_columns(note.id if id is None and paths else id, keep, note)
     unknown = UnknownCategories(fitted, note.columns)
     with (
-        open_known(str(data), files, note, labels=False, kept=kept) as table,
+        open_joined(data, files, fitted, note, paths, model=model, kept=kept) as (table, links),
         whole_or_not(out, keep_previous=True) as file,
     ):
         names = [*table.kept_names, *header(fitted, proba)]
         writer = csv.writer(file, lineterminator="\n")
-        found = predictions(fitted, unknown.passing(table.pieces), proba)
+        found = predictions(fitted, unknown.passing(table.pieces), proba, links)
         first = next(found, [])  # an error with the first rows leaves standard output empty
         writer.writerow(names)
         for rows in chain([first], found):
@@ -120,7 +137,7 @@ def header(model: Any, proba: bool = False) -> list[str]:
     return ["prediction", *scores, *(f"probability_{word}" for word in words if proba)]
 
 
-def predictions(model: Any, pieces: Any, proba: bool = False) -> Iterator[list[list[Any]]]:
+def predictions(model: Any, pieces: Any, proba: bool, links: Links) -> Iterator[list[list[Any]]]:
     """Yield rows of predictions for pieces of a table, in chunks."""
     import numpy as np
 
@@ -134,18 +151,19 @@ def predictions(model: Any, pieces: Any, proba: bool = False) -> Iterator[list[l
     own = any(hasattr(last_step(model), name) for name in ("field_", "mixture_"))
     words = [label_text(label) for label in getattr(model, "classes_", ())]
     with progress_bar("predicting", "rows") as bar:
-        for X, *_ in cut_into_chunks(pieces, CHUNK):
+        for X, _, first in cut_into_chunks(pieces, CHUNK):
+            ask = partial(links.ask, model, X=X, rows=slice(first, first + X.shape[0]))
             if words:
-                scores = np.asarray(model.decision_function(X)).reshape(X.shape[0], -1)
+                scores = ask("decision_function").reshape(X.shape[0], -1)
                 codes = (
-                    np.searchsorted(model.classes_, model.predict(X))
+                    np.searchsorted(model.classes_, ask("predict"))
                     if own
                     else winning_class(scores)
                 )
                 if proba:
-                    scores = np.hstack([scores, model.predict_proba(X)])
+                    scores = np.hstack([scores, ask("predict_proba")])
                 rows = [[words[k], *row] for k, row in zip(codes, scores.tolist(), strict=True)]
             else:
-                rows = [[value] for value in model.predict(X).tolist()]
+                rows = [[value] for value in ask("predict").tolist()]
             yield rows
             bar.update(len(rows))

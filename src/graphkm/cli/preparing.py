@@ -5,7 +5,7 @@ Imports of scikit-learn's steps stand in functions: they are slow, and most mode
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scipy.sparse import issparse
@@ -42,8 +42,13 @@ def behind(steps: Sequence[tuple[str, Any]], estimator: Any) -> Any:
     return Pipeline([*steps, ("estimator", estimator)]) if steps else estimator
 
 
-def fit_prepared(estimator: Any, scale: Scale, rows: Any) -> tuple[Any, str]:
-    """Return the model fitted to rows of a table, with its steps, and the name of the scaling."""
+def fit_prepared(
+    estimator: Any, scale: Scale, rows: Any, given: Mapping[str, Any] | None = None
+) -> tuple[Any, str]:
+    """Return the model fitted to rows of a table, with its steps, and the name of the scaling.
+
+    `given` is what the estimator's `fit` takes besides: the graphs of --edges.
+    """
     from sklearn.compose import ColumnTransformer
 
     from ..tables.preparing import check_squares, name_columns, steps_before
@@ -53,7 +58,9 @@ def fit_prepared(estimator: Any, scale: Scale, rows: Any) -> tuple[Any, str]:
         advice = "leave the column out with --drop, or pass --scale maxabs."
         check_squares(rows.X, rows.names, words, advice)
     steps = steps_before(chosen, words, rows.note.missing == "impute", rows.X)
-    model = behind(steps, estimator).fit(rows.X, rows.y)
+    to = "estimator__" if steps else ""
+    more = {f"{to}{name}": value for name, value in (given or {}).items()}
+    model = behind(steps, estimator).fit(rows.X, rows.y, **more)
     if isinstance(steps[0][1] if steps else None, ColumnTransformer) and rows.note.columns:
         name_columns(model[0], rows.note.columns)
     return model, chosen

@@ -88,6 +88,11 @@ def open_known(
     the command has no such option. `kept` are columns to copy, each with its option. `source` holds
     the file's contents if the path can be read only once.
     """
+    if note.n_features == 0:
+        raise UsageError(
+            "the model has learnt from edges alone, and no column of a file tells it anything. Ask "
+            "it in Python: predict(None, affinity=edges, ids=ids)."
+        )
     if options.unlabeled is None:
         options = replace(options, unlabeled=note.unlabeled)
     if options.header is None and note.columns is not None:

@@ -93,9 +93,9 @@ def _checkpoint_place(model: Path, given: Path | None) -> Path:
 def _summary(
     fitted: Any, note: Any, record: Any, path: Path, seconds: float, as_json: bool
 ) -> None:
-    from .label_summary import label_line
     from .learning_rows import label_text, label_values
     from .model_files import described_model
+    from .note_lines import label_line
     from .output import show
 
     labels = list(getattr(fitted, "classes_", ()))

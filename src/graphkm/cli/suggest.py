@@ -37,6 +37,7 @@ def suggest(
     before it, is near it. Rows of DATA that have a label already are not suggested. The output's
     columns are row (numbered from 1, without the header), prediction and uncertainty (up to 1).
     """
+    from .links import note_no_edges
     from .model_files import read_model
     from .output import STDOUT, check_output, show, whole_or_not
 
@@ -45,6 +46,7 @@ def suggest(
     if out is not None and str(out) != STDOUT:
         check_output(out, model, data)
     fitted, note = read_model(model)
+    note_no_edges(fitted, model)
     lines, left = suggestions(fitted, note, data, files, count, seed)
     with whole_or_not(out, keep_previous=True) as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,8 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from .holding_out import HeldOut
+    from .joining import GivenGraphs
     from .learning_rows import Rows
 
 EXAMPLES = (
@@ -32,6 +35,7 @@ EXAMPLES = (
     "graphkm train few_labels.csv machine.gkm --method gkm --loss logistic --C 10",
     "graphkm train few_labels.csv best.gkm --method gkm --search --cv 3",
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
+    "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
 )
 
 UnlabeledData = Annotated[
@@ -42,12 +46,23 @@ UnlabeledData = Annotated[
     ),
 ]
 
+Edges = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[NAME=]FILE",
+        help="A graph of the rows that you have, for --method mixture: a table of edges with the "
+        "columns source, target and weight, or two or three columns. They hold ids of the column "
+        "that --id names; without --id, row numbers from 0. May be repeated; each file is a graph.",
+    ),
+]
+
 
 @spread
 def train(
     data: Data,
     model: Model,
     unlabeled_data: UnlabeledData = None,
+    edges: Edges = None,
     task: TaskOption = Task.auto,
     scale: ScaleOption = Scale.auto,
     holdout: Annotated[
@@ -83,22 +98,27 @@ def train(
 
     It tells which models count, and what the unlabelled rows gave on labels that were held out.
     """
+    from .edge_files import named_files
     from .estimators import SEARCH, check_options, make_estimator
-    from .learning_rows import hold_out, read_rows
+    from .joining import check_edges
     from .model_files import described_model, found_facts, kept_model, write_model
     from .output import check_output, say, show
     from .preparing import fit_prepared
 
     if search and method is not Method.gkm:
         raise UsageError(f"--search belongs to --method gkm, and the method is {method.value}.")
-    check_output(model, data, unlabeled_data)
+    paths = named_files(edges or (), data, unlabeled_data)
+    if paths:
+        check_edges(method.value, files)
+    check_output(model, data, unlabeled_data, *paths.values())
     start = time.perf_counter()
     asked = SEARCH if search else method.value
     check_options(asked, task, fit)
-    rows = read_rows(data, files, task, unlabeled_data)
+    rows, given = _read(data, unlabeled_data, paths, files, task)
     read_in = time.perf_counter() - start
-    rows, held_out = hold_out(rows, holdout, fit.seed)
-    fitted, chosen = fit_prepared(make_estimator(asked, rows.note.task, fit), scale, rows)
+    rows, held_out = _held_out(rows, holdout, fit.seed, bool(paths))
+    estimator = make_estimator(asked, rows.note.task, fit)
+    fitted, chosen = fit_prepared(estimator, scale, rows, given.for_fit)
     note = replace(rows.note, scale=chosen, method=method.value)
     told = described_model(fitted, note), found_facts(fitted)  # the written model has less to tell
     write_model(kept_model(fitted), model, note)
@@ -118,8 +138,38 @@ def train(
             say(f"note: {text}")
 
 
+def _read(
+    data: str,
+    unlabeled_data: str | None,
+    paths: Mapping[str, str],
+    files: TrainingFileOptions,
+    task: Task,
+) -> tuple[Rows, GivenGraphs]:
+    """Return rows to learn from, and the graphs of them that --edges gives."""
+    from .joining import read_graphs
+    from .learning_rows import read_rows
+    from .opening import Source
+    from .row_ids import training_ids
+
+    source = Source.at(data)
+    more = None if unlabeled_data is None else Source.at(unlabeled_data)
+    rows = read_rows(source, files, task, more)
+    ids = training_ids(source, more, files, rows.note) if paths else None
+    given = read_graphs(paths, ids, len(rows.y), files.id)
+    return replace(rows, note=replace(rows.note, edges=given.counts)), given
+
+
+def _held_out(rows: Rows, share: float, seed: int, edges: bool) -> tuple[Rows, HeldOut | None]:
+    """Return rows to learn from, and those of --holdout."""
+    from .holding_out import drawn_rows, labels_hidden, left_out
+
+    if share == 0.0:
+        return rows, None
+    return (labels_hidden if edges else left_out)(rows, drawn_rows(rows, share, seed))
+
+
 def _measured(
-    fitted: Any, note: Any, held_out: Rows | None, judged: bool
+    fitted: Any, note: Any, held_out: HeldOut | None, judged: bool
 ) -> tuple[dict[str, str], dict[str, Any] | None]:
     """Return how good a model is on the rows of --holdout, for people and for programs.
 
@@ -129,7 +179,7 @@ def _measured(
 
     if held_out is not None:
         n = len(held_out.y)
-        scores = judge(note.task, held_out.y, fitted.predict(held_out.X))
+        scores = judge(note.task, held_out.y, held_out.answers(fitted))
         lines = score_lines(note.task, scores).items()
         told = {name: f"{text}  on {n:,} rows held out" for name, text in lines}
         return told, scores | {"rows": n}

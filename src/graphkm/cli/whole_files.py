@@ -17,7 +17,7 @@ from ..tables.treatments import names_columns
 from ..tables.whole_tables import TableFile, read_whole_table, with_unlabeled
 from .column_choice import KnownColumns, TrainingColumns
 from .model_files import FileNote
-from .opening import open_file, readable_twice, reading
+from .opening import Source, reading
 from .options import TrainingFileOptions, UsageError
 from .row_files import Table, open_known, open_training, read_whole, reading_bar
 
@@ -25,53 +25,47 @@ _NO_CATEGORIES = "--categorical: features of LIBSVM files are numbers."
 
 
 def read_any(
-    path: str, options: TrainingFileOptions, labels: str, more: str | None = None
+    source: Source, options: TrainingFileOptions, labels: str, more: Source | None = None
 ) -> tuple[Table, Piece]:
     """Read a whole file to learn from, and `more` unlabelled rows of another one."""
-    again = readable_twice(path)
-    others = None if more is None else (more, readable_twice(more))
-    if _is_libsvm(path, options, again):
-        return _read_libsvm(path, options, labels, again, others)
+    if _is_libsvm(source, options):
+        return _read_libsvm(source, options, labels, more)
     chooser = partial(TrainingColumns, options.label, options.drop or (), options.id)
-    file = _table_file(path, again, options, chooser(), chooser(numbers_only=False))
+    file = _table_file(source, options, chooser(), chooser(numbers_only=False))
     found = read_whole_table(
         file,
         options.categorical,
         labels=labels,
         missing=missing_policy(options, found_some=True),
-        more=None if others is None else _SecondFile(*others, options),
+        more=None if more is None else _SecondFile(more, options),
     )
     table = _closed(found.opened, found.columns)
     return replace(table, treatment=found.treatment), (found.X, found.y)
 
 
-def _is_libsvm(path: str, options: TrainingFileOptions, source: Any) -> bool:
+def _is_libsvm(source: Source, options: TrainingFileOptions) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # who reads the file to its end says what is wrong with it
-        with open_file(path, options, source) as opened:
+        with source.open(options) as opened:
             return opened.format == "libsvm"
 
 
 def _read_libsvm(
-    path: str,
-    options: TrainingFileOptions,
-    labels: str,
-    source: Any,
-    others: tuple[str, Any] | None,
+    source: Source, options: TrainingFileOptions, labels: str, more: Source | None
 ) -> tuple[Table, Piece]:
     if names_columns(options.categorical):
         raise UsageError(_NO_CATEGORIES)
-    with open_training(path, options, labels, source) as table:
+    with open_training(source.path, options, labels, source.contents) as table:
         X, y = read_whole(table)
-    if others is not None:
-        X, y = with_unlabeled(X, y, _rows_like(table_note(table, X, options), *others, options))
+    if more is not None:
+        X, y = with_unlabeled(X, y, _rows_like(table_note(table, X, options), more, options))
     return table, (X, y)
 
 
-def _rows_like(note: FileNote, path: str, source: Any, options: TrainingFileOptions) -> Any:
+def _rows_like(note: FileNote, source: Source, options: TrainingFileOptions) -> Any:
     """Return the features of all rows of a file, whose columns a note describes."""
-    skip = options.skip_bad_rows
-    with open_known(path, options, note, labels=False, skip=skip, source=source) as table:
+    given: dict[str, Any] = {"skip": options.skip_bad_rows, "source": source.contents}
+    with open_known(source.path, options, note, labels=False, **given) as table:
         return read_whole(table)[0]
 
 
@@ -79,24 +73,23 @@ def _rows_like(note: FileNote, path: str, source: Any, options: TrainingFileOpti
 class _SecondFile:
     """A file of more rows, without labels. If the first file holds numbers, it may be LIBSVM."""
 
-    path: str
-    source: Any
+    source: Source
     options: TrainingFileOptions
 
     def numbers(self, opened: OpenTable, columns: Columns) -> Any:
         """Return the features of its rows."""
         options = replace(self.options, skip_bad_rows=False)
-        return _rows_like(self._note(opened, columns), self.path, self.source, options)
+        return _rows_like(self._note(opened, columns), self.source, options)
 
     def cells(self, opened: OpenTable, columns: Columns) -> tuple[OpenTable, Columns, Cells]:
         """Return the cells of its rows."""
         options = self.options
         if columns.names is not None:
             options = replace(options, header=True)
-        if _is_libsvm(self.path, options, self.source):
+        if _is_libsvm(self.source, options):
             raise UsageError(_NO_CATEGORIES)
         known = KnownColumns(self._note(opened, columns), None, options.drop or (), False)
-        return _table_file(self.path, self.source, options, known, known).cells()
+        return _table_file(self.source, options, known, known).cells()
 
     def _note(self, opened: OpenTable, columns: Columns) -> FileNote:
         width = np.empty((0, len(columns.features)))
@@ -104,14 +97,10 @@ class _SecondFile:
 
 
 def _table_file(
-    path: str,
-    source: Any,
-    options: TrainingFileOptions,
-    for_numbers: Chooser,
-    for_cells: Chooser,
+    source: Source, options: TrainingFileOptions, for_numbers: Chooser, for_cells: Chooser
 ) -> TableFile:
     return TableFile(
-        partial(open_file, path, options, source),
+        partial(source.open, options),
         for_numbers,
         for_cells,
         reading(options),

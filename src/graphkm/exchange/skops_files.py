@@ -24,6 +24,7 @@ from scipy.sparse import csr_array, csr_matrix
 from ..estimators import calibration
 from ..expansion import KernelExpansion
 from ..graphs import KNN, AnchorNodes, Anchors, RowNodes
+from ..graphs.given_edges import Ids
 from ..judge import held_out
 from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..kernels import SquaredExponential
@@ -36,7 +37,7 @@ _PARTS = (
     *(held_out.HeldOut, calibration.Calibration),
     *(RowNodes, AnchorNodes, NeighbourIndex, KNN, Anchors),
     *MIXED,
-    *(mixed.Mixed, mixed.Part, report.MemberTable, report.MemberReport),
+    *(mixed.Mixed, mixed.Part, mixed.Linked, Ids, report.MemberTable, report.MemberReport),
     *(KernelRidgeClassifierCV, KernelRidgeCV, KernelExpansion, SquaredExponential),
     *(csr_array, csr_matrix),
 )
