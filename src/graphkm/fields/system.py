@@ -198,6 +198,25 @@ class FieldSystem:
         self._warn_of(worst)
         return columns
 
+    def moved(self, columns: Columns) -> Columns:
+        """Return S times some columns: every node gets the mean of its neighbours, about.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> system = FieldSystem(csr_array([[0, 1], [1, 0]], dtype=np.float32))
+        >>> system.moved(np.array([[2], [3]], np.float32)).tolist()
+        [[3.0], [2.0]]
+        """
+        system, found = self._similarity, np.empty_like(columns)
+        nothing = system.put(np.zeros(self._n_nodes))
+        for start in range(0, columns.shape[1], _BLOCK):
+            own = system.put(columns[:, start : start + _BLOCK])
+            image = own.copy()
+            system.product(nothing, 1.0, own, image)
+            found[:, start : start + _BLOCK] = system.get(image)
+        return found
+
     def _solve(
         self, data: _Placed, strength: Strength, start: Table | None = None
     ) -> tuple[Table, float]:

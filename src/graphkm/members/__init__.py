@@ -9,7 +9,9 @@ features        features from graphs of all rows: eigenvectors, and kernels that
 clusters        ridge regressions on these features
 diffused        linear models on rows that are averaged along the graph
 residuals       fields that correct a model where it errs
-along_edges     members on given graphs: averages along edges, walks, corrections
+along_edges     members on given graphs
+averages        rows that are averaged along given edges, and neighbours beside rows
+surroundings    what walks along given edges visit
 ==============  ==============================================================
 """
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..fields.system import FieldSystem
 from ..graphs.nodes import NodeGraph
 from ..judge.folds import Folds
 from ..judge.held_out import HeldOut
@@ -88,6 +90,11 @@ class Scope:
 
     graph: NodeGraph
     n_threads: int
+
+    @cached_property
+    def system(self) -> FieldSystem:
+        """The graph for fields, and for products with many columns."""
+        return FieldSystem(self.graph.similarity, n_threads=self.n_threads)
 
 
 @dataclass(frozen=True)

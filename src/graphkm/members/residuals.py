@@ -36,7 +36,7 @@ def residual_members(known: Known, scope: Scope, model: Member | None) -> Iterat
     said = np.broadcast_to(usual, wanted.shape)
     if model is not None:
         said = model.held if known.classes is None else np.exp(model.held)
-    system = FieldSystem(scope.graph.similarity, n_threads=scope.n_threads)
+    system = scope.system
     held = np.empty((len(_STRENGTHS), *wanted.shape))
     for train, test in known.folds:
         data = FieldData.of(scope.graph, train, known.weights[train], (wanted - said)[train])

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ..graphs import KNN, NodeGraph
 from ..graphs.given import GivenGraph
 from ..graphs.given_edges import Ids, named_affinities, weights_of
-from ..members.along_edges import Rows, Step
+from ..members.averages import Rows, Step
 
 
 def without_ids(X: Any, ids: Any) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from ..members import (
     model_members,
     residual_members,
 )
-from ..members.along_edges import Edges, corrections_along, edge_members
+from ..members.along_edges import Edges, edge_members
 from ..members.features import can_have_features
 
 MANY = 50
@@ -55,16 +55,15 @@ def fit_members(
         It weighs members. The model that does best on held-out labels has its errors corrected.
     """
     ours = list(model_members(models, known, given, labeled))
-    found = ours + ([] if scope is None else _on_nodes(models, known, scope))
-    if edges is not None:
-        found += edge_members(known, edges)
-    if len(known.y) < MANY or not models or not known.folds:
-        return found
-    best = ours[int(np.argmin(judge(ours, known).losses))]
+    best = None
+    if len(known.y) >= MANY and models and known.folds:
+        best = ours[int(np.argmin(judge(ours, known).losses))]
+    found = list(ours)
     if scope is not None:
-        found += residual_members(known, scope, best)
+        found += _on_nodes(models, known, scope)
+        found += [] if best is None else residual_members(known, scope, best)
     if edges is not None:
-        found += corrections_along(edges, known, best)
+        found += edge_members(known, edges, best)
     return found
 
 

@@ -1,0 +1,200 @@
+"""Members on rows that are averaged along given edges.
+
+The rows are averaged along the edges some steps far, and a ridge regression learns from the
+averages (Wu et al., 2019, "Simplifying graph convolutional networks"; Gasteiger et al., 2019,
+"Predict then propagate"). A logistic regression learns from the farthest ones, too.
+
+Neighbours may differ in class. So there is a member that has a row, its neighbours and their
+neighbours side by side, and learns what they mean (Zhu et al., 2020, "Beyond homophily").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.sparse import issparse
+from scipy.special import softmax
+
+from ..fields.system import FieldSystem
+from ..graphs.given import GivenGraph
+from ..ridge.factors import safe_cholesky
+from .clusters import ridge_members
+from .features import EPSILONS, Features
+from .member import Array, Known, Member, log_shares
+from .models import model_members
+
+Rows = NDArray[np.float32]
+Step = Callable[[Rows], Rows]
+
+_NEAR = 3  # steps: as many as graph networks have layers, and one more
+_STRENGTH = 10.0  # C of the logistic regression: between the two of the ridge
+_COLUMNS = 1024  # of rows: with more columns and more labels, they are mixed
+_ENTRIES = 2**26  # of averages: with more columns than fit, they are mixed
+
+
+def average_members(
+    known: Known,
+    X: Any,
+    labeled: NDArray[np.int64],
+    graphs: Sequence[GivenGraph],
+    systems: Sequence[FieldSystem],
+    near: Step | None,
+) -> Iterator[Member]:
+    """Yield the members on rows that are averaged along each graph, and along all of them.
+
+    Parameters
+    ----------
+    known : Known
+        The labelled rows.
+    X : ndarray or CSR array
+        All rows.
+    labeled : ndarray of int
+        Which of them are labelled.
+    graphs : list of GivenGraph
+        The given graphs.
+    systems : list of FieldSystem
+        The same, for products with many columns.
+    near : callable or None
+        A step to a row's nearest rows; None where rows have no such graph.
+    """
+    rows = unit_rows(X, len(labeled))
+    names = [graph.name for graph in graphs]
+    for walk in walks_along(names, systems, near):
+        yield from ridge_members(_near_averages(walk, rows, labeled), known)
+    for name, system in zip(names, systems, strict=True):
+        far = _far_averages(name, system, rows, labeled)
+        yield from ridge_members(islice(far, 1), known)
+        if known.classes is not None:
+            yield _line(next(far), known)
+    rows = unit_rows(X, len(labeled), _COLUMNS // 3)
+    yield from ridge_members((_beside(graph, rows, labeled) for graph in graphs), known)
+
+
+class Walk(NamedTuple):
+    """A step to the neighbours, along one graph or several."""
+
+    name: str
+    step: Step
+
+
+def walks_along(
+    names: Sequence[str], systems: Sequence[FieldSystem], near: Step | None
+) -> list[Walk]:
+    """Return the walks along each graph, and along all of them with the rows' nearest ones."""
+    found = [Walk(name, system.moved) for name, system in zip(names, systems, strict=True)]
+    steps = [each.step for each in found] + ([] if near is None else [near])
+    if len(steps) > 1:
+        found.append(Walk("all", partial(_mean_of, steps)))
+    return found
+
+
+def _mean_of(steps: Sequence[Step], rows: Rows) -> Rows:
+    found = np.zeros_like(rows)
+    for step in steps:
+        found += step(rows)
+    return found / np.float32(len(steps))
+
+
+def unit_rows(X: Any, n_labels: int, most: int = _COLUMNS) -> Rows:
+    """Return rows of length one: what is averaged.
+
+    Columns of dense rows are brought to one scale first. Those of sparse rows count as they are.
+    Where columns and labels are both more than `most`, or all averages would be large, random
+    mixtures of the columns take their place.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[0.0, 1.0], [1.0, 0.0]]), 2).round(2)
+    array([[-0.71,  0.71],
+           [ 0.71, -0.71]], dtype=float32)
+    """
+    n, d = X.shape
+    if not issparse(X):
+        spread = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    if min(d, n_labels) > most or n * d > _ENTRIES:
+        width = max(1, min(d, most, _ENTRIES // n))
+        mixer = np.random.default_rng(0).normal(size=(d, width)).astype(np.float32)
+        return _of_length_one(np.asarray(X.astype(np.float32) @ mixer))
+    return _of_length_one((X.toarray() if issparse(X) else X).astype(np.float32))
+
+
+def _near_averages(walk: Walk, rows: Rows, labeled: NDArray[np.int64]) -> Iterator[Features]:
+    """Yield rows that are averaged one step far, two steps, and so on."""
+    for step in range(1, _NEAR + 1):
+        rows = walk.step(rows)
+        name = f"averages, {walk.name}, {step} step{'s' if step > 1 else ''}"
+        yield _features(name, _of_length_one(rows), labeled)
+
+
+def _far_averages(
+    name: str, system: FieldSystem, rows: Rows, labeled: NDArray[np.int64]
+) -> Iterator[Features]:
+    """Yield averages that fade along the edges: for a ridge, and for a linear model."""
+    far = system.applied(rows.copy(), EPSILONS[0])
+    yield _features(f"averages, {name}, far", _of_length_one(far), labeled)
+    yield _features(f"averages, {name}, far, linear", _even_columns(far), labeled)
+
+
+def _beside(graph: GivenGraph, rows: Rows, labeled: NDArray[np.int64]) -> Features:
+    """Return rows, their neighbours and the neighbours of these, side by side."""
+    first = np.asarray(graph.means @ rows)
+    second = np.asarray(graph.means @ first)
+    every = np.hstack([rows, _of_length_one(first), _of_length_one(second)])
+    return _features(f"neighbours beside, {graph.name}", every, labeled)
+
+
+def _even_columns(rows: Rows) -> Rows:
+    """Return rows of length one, whose columns were brought to the same largest value.
+
+    A rare word then counts as much as a frequent one.
+    """
+    most = np.abs(rows).max(axis=0)
+    return _of_length_one(np.asarray(rows / np.where(most > 0, most, 1.0), np.float32))
+
+
+def _of_length_one(rows: Rows) -> Rows:
+    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray(rows / np.where(length > 0, length, np.float32(1))[:, None], np.float32)
+
+
+def _features(name: str, rows: Rows, labeled: NDArray[np.int64]) -> Features:
+    """Return rows as features of members: no more of them than labelled rows."""
+    own = rows[labeled].astype(np.float64)
+    size = np.sqrt(max(np.einsum("ij,ij->", own, own) / len(own), 1e-300))
+    if own.shape[1] <= len(own):
+        return Features(name, own / size, lambda v: rows @ (v / size).astype(np.float32))
+    phi = safe_cholesky(own @ own.T / size**2)
+
+    def values(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        beta = solve_triangular(phi, v, lower=True, trans="T", check_finite=False)
+        return np.asarray(rows @ (own.T @ beta / size**2).astype(np.float32), dtype=np.float64)
+
+    return Features(name, phi, values)
+
+
+def _line(features: Features, known: Known) -> Member:
+    """Return a logistic regression on features."""
+    from sklearn.linear_model import LogisticRegression  # slow to import
+
+    model = {features.name: LogisticRegression(C=_STRENGTH, max_iter=300)}
+    own = replace(known, rows=features.phi)
+    (member,) = model_members(model, own, None, np.empty(0, np.int64))
+    assert member.model is not None
+    values = partial(_shares, features, member.model.model)
+    return replace(member, model=None, values=values, labels_only=False)
+
+
+def _shares(features: Features, line: Any) -> Array:
+    """Return the logarithms of the classes' shares at all rows."""
+    scores = features.values(line.coef_.T) + line.intercept_
+    if scores.shape[1] == 1:
+        scores = np.hstack([-scores / 2, scores / 2])
+    return log_shares(softmax(scores, axis=1))
