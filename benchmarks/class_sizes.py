@@ -1,12 +1,16 @@
 """What a fit gains if it knows the sizes of the classes, and what it loses if they are wrong.
 
     python benchmarks/class_sizes.py --jobs 2     # 26 cells, three draws of each: about ten minutes
+    python benchmarks/class_sizes.py --drawn      # sizes that are estimated, instead of given
     python benchmarks/class_sizes.py --quick      # four cells
 
 The cells and draws are those of `judge.py`: no page reports these draws. "wrong" gives half of the
 classes a fifth too much, and the others a fifth too little. `exact` moves the probabilities until
 their mean for each class is its size. `within 10 %` and `within 20 %` stop when it is that near.
 `counts` moves them until the number of rows predicted to be of each class is its size.
+
+With `--drawn`, nobody knows the sizes. Labels are drawn twice: at random, and as many of each class
+("by class"). "none" leaves the probabilities as they are, and "auto" estimates the sizes.
 """
 
 from __future__ import annotations
@@ -19,9 +23,10 @@ import numpy as np
 
 import graphkm.judge.sizes as sizes_of
 from _common import table
+from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
 from judge import QUICK, draws
-from ratchet.cells import _DEVELOPMENT
+from ratchet.cells import _DEVELOPMENT, _few_labels
 
 
 def counted(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -53,7 +58,8 @@ def measure(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
     """Return the accuracies of one cell, in percent, mean of its draws."""
     found = defaultdict(list)
     for seed, draw in draws(*cell):
-        model = SemiSupervisedClassifier(random_state=0, n_jobs=1).fit(draw.X, draw.y)
+        model = SemiSupervisedClassifier(class_sizes=None, random_state=0, n_jobs=1)
+        model.fit(draw.X, draw.y)
         shares = model.predict_proba(draw.X_test)
         codes = np.searchsorted(model.classes_, draw.truth)
         sizes = np.bincount(codes, minlength=shares.shape[1]) + 0.5
@@ -68,9 +74,32 @@ def measure(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
     return "{} {}".format(*cell), {name: 100 * np.mean(each) for name, each in found.items()}
 
 
+def estimate(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
+    """Return the accuracies of one cell without and with estimated sizes."""
+    name, n_labels = cell
+    own, found = _few_labels(name)[n_labels], defaultdict(list)
+    codes = np.unique(own.y, return_inverse=True)[1]
+    per_class = max(1, n_labels // len(np.unique(codes)))
+    for seed in (100, 101, 102):
+        ways = {
+            "random": _drawn(own.y, n_labels, seed),
+            "by class": _equal(own.y, per_class, seed + 1)[seed],
+        }
+        for way, rows in ways.items():
+            y = np.full(len(codes), -1)
+            y[rows] = codes[rows]
+            rest = y == -1
+            for sizes in (None, "auto"):
+                model = SemiSupervisedClassifier(class_sizes=sizes, random_state=0, n_jobs=1)
+                hits = model.fit(own.X, y).predict(own.X)[rest] == codes[rest]
+                found[f"{way}, {sizes or 'none'}"].append(hits.mean())
+    return "{} {}".format(*cell), {name: 100 * np.mean(each) for name, each in found.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--drawn", action="store_true", help="sizes are estimated")
     parser.add_argument("--quick", action="store_true", help="four cells")
     asked = parser.parse_args()
     cells = [
@@ -80,7 +109,7 @@ def main() -> None:
         if not asked.quick or name in QUICK
     ]
     with ProcessPoolExecutor(asked.jobs) as pool:
-        answers = list(pool.map(measure, cells))
+        answers = list(pool.map(estimate if asked.drawn else measure, cells))
     names = list(answers[0][1])
     lines = [[cell, *(f"{found[name]:.1f}" for name in names)] for cell, found in answers]
     means = [np.mean([found[name] for _, found in answers]) for name in names]

@@ -1,4 +1,4 @@
-"""Classes that have the sizes a person gave."""
+"""Classes that have the sizes a person gave, or that unlabelled rows tell."""
 
 import re
 
@@ -11,7 +11,15 @@ from sklearn.linear_model import LogisticRegression
 from graphkm import SemiSupervisedClassifier
 from graphkm.exchange import load_model, save_model
 from graphkm.graphs import Anchors
-from graphkm.judge.sizes import SLACK, checked_sizes, tilt_to_sizes, tilted
+from graphkm.judge.sizes import (
+    BEFORE,
+    SLACK,
+    checked_sizes,
+    drawn_by_class,
+    sizes_of_rows,
+    tilt_to_sizes,
+    tilted,
+)
 
 
 def _blobs(n=600, labels=15, seed=0, names=("a", "b", "c")):
@@ -66,7 +74,7 @@ def test_known_sizes_help_where_labels_say_the_wrong_ones():
     gains = []
     for seed in range(5):
         X, y, truth = _blobs(seed=seed)
-        plain = SemiSupervisedClassifier(unlabeled="", random_state=0).fit(X, y)
+        plain = SemiSupervisedClassifier(class_sizes=None, unlabeled="", random_state=0).fit(X, y)
         sized = clone(plain).set_params(class_sizes=SIZES).fit(X, y)
         gains.append(np.mean(sized.predict(X) == truth) - np.mean(plain.predict(X) == truth))
         found = _shares(sized, X)
@@ -101,8 +109,82 @@ def test_weights_count_in_the_labels_sizes():
 
 def test_without_sizes_nothing_changes():
     X, y, _ = _blobs()
-    model = SemiSupervisedClassifier(unlabeled="", random_state=0).fit(X, y)
+    model = SemiSupervisedClassifier(class_sizes=None, unlabeled="", random_state=0).fit(X, y)
     assert model.mixture_.tilt is None
+    assert model.class_sizes_ == pytest.approx(np.full(3, 1 / 3))
+
+
+# ------------------------------------------------------------------ estimated sizes
+
+
+def test_estimated_sizes_are_the_most_likely_ones():
+    cp = pytest.importorskip("cvxpy")
+    shares = np.random.default_rng(0).dirichlet([2.0, 0.4, 0.8], 80)
+    counts = np.full(3, 30.0)
+    s = cp.Variable(3)
+    seen = cp.sum(cp.log(shares @ s)) * min(1.0, counts.sum() / len(shares))
+    cp.Problem(cp.Maximize(seen + BEFORE * cp.sum(cp.log(s))), [cp.sum(s) == 1]).solve()
+    share = drawn_by_class(counts)
+    expected = s.value**share / (s.value**share).sum()
+    assert sizes_of_rows(shares, counts) == pytest.approx(expected, abs=1e-4)
+
+
+def test_how_likely_labels_by_class_are_is_a_count_of_all_labels():
+    """Two classes: all numbers of labels are listed one by one."""
+    n = 20
+    every = np.arange(n + 1)
+    wanted = np.exp(-np.abs(every - n / 2) - np.abs(n - every - n / 2))
+    usual = (1 + np.exp(-1)) / (1 - np.exp(-1))  # the sum of exp(-|j|) over all j
+    expected = wanted / usual / (wanted / usual + 1 / (n + 1))
+    found = [drawn_by_class(np.array([i, n - i], float)) for i in every]
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_labels_drawn_by_class_let_the_rows_tell_the_sizes():
+    """The same number of each of three classes is labelled; their sizes are 4 : 2 : 1."""
+    gains = []
+    for seed in range(4):
+        X, y, truth = _blobs(labels=60, seed=seed)
+        auto = SemiSupervisedClassifier(unlabeled="", random_state=0).fit(X, y)
+        none = clone(auto).set_params(class_sizes=None).fit(X, y)
+        a, b, c = auto.class_sizes_
+        assert 4 / 7 > a > 0.4 > b > c > 1 / 7  # sixty labels are not sure of it
+        gains.append(np.mean(auto.predict(X) == truth) - np.mean(none.predict(X) == truth))
+    assert np.mean(gains) > 0.0
+    assert min(gains) > -0.01
+
+
+def test_one_label_more_changes_little_and_many_more_end_it():
+    X, y, truth = _blobs(labels=60)
+    more = np.flatnonzero((y == "") & (truth == "a"))
+    model = SemiSupervisedClassifier(unlabeled="", random_state=0)
+    sizes = []
+    for n in (0, 1, 40):
+        own = y.copy()
+        own[more[:n]] = "a"
+        sizes.append(clone(model).fit(X, own).class_sizes_)
+    assert sizes[1] == pytest.approx(sizes[0], abs=0.02)
+    assert sizes[2] == pytest.approx(np.array([60, 20, 20]) / 100, abs=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 10.0])
+def test_weights_say_that_labels_stand_for_their_classes(scale):
+    """Weights that make up for labels by class leave nothing to estimate."""
+    X, y, _ = _blobs(labels=60)
+    weights = np.select([y == "a", y == "b"], [4.0, 2.0], 1.0) * scale
+    even = np.full(len(X), scale)
+    model = SemiSupervisedClassifier(unlabeled="", random_state=0)
+    assert clone(model).fit(X, y, weights).mixture_.tilt is None
+    plain, same = (clone(model).fit(X, y, each).class_sizes_ for each in (None, even))
+    assert same == pytest.approx(plain, abs=1e-9)
+
+
+def test_all_rows_labelled_leave_nothing_to_estimate():
+    X, truth = make_moons(40, noise=0.2, random_state=0)
+    assert SemiSupervisedClassifier(random_state=0).fit(X, truth).mixture_.tilt is None
+
+
+# ------------------------------------------------------------------ where sizes go
 
 
 def test_given_labels_are_kept():
@@ -119,7 +201,7 @@ def test_given_labels_are_kept():
         ({"a": 1, "b": 0, "c": 1}, "size of class 'b' must be above 0; got 0"),
         ({"a": 1, "b": float("nan"), "c": 1}, "size of class 'b' must be above 0; got nan"),
         ({"a": 1, "b": True, "c": 1}, "must be above 0; got True"),
-        ([0.5, 0.3, 0.2], "must be None, 'labels' or a mapping"),
+        ([0.5, 0.3, 0.2], "must be 'auto', 'labels', None or a mapping"),
         ("equal", "got 'equal'"),
     ],
 )

@@ -13,9 +13,9 @@ from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 
 from graphkm import KernelRidgeClassifierCV, SemiSupervisedClassifier, SemiSupervisedRegressor
+from graphkm.fields.system import FieldSystem
 from graphkm.graphs.given import GivenGraph
 from graphkm.graphs.given_edges import Ids, named_affinities, weights_of
-from graphkm.members.along_edges import far_average, walks_along
 from graphkm.semi.given_graphs import links_of
 
 # ------------------------------------------------------------------ what people bring
@@ -116,15 +116,17 @@ def test_edges_of_new_rows_may_be_turned():
 # ------------------------------------------------------------------ steps, against literal sums
 
 
-def test_a_far_average_is_its_sum():
+def test_steps_and_far_averages_are_their_sums():
     rng = np.random.default_rng(0)
     graph = GivenGraph("random", sp.random_array((30, 30), density=0.1, rng=rng))
-    (walk,) = walks_along([graph], None)
-    rows = rng.normal(size=(30, 4)).astype(np.float32)
+    system = FieldSystem(graph.similarity)
+    rows = rng.normal(size=(30, 70)).astype(np.float32)
     S, expected = graph.similarity.toarray().astype(np.float64), rows.astype(np.float64)
-    for _ in range(25):
+    np.testing.assert_allclose(system.moved(rows), S @ rows, atol=1e-5)
+    for _ in range(200):
         expected = (S @ expected + 0.1 * rows) / 1.1
-    np.testing.assert_allclose(far_average(walk.step, rows, 0.1), expected, atol=1e-5)
+    found = 0.1 * system.applied(rows.copy(), 0.1)
+    assert np.abs(found - expected).max() < 2e-3 * np.abs(expected).max()
     W = graph.joined.toarray() + graph.joined.data.mean() * np.eye(30)
     scale = 1 / np.sqrt(W.sum(axis=1))
     np.testing.assert_allclose(S, scale[:, None] * W * scale, rtol=1e-5)
@@ -177,14 +179,15 @@ def test_the_graph_alone():
         model.predict(None, affinity=[(0, 1)])
 
 
-def test_rows_that_no_edge_reaches_have_equal_shares():
+def test_rows_that_no_edge_reaches_have_the_shares_of_the_classes():
     """Weights of members on edges alone add up to one only up to rounding."""
     _, truth, edges = communities(n=90)
     model = SemiSupervisedClassifier(random_state=0).fit(None, labelled(truth), affinity=edges)
     linked = model.mixture_.linked._replace(weight=1.0 - 1e-16)
     model.mixture_ = replace(model.mixture_, linked=linked)
     told = model.predict_proba(None, affinity=sp.csr_array((2, 90)))
-    np.testing.assert_allclose(told, 1 / 3)
+    np.testing.assert_allclose(told, np.tile(model.class_sizes_, (2, 1)))
+    np.testing.assert_allclose(model.class_sizes_, 1 / 3, atol=0.1)
 
 
 def test_new_rows_by_edges_and_by_features(fitted):

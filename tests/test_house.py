@@ -161,7 +161,10 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
 ARITHMETIC = {
     "graphkm.judge.folds": {"_ENOUGH"},  # more cost, and say the same
     "graphkm.judge.mixture": {"_STEPS", "_CLOSE"},  # of expectation maximisation
-    "graphkm.members.along_edges": {"_SAMPLE", "_COLUMNS", "_ENTRIES"},  # memory and rounding
+    "graphkm.judge.sizes": {"_STEPS", "_CLOSE"},  # of expectation maximisation
+    "graphkm.members.averages": {"_COLUMNS", "_ENTRIES"},  # memory
+    "graphkm.members.surroundings": {"_SAMPLE"},
+    "graphkm.semi.classifier": {"_ENOUGH", "_DOUBT"},  # rounding
     "graphkm.members.models": {"_BINS"},  # of scikit-learn
     "graphkm.members.of_all_rows": {"_MARK"},
     "graphkm.semi.blocks": {"_NUMBERS", "_FEWEST", "_LEAST", "_NONE"},  # sizes of blocks

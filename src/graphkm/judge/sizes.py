@@ -17,7 +17,11 @@ Often as many rows of every class are labelled, and the labels say nothing of th
 unlabelled rows do: the sizes are most likely under which they look as they do (Saerens, Latinne and
 Decaestecker, 2002, "Adjusting the outputs of a classifier to new a priori probabilities"). How well
 probabilities say so was checked with l labels only. So all unlabelled rows together count as l
-rows, beside ten of every class that were there before.
+rows, beside the labels' own shares, which count as ten rows of every class.
+
+Whether labels were drawn by class is a guess, too. If rows were drawn at random, and every size is
+as likely as any other, then all numbers of labels are equally likely. If as many of each were
+wanted, a number is e times less likely with every label that it is off.
 """
 
 from __future__ import annotations
@@ -28,15 +32,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import logsumexp
+from scipy.special import expit, gammaln, logsumexp
 
 Array = NDArray[np.float64]
 
 SLACK = 0.1
 """How wrong a size may be, as a share of it."""
 
-EQUAL = 10.0
-"""Classes are equally large before rows are seen: as sure as if so many rows of each were."""
+BEFORE = 10.0
+"""The labels' shares count as so many rows of every class, beside the unlabelled rows."""
 
 _STEPS = 500
 _CLOSE = 1e-7  # change of the sizes in a step that ends the search
@@ -128,32 +132,56 @@ def tilt_to_sizes(shares: Array, sizes: Array) -> Array:
     return np.asarray(found.x[:k] - found.x[k:])
 
 
-def sizes_of_rows(shares: Array, n_labels: int) -> Array:
-    """Return the sizes of classes of which as many rows each were labelled.
+def drawn_by_class(counts: Array) -> float:
+    """Return the probability that as many rows of every class were meant to be labelled.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_classes,)
+        Labels of every class.
+
+    Examples
+    --------
+    >>> [round(drawn_by_class(np.array([50.0 + off, 50.0 - off])), 2) for off in (0, 1, 10)]
+    [0.98, 0.86, 0.0]
+    """
+    k, n = len(counts), counts.sum()
+    choices = gammaln(n + k) - gammaln(k) - gammaln(n + 1)
+    usual = 2.0 * np.arctanh(np.exp(-1.0))  # the logarithm of the sum of exp(-|j|) over all j
+    off = np.abs(counts - n / k).sum() + (k - 1) * usual
+    return float(expit(choices - off))
+
+
+def sizes_of_rows(shares: Array, counts: Array) -> Array:
+    """Return the sizes of classes, estimated from unlabelled rows as far as labels do not tell.
 
     Parameters
     ----------
     shares : ndarray of shape (n, n_classes)
-        Probabilities of unlabelled rows, as if all classes were equally large.
-    n_labels : int
-        How many labels there are of all classes.
+        Probabilities of unlabelled rows, as if the classes had the labels' shares.
+    counts : ndarray of shape (n_classes,)
+        Labels of every class.
 
     Examples
     --------
     >>> shares = np.repeat([[0.9, 0.1], [0.1, 0.9]], [90, 10], axis=0)
-    >>> sizes_of_rows(shares, 20).round(2)  # twenty labels do not say it for sure
-    array([0.71, 0.29])
-    >>> sizes_of_rows(shares, 1000).round(2)
-    array([0.88, 0.12])
+    >>> sizes_of_rows(shares, np.array([10.0, 10.0])).round(2)  # twenty labels are not sure of it
+    array([0.67, 0.33])
+    >>> sizes_of_rows(shares, np.array([500.0, 500.0])).round(2)
+    array([0.85, 0.15])
+    >>> sizes_of_rows(shares, np.array([600.0, 400.0])).round(2)  # not drawn by class
+    array([0.6, 0.4])
     """
     n, k = shares.shape
-    seen, sizes = min(1.0, n_labels / n), np.full(k, 1.0 / k)
+    own = counts / counts.sum()
+    seen, sizes = min(1.0, counts.sum() / n), own
     for _ in range(_STEPS):
-        counts = seen * tilted(shares, np.log(sizes)).sum(axis=0) + EQUAL
-        before, sizes = sizes, counts / counts.sum()
+        found = seen * tilted(shares, np.log(sizes / own)).sum(axis=0) + BEFORE * k * own
+        before, sizes = sizes, found / found.sum()
         if np.abs(sizes - before).max() < _CLOSE:
             break
-    return sizes
+    mean = own * (sizes / own) ** drawn_by_class(counts)
+    return np.asarray(mean / mean.sum())
 
 
 def tilted(shares: Array, tilt: Array) -> Array:

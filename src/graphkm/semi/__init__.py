@@ -3,12 +3,14 @@
 ==============  ==============================================================
 asked           the models and the graph that were asked for, checked
 base            the fit: rows, graph, members, verdict, mixture
+training        the rows of a fit
 member_list     which members a fit has
 given_graphs    graphs that a user brings, and the rows that new rows reach by them
 blocks          rows larger than memory, read in blocks several times
 block_rows      what is done with one block, or with a partition of `graphkm.dask`
 odds            how likely each member is before its held-out labels are seen
 mixed           the fitted mixture: what it says of any rows
+answers         what a fitted front door says of new rows, and of its own
 report          the table of the members
 classifier      `SemiSupervisedClassifier`
 regressor       `SemiSupervisedRegressor`

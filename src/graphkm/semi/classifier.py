@@ -25,7 +25,7 @@ from ..estimators.labels import (
 from ..judge.folds import Splitter
 from ..judge.held_out import check_classifier
 from ..judge.mixture import Verdict, judge_classes
-from ..judge.sizes import checked_sizes, sizes_of_rows, tilt_to_sizes
+from ..judge.sizes import checked_sizes, drawn_by_class, sizes_of_rows, tilt_to_sizes
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
@@ -33,6 +33,7 @@ from .odds import labels_only, odds_of
 from .training import Training
 
 _ENOUGH = 4000  # unlabelled rows: their mean probabilities are known to one in a hundred
+_DOUBT = 1e-3  # of drawn labels: the sizes of classes would hardly change
 
 
 @own_names
@@ -61,9 +62,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         How large the classes are, if that is known: a share or a number of rows for every class,
         or "labels" for the shares of the labelled rows. Probabilities are changed so that the
         classes have these sizes over all training rows, up to a tenth of each. It helps most with
-        few labels. "auto": where as many rows of every class are labelled, the labels say nothing
-        of the sizes, and they are estimated from the unlabelled rows; else nothing is changed.
-        None never changes anything. It does not change `members_` and `best_score_`.
+        few labels. "auto": where about as many rows of every class are labelled, the labels say
+        nothing of the sizes, and they are estimated from the unlabelled rows; else nothing is
+        changed. None never changes anything. It does not change `members_` and `best_score_`.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None, NA and empty texts always mark them, too;
         unlabeled=None means that nothing else does.
@@ -172,14 +173,13 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
 
     def _meet_sizes(self, training: Training, known: Known) -> None:
-        own = np.bincount(known.codes, known.weights) / known.weights.sum()
-        asked, tilt = self.class_sizes, None
+        counts = np.bincount(known.codes, known.weights).astype(np.float64)
+        own, asked, tilt = counts / counts.sum(), self.class_sizes, None
         self.class_sizes_ = checked_sizes(asked, self.classes_, own)
         if isinstance(asked, str) and asked == "auto":
             rows = training.unlabelled(_ENOUGH)
-            if len(rows) and np.allclose(own, own[0], rtol=1e-9):  # as many of every class
-                shares = training.said(self.mixture_, rows)
-                self.class_sizes_ = sizes_of_rows(shares, len(known.y))
+            if len(rows) and drawn_by_class(counts) > _DOUBT:
+                self.class_sizes_ = sizes_of_rows(training.said(self.mixture_, rows), counts)
                 tilt = np.log(self.class_sizes_ / own)
         elif asked is not None:
             tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)
