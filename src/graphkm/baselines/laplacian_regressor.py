@@ -117,7 +117,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         y: Any,
         sample_weight: Any = None,
         *,
-        affinity: Any,
+        affinity: Any = None,
         ids: Any = None,
     ) -> Self:
         """Learn from rows with and without a target.
