@@ -18,7 +18,7 @@ from ..estimators.data_checks import (
     warn_of_rounding,
     warn_of_unlabeled_components,
 )
-from ..estimators.graph_machine import GraphMachine
+from ..estimators.kernel_machine import KernelMachine
 from ..estimators.nested_parameters import Composed, Resolver
 from ..expansion import KernelExpansion
 from ..graphs import KNN, Epsilon, GraphPart, graph_or_given, resolve_graph
@@ -38,7 +38,7 @@ _UNKNOWN = 2**31  # bytes that count as available if the system does not tell
 _STEPS = {"newton": 500, "cg": 5000}
 
 
-class BaseLaplacian(Composed, GraphMachine):
+class BaseLaplacian(Composed, KernelMachine):
     """Fit of a kernel machine with a Laplacian penalty; subclasses code the labels."""
 
     gamma_A: float

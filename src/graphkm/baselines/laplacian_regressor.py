@@ -145,7 +145,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         """
         self._check_parameters()
         check_flag("transduce", self.transduce)
-        X, graph = self._rows_of_fit(X, affinity, ids)
+        X, graph = self._rows_and_affinity(X, affinity, ids)
         labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)
         centred = bool(self.fit_intercept)
         self.origin_ = float(np.average(known, weights=weights)) if centred else 0.0

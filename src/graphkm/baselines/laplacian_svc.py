@@ -224,7 +224,7 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         check_flag("early_stopping", self.early_stopping)
         check_flag("probability", self.probability)
         check_flag("transduce", self.transduce)
-        X, graph = self._rows_of_fit(X, affinity, ids)
+        X, graph = self._rows_and_affinity(X, affinity, ids)
         coded = self._encode_classes(X, y, sample_weight)
         self._learn(X, coded, graph, validation)
         self.__dict__.pop("calibration_", None)

@@ -21,7 +21,7 @@ from ..estimators.data_checks import (
     warn_of_rounding,
     warn_of_unlabeled_components,
 )
-from ..estimators.graph_machine import GraphMachine
+from ..estimators.kernel_machine import KernelMachine
 from ..estimators.nested_parameters import Composed, Resolver
 from ..fields.system import Field
 from ..graphs import KNN, Graph, GraphPart, graph_or_given, resolve_graph
@@ -55,7 +55,7 @@ class Problem(NamedTuple):
         return Sizes(self.X.shape[0], len(self.targets), classes)
 
 
-class BaseGKM(Composed, GraphMachine):
+class BaseGKM(Composed, KernelMachine):
     """Fit of a kernel machine smoothed over a graph; subclasses code the labels."""
 
     C: float | str

@@ -276,7 +276,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         """Check the input, and code the labels as targets -1 and +1."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "classification")
-        X, graph = self._rows_of_fit(X, affinity, ids)
+        X, graph = self._rows_and_affinity(X, affinity, ids)
         labeled, codes, targets, weights = self._encode_classes(X, y, sample_weight)
         return Problem(X, labeled, codes, targets, weights, loss, graph)
 

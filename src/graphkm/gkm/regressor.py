@@ -208,7 +208,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         """Check the input, and express the targets in units of their spread."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "regression")
-        X, graph = self._rows_of_fit(X, affinity, ids)
+        X, graph = self._rows_and_affinity(X, affinity, ids)
         labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)
         self._measure(known, weights)
         return Problem(X, labeled, known, self._coded(known), weights, loss, graph)

@@ -40,8 +40,8 @@ def summed_affinity(affinity: Any, ids: Ids) -> Any:
     --------
     >>> many, few = [(0, 1), (1, 2)], [(2, 0, 50.0)]
     >>> summed_affinity({"many": many, "few": few}, Ids(3)).toarray()
-    array([[ 0. , 13. , 13. ],
-           [ 0. ,  0. , 13. ],
+    array([[ 0. ,  6.5, 13. ],
+           [ 0. ,  0. ,  6.5],
            [ 0. ,  0. ,  0. ]])
     """
     graphs = [

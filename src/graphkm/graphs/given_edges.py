@@ -167,13 +167,20 @@ class Ids:
 
 def _plain(names: Any) -> NDArray[Any]:
     """Return ids as an array that can be sorted: numbers, or texts."""
-    found = np.asarray(names)
+    found = np.asarray(names) if hasattr(names, "dtype") else _one_each(names)
     if found.dtype.kind == "O":
         kinds = {type(each) for each in found.tolist()}
         if kinds <= {int, bool} or all(issubclass(kind, np.integer) for kind in kinds):
             return found.astype(np.int64)
-        return found.astype(str)
+        return np.array([str(each) for each in found.tolist()], dtype=str)
     return found
+
+
+def _one_each(names: Any) -> NDArray[Any]:
+    """Return one item for each id: NumPy would make two columns of ids that are pairs."""
+    names = list(names)
+    pairs = any(isinstance(each, tuple) for each in names)
+    return np.fromiter(names, dtype=object, count=len(names)) if pairs else np.asarray(names)
 
 
 def _unknown(missing: NDArray[Any], ids: Ids) -> ValueError:
@@ -254,14 +261,15 @@ def _checked(matrix: Any, shape: tuple[int, int], dtype: Any) -> Any:
 def _listed(given: Any) -> Listed:
     """Return edges one by one."""
     if hasattr(given, "edge_index"):  # PyTorch Geometric
+        if given.edge_index is None:
+            raise ValueError("The graph has no edges: its edge_index is None.")
         u, v = _from_tensor(given.edge_index)
         weight = getattr(given, "edge_weight", None)
         return Listed(u, v, np.ones(len(u)) if weight is None else _from_tensor(weight).ravel())
     if hasattr(given, "adj") and hasattr(given, "edges"):  # networkx
         edges = list(given.edges(data="weight", default=1.0))
         u, v, w = zip(*edges, strict=True) if edges else ((), (), ())
-        first, second = (_plain(np.array(ends, dtype=object)) for ends in (u, v))
-        return Listed(first, second, np.array(w, dtype=np.float64))
+        return Listed(_plain(u), _plain(v), np.array(w, dtype=np.float64))
     if hasattr(given, "columns"):
         return _from_frame(given)
     found = np.asarray(given, dtype=object if _is_mixed(given) else None)
@@ -305,7 +313,7 @@ def _from_frame(frame: Any) -> Listed:
 
 
 def _from_tensor(tensor: Any) -> NDArray[Any]:
-    return np.asarray(tensor.cpu() if hasattr(tensor, "cpu") else tensor)
+    return np.asarray(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor)
 
 
 def _numbers(weight: Any) -> NDArray[np.float64]:
