@@ -48,7 +48,6 @@ def made(n: int) -> tuple[np.ndarray, np.ndarray, Any]:
 def fit(X: np.ndarray, y: np.ndarray, W: Any) -> GKMClassifier:
     model = GKMClassifier(
         solver=Newton(n_landmarks=LANDMARKS),
-        graph="precomputed",
         random_state=0,
         smoothness=IteratedLaplacian(degree=2),
     )
@@ -129,7 +128,7 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
         X, y, W = made(sizes[0])
         solver = Newton(n_landmarks=LANDMARKS)
         search = GKMClassifierCV(
-            GKMClassifier(solver=solver, graph="precomputed", class_weight="balanced"),
+            GKMClassifier(solver=solver, class_weight="balanced"),
             Cs=np.logspace(-1, 3, 5),
             C_graphs=np.logspace(0, 4, 5),
             gammas=["spread"],

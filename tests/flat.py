@@ -79,9 +79,14 @@ def build_graph(
     n_jobs: int | None = None, **options: Any,
 ) -> Any:  # fmt: skip
     """Return the graph of this name with the weights' bandwidth `gamma`."""
-    from graphkm.graphs import resolve_graph
+    from graphkm.graphs import Affinity, resolve_graph
 
-    part = resolve_graph(parts(graph=kind, weights=gamma, **options)["graph"])
+    own = (
+        Affinity()
+        if kind == "precomputed"
+        else parts(graph=kind, weights=gamma, **options)["graph"]
+    )
+    part = resolve_graph(own)
     return part.build(X, labeled, affinity=affinity, n_jobs=n_jobs, verbose=verbose)
 
 

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 import graphkm._util.memory as memory
-from graphkm import KNN, Epsilon, GKMClassifier, GKMRegressor
+from graphkm import Epsilon, GKMClassifier, GKMRegressor
+from graphkm.graphs import Affinity
 from graphkm.kernels import Linear, Polynomial, SquaredExponential
 from graphkm.losses import L1, Hinge
 from graphkm.solvers import DivergenceError
@@ -427,11 +428,10 @@ def replaced(W, i, j, value):
 
 ONES = np.ones((80, 80))
 BAD_AFFINITIES = {
-    "missing": (None, ["affinity=W"]),
-    "shape": (np.ones((79, 80)), ["(79, 80)", "80 training rows"]),
-    "negative": (replaced(ONES, 3, 50, -0.25), ["negative", "W[3, 50] = -0.25", ">= 0"]),
-    "NaN": (replaced(ONES, 3, 50, np.nan), ["not finite", "W[3, 50] = nan"]),
-    "infinite": (sp.csr_array(replaced(ONES, 3, 50, np.inf)), ["not finite", "W[3, 50] = inf"]),
+    "shape": (np.ones((79, 80)), ["(79, 80)", "(80, 80) is needed"]),
+    "negative": (replaced(ONES, 3, 50, -0.25), ["negative", "-0.25, from 3 to 50", ">= 0"]),
+    "NaN": (replaced(ONES, 3, 50, np.nan), ["not finite", "nan, from 3 to 50"]),
+    "infinite": (sp.csr_array(replaced(ONES, 3, 50, np.inf)), ["not finite", "inf, from 3 to 50"]),
     "diagonal": (np.eye(80), ["none of the 56 unlabelled", "positive entries"]),
     "empty": (sp.csr_array((80, 80)), ["none of the 56 unlabelled"]),
     "labelled only": (
@@ -445,18 +445,17 @@ BAD_AFFINITIES = {
 def test_bad_affinity(name, classifier, two):
     affinity, message = BAD_AFFINITIES[name]
     with pytest.raises(ValueError, match=words(*message)):
-        classifier(graph="precomputed").fit(two.X, two.y, affinity=affinity)
+        classifier().fit(two.X, two.y, affinity=affinity)
 
 
 def test_affinity_of_text(classifier, two):
     with pytest.raises(TypeError, match=words("affinity", "real numbers")):
-        classifier(graph="precomputed").fit(two.X, two.y, affinity=np.full((80, 80), "x"))
+        classifier().fit(two.X, two.y, affinity=np.full((80, 80), "x"))
 
 
-def test_affinity_with_another_graph(classifier, two):
-    for graph, shown in [("knn", "graph='knn'"), (KNN(), "graph=KNN("), ("full", "graph='full'")]:
-        with pytest.raises(ValueError, match=words("affinity", shown, "graph='precomputed'")):
-            GKMClassifier(graph=graph).fit(two.X, two.y, affinity=ONES)
+def test_affinity_that_is_missing(two):
+    with pytest.raises(ValueError, match=words("graph=Affinity()", "fit(X, y, affinity=...)")):
+        GKMClassifier(graph=Affinity()).fit(two.X, two.y)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
@@ -498,7 +497,7 @@ def test_precomputed_kernel_that_is_not_square(classifier, two):
 
 
 def test_precomputed_kernel_needs_an_affinity(classifier, two):
-    message = words("graph=KNN(", "graph='precomputed'", "affinity=W", "C_graph=0")
+    message = words("graph=KNN(", "fit(X, y, affinity=...)", "C_graph=0")
     with pytest.raises(ValueError, match=message):
         classifier(kernel="precomputed").fit(two.X @ two.X.T, two.y)
 

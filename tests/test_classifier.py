@@ -97,7 +97,7 @@ def test_scale_of_the_graph_term(p, classifier, two):
     W[:n, :n] = 0  # labelled pairs would be dropped
     u, v = np.nonzero(W)
     clf = classifier(
-        C=2.0, C_graph=0.7, p=p, graph="precomputed", fit_intercept=False,
+        C=2.0, C_graph=0.7, p=p, fit_intercept=False,
         max_iter=400_000, precision="double",
     ).fit(X, y, affinity=sp.csr_array(W + W.T))  # fmt: skip
     edges = u, v, 0.7 * n / len(u) * W[u, v]
@@ -278,9 +278,9 @@ def test_no_intercept_is_zero(classifier, two):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_precomputed_is_the_kernel_it_holds(sparse, classifier, two):
     W = sp.csr_array(np.where(rbf_kernel(two.X) > 0.3, rbf_kernel(two.X), 0.0))
-    named = classifier(graph="precomputed").fit(two.X, two.y, affinity=W)
+    named = classifier().fit(two.X, two.y, affinity=W)
     K = rbf_by_hand(two.X, two.X)
-    given = classifier(graph="precomputed", kernel="precomputed").fit(
+    given = classifier(kernel="precomputed").fit(
         sp.csr_array(K) if sparse else K, two.y, affinity=W
     )
     np.testing.assert_array_equal(given.support_, named.support_)
@@ -369,7 +369,8 @@ def test_score_ignores_unlabelled_rows(classifier, two):
 @pytest.mark.parametrize("graph", ["knn", "full", "precomputed"])
 def test_guaranteed_is_just_below_the_limit(graph, p, classifier, two):
     affinity = 5.0 * rbf_kernel(two.X) if graph == "precomputed" else None
-    clf = classifier(C_graph="guaranteed", C=0.5, p=p, graph=graph)
+    options = {} if graph == "precomputed" else {"graph": graph}
+    clf = classifier(C_graph="guaranteed", C=0.5, p=p, **options)
     clf.fit(two.X, two.y, affinity=affinity)
     found = clf.guarantee_
     assert found.holds
@@ -383,7 +384,7 @@ def test_guaranteed_is_just_below_the_limit(graph, p, classifier, two):
     # The same number, passed by hand in the estimator's units, is the same model.
     heaviest = 1.0 if affinity is None else np.triu(affinity, 1)[:, 24:].max()
     number = found.C_graph / 24 / max(1.0, heaviest)
-    same = classifier(C_graph=number, C=0.5, p=p, graph=graph)
+    same = classifier(C_graph=number, C=0.5, p=p, **options)
     same.fit(two.X, two.y, affinity=affinity)
     np.testing.assert_allclose(
         same.decision_function(two.X), clf.decision_function(two.X), atol=1e-6

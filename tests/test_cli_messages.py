@@ -100,7 +100,7 @@ def test_a_file_without_names_for_a_model_with_names(table, capsys, tmp_path):
     [
         ((*GKM, "--loss", "foo"), "one of 'hinge', 'smooth_hinge', 'logistic'."),
         ((*GKM, "--kernel", "foo"), "'laplacian', 'cosine', 'precomputed'."),
-        ((*GKM, "--graph", "foo"), "one of 'knn', 'full', 'bipartite', 'precomputed'; got 'foo'."),
+        ((*GKM, "--graph", "foo"), "one of 'knn', 'full', 'bipartite'; got 'foo'."),
         (
             ("--graph", "foo"),
             "one of 'knn', 'anchors'; got 'foo'. Other graphs belong to --method g",

@@ -132,7 +132,7 @@ def test_no_graph_is_blamed_where_there_is_none(monkeypatch):
     """A tiny C makes f contradict labels. The plan has no graph, so no graph overrules them."""
     X, y, _ = noisy_shares(6)
 
-    def tiny(estimator, problem, plan, affinity):
+    def tiny(estimator, problem, plan):
         return replace(plan, C=1e-3, relative=False).without_graph("none is best"), None
 
     monkeypatch.setattr(classifier, "choose_costs", tiny)

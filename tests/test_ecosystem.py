@@ -48,7 +48,7 @@ def test_pipeline_scales_the_features(classifier, two):
 
 def test_pipeline_passes_weights_and_affinity(classifier, two):
     weight = np.random.default_rng(0).uniform(0.5, 2, 80)
-    piped = make_pipeline(StandardScaler(), classifier(graph="precomputed"))
+    piped = make_pipeline(StandardScaler(), classifier())
     scaled = StandardScaler().fit_transform(two.X)
     piped.fit(
         two.X,
@@ -56,7 +56,7 @@ def test_pipeline_passes_weights_and_affinity(classifier, two):
         gkmclassifier__sample_weight=weight,
         gkmclassifier__affinity=np.ones((80, 80)),
     )
-    by_hand = classifier(graph="precomputed").fit(scaled, two.y, weight, affinity=np.ones((80, 80)))
+    by_hand = classifier().fit(scaled, two.y, weight, affinity=np.ones((80, 80)))
     np.testing.assert_array_equal(piped[-1].dual_coef_, by_hand.dual_coef_)
 
 

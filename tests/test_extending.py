@@ -172,7 +172,7 @@ def test_a_graph(outside, moons):
     with pytest.warns(UserWarning, match="hold no labelled point"):
         mine = GKMClassifier(C_graph=10.0, graph=part, random_state=0).fit(X, y)
     with pytest.warns(UserWarning, match="hold no labelled point"):
-        given = GKMClassifier(C_graph=10.0, graph="precomputed", random_state=0)
+        given = GKMClassifier(C_graph=10.0, random_state=0)
         given.fit(X, y, affinity=W)
     np.testing.assert_allclose(mine.decision_function(X), given.decision_function(X), atol=1e-8)
     assert mine.plan_.graph is part

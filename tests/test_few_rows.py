@@ -215,7 +215,7 @@ def test_precomputed_kernels_are_looked_at_too():
     X, y, labeled = draw("without clusters", 12, 1)
     K = np.exp(-resolve_gamma("spread", X) * ((X[:, None] - X) ** 2).sum(axis=2))
     W = np.ones((12, 12)) - np.eye(12)
-    model = GKMClassifier(C_graph=1e6, kernel="precomputed", graph="precomputed", random_state=0)
+    model = GKMClassifier(C_graph=1e6, kernel="precomputed", random_state=0)
     with pytest.warns(UserWarning, match=OVERRULED):
         model.fit(K, np.where(labeled, y, -1), affinity=W)
 

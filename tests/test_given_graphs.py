@@ -64,6 +64,32 @@ def test_graphs_of_networkx():
         weights_of(graph, Ids(4))
 
 
+def test_ids_may_be_pairs():
+    """Places on a grid, as networkx calls the nodes of one."""
+    places = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    edges = [((0, 0), (0, 1), 1.0), ((0, 1), (1, 0), 2.0), ((1, 1), (1, 0), 0.5)]
+    graph = SimpleNamespace(adj={}, edges=lambda data, default: edges)
+    np.testing.assert_array_equal(weights_of(graph, Ids(4, places)).toarray(), MATRIX)
+    with pytest.raises(ValueError, match=r"the first is '\(0, 0\)'; rows have the numbers 0 to 3"):
+        weights_of(graph, Ids(4))
+
+
+def test_tensors_that_have_gradients_and_graphs_without_edges():
+    u, v = np.array(PAIRS).T
+
+    class Tensor:
+        def __init__(self, values):
+            self.detach = lambda: SimpleNamespace(cpu=lambda: values)
+
+        def __array__(self, *_, **__):
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+    graph = SimpleNamespace(edge_index=np.array([u, v]), edge_weight=Tensor(WEIGHTS))
+    np.testing.assert_array_equal(weights_of(graph, Ids(4)).toarray(), MATRIX)
+    with pytest.raises(ValueError, match="edge_index is None"):
+        weights_of(SimpleNamespace(edge_index=None), Ids(4))
+
+
 def test_repeated_edges_add_up_and_pairs_count_one():
     found = weights_of([(0, 1), (0, 1), (1, 1)], Ids(2))
     np.testing.assert_array_equal(found.toarray(), [[0, 2], [0, 1]])

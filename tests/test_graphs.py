@@ -729,9 +729,9 @@ def test_affinity_of_other_dtypes(dtype):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (-0.5, "2 weights of the affinity are negative, the first is W[1, 2] = -0.5"),
-        (np.nan, "2 weights of the affinity are not finite, the first is W[1, 2] = nan"),
-        (np.inf, "2 weights of the affinity are not finite, the first is W[1, 2] = inf"),
+        (-0.5, "2 weights of edges are negative; the first is -0.5, from 1 to 2"),
+        (np.nan, "2 weights of edges are not finite; the first is nan, from 1 to 2"),
+        (np.inf, "2 weights of edges are not finite; the first is inf, from 1 to 2"),
     ],
 )
 def test_affinity_bad_weights(make, value, message):
@@ -741,9 +741,20 @@ def test_affinity_bad_weights(make, value, message):
         affinity_graph(make(W), np.zeros(4, bool), 4)
 
 
-@pytest.mark.parametrize("W", [np.ones((3, 4)), np.ones(4), sp.csr_array((3, 3)), 1.0])
-def test_affinity_bad_shape(W):
-    with pytest.raises(ValueError, match=r"affinity has shape \(.*each of the 4 training rows"):
+@pytest.mark.parametrize(
+    ("W", "message"),
+    [
+        (np.ones((3, 4)), r"affinity has shape \(3, 4\), and \(4, 4\) is needed: a row for each"),
+        (sp.csr_array((3, 3)), r"affinity has shape \(3, 3\), and \(4, 4\) is needed: a row for"),
+        (
+            np.ones(4),
+            r"affinity of shape \(4,\) is no graph; pass a matrix with a row and a column",
+        ),
+        (1.0, r"affinity of shape \(\) is no graph; pass a matrix with a row and a column"),
+    ],
+)
+def test_affinity_bad_shape(W, message):
+    with pytest.raises(ValueError, match=message):
         affinity_graph(W, np.zeros(4, bool), 4)
 
 
@@ -840,10 +851,10 @@ def test_kinds():
         (
             "dense",
             {},
-            "'knn', 'full', 'bipartite', 'precomputed', or one of KNN(...), Full(",
+            "'knn', 'full', 'bipartite', or one of KNN(...), Full(",
         ),
         ("anchors", {}, "only SemiSupervisedClassifier and SemiSupervisedRegressor take it"),
-        ("precomputed", {}, "affinity=W"),
+        ("precomputed", {}, "fit(X, y, affinity=...)"),
         ("full", {"affinity": np.ones((30, 30))}, "Full takes no affinity"),
         ("bipartite", {"affinity": np.ones((30, 30))}, "Bipartite takes no affinity"),
         ("knn", {"affinity": np.ones((30, 30))}, "KNN takes no affinity"),

@@ -127,12 +127,11 @@ def test_hinge_without_labelled_pairs_is_gkm(moons):
     W = neighbour_weights(X, 5)
     W[:17, :17] = 0
     edges, labels = np.count_nonzero(np.triu(W)), 17
-    clf = svc(loss="hinge", graph="precomputed", fit_intercept=False).fit(X, y, affinity=W)
+    clf = svc(loss="hinge", fit_intercept=False).fit(X, y, affinity=W)
     gkm = GKMClassifier(
         C=1 / (2 * 0.05),
         C_graph=0.3 * edges / (2 * 0.05 * labels),
         gamma=0.7,
-        graph="precomputed",
         solver=Newton(tol=1e-9),
         precision="double",
         smoothness=IteratedLaplacian(degree=1, normalized=False),
@@ -248,7 +247,7 @@ def test_sparse_rows(moons, solver):
 def test_precomputed_kernel(moons):
     X, y, _ = moons
     W = neighbour_weights(X, 5)
-    given = svc(kernel="precomputed", graph="precomputed").fit(rbf(X, 0.7), y, affinity=W)
+    given = svc(kernel="precomputed").fit(rbf(X, 0.7), y, affinity=W)
     rows = svc().fit(X, y)
     np.testing.assert_allclose(
         given.decision_function(rbf(X, 0.7)), rows.decision_function(X), atol=1e-6
@@ -307,7 +306,7 @@ def test_wrong_data(moons):
         svc().fit(X, np.where(y == 0, 0, -1))
     with pytest.raises(ValueError, match="0 for every labelled row"):
         svc().fit(X, y, 1.0 * (y < 0))
-    with pytest.raises(ValueError, match="pass graph='precomputed'"):
+    with pytest.raises(ValueError, match="joins none of the 70 unlabelled rows"):
         svc().fit(X, y, affinity=np.eye(70))
     with pytest.raises(ValueError, match="leaves no rows"):
         svc(kernel="precomputed").fit(rbf(X, 1.0), y)

@@ -224,7 +224,6 @@ def test_p_2_hinge_is_lapsvm(gamma_A, gamma_I):
         C=1 / (2 * gamma_A * l),
         C_graph=gamma_I * n_edges / (2 * gamma_A * l * n**2),
         gamma=2.0,
-        graph="precomputed",
         solver=Newton(tol=1e-11),
         precision="double",
         smoothness=IteratedLaplacian(degree=1, normalized=False),
@@ -511,7 +510,7 @@ def test_objective_is_that_of_the_model(batch, two):
     W = np.triu(W, 1)
     W += W.T
     clf = batch(
-        C=2.0, C_graph=30.0, graph="precomputed", fit_intercept=False, normalized=True,
+        C=2.0, C_graph=30.0, fit_intercept=False, normalized=True,
         degree=2,
     ).fit(two.X, two.y, affinity=W)  # fmt: skip
     a = np.zeros(80)
@@ -647,7 +646,7 @@ def test_repeated_rows_are_one_row_of_the_kernel(batch, two):
     W = np.triu(W * (np.random.default_rng(1).random((80, 80)) < 0.1), 1)
     W[:24, :24] = 0
     W += W.T
-    options = {"graph": "precomputed", "normalized": False, "degree": 1}
+    options = {"normalized": False, "degree": 1}
     once = batch(C_graph=1.0, **options).fit(two.X, two.y, affinity=W)
     both = np.zeros((160, 160))
     both[:80, :80] = both[80:, 80:] = W
@@ -673,7 +672,7 @@ def test_a_vertex_without_edges(batch, two):
     W = np.zeros((80, 80))
     W[0, 30] = W[30, 0] = W[1, 40] = W[40, 1] = 1.0
     with pytest.warns(UserWarning, match="no labelled point"):
-        clf = batch(graph="precomputed").fit(two.X, two.y, affinity=W)
+        clf = batch().fit(two.X, two.y, affinity=W)
     assert np.isfinite(clf.decision_function(two.X)).all()
 
 
@@ -692,8 +691,8 @@ def test_sparse_is_dense(batch, three):
 def test_intercept_adds_one_to_the_kernel(batch, two):
     K = np.exp(-0.5 * ((two.X[:, None] - two.X[None]) ** 2).sum(axis=2))
     W = K - np.eye(80)
-    with_one = batch(graph="precomputed", fit_intercept=True).fit(two.X, two.y, affinity=W)
-    by_hand = batch(graph="precomputed", kernel="precomputed", fit_intercept=False)
+    with_one = batch(fit_intercept=True).fit(two.X, two.y, affinity=W)
+    by_hand = batch(kernel="precomputed", fit_intercept=False)
     by_hand.fit(K + 1, two.y, affinity=W)
     np.testing.assert_allclose(
         with_one.decision_function(two.X), by_hand.decision_function(K + 1), atol=1e-4

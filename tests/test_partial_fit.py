@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 import stream_oracle
 from flat import parts
 from graphkm import KNN, Bipartite, Full, GKMClassifier, GKMRegressor
+from graphkm.graphs import Affinity
 from graphkm.solvers import DivergenceError
 from graphkm.streams.reservoir import Kept, Reservoir
 from graphkm.streams.schedule import Schedule
@@ -377,7 +378,7 @@ def test_overflow_is_an_error():
     ("changes", "message"),
     [
         ({"graph": "epsilon", "radius": 1.0}, r"graph=Epsilon\(radius=1.0"),
-        ({"graph": "precomputed"}, r"graph=Affinity\(\)"),
+        ({"graph": Affinity()}, r"graph=Affinity\(\)"),
         ({"edge_sampling": "weight"}, "edge_sampling='weight'"),
         ({"normalized": True}, "normalized=True"),
         ({"degree": 2}, "degree=2"),

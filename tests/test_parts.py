@@ -8,14 +8,12 @@ from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from graphkm import (
     KNN,
     SGD,
-    Affinity,
     Bipartite,
     Epsilon,
     Full,
@@ -29,6 +27,7 @@ from graphkm import (
     RowNewton,
 )
 from graphkm.baselines import LaplacianRegressor, LaplacianSVC
+from graphkm.graphs import Affinity
 from graphkm.kernels import Cosine, Laplacian, Linear, Polynomial, SquaredExponential
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge, SmoothTube
 from graphkm.model_selection import LabeledStratifiedKFold
@@ -308,7 +307,6 @@ def test_parts_of_a_searching_estimator(two):
         ("graph", "knn", KNN()),
         ("graph", "full", Full()),
         ("graph", "bipartite", Bipartite()),
-        ("graph", "precomputed", Affinity()),
         ("smoothness", 1.5, Power(1.5)),
         ("smoothness", 2, Power()),
         ("solver", "newton", Newton()),
@@ -323,13 +321,8 @@ def test_parts_of_a_searching_estimator(two):
     ],
 )
 def test_shorthands_give_the_same_model(name, short, part, two):
-    W = None
-    if short == "precomputed":
-        near = ((two.X[:, None] - two.X) ** 2).sum(axis=2) < 4
-        W = csr_array(near - np.eye(80))
     models = [
-        GKMClassifier(**{name: value}, random_state=0).fit(two.X, two.y, affinity=W)
-        for value in (short, part)
+        GKMClassifier(**{name: value}, random_state=0).fit(two.X, two.y) for value in (short, part)
     ]
     scores = [model.decision_function(two.X) for model in models]
     assert np.ptp(scores[0]) > 0

@@ -9,7 +9,6 @@ from sklearn.datasets import make_moons
 from graphkm import (
     KNN,
     SGD,
-    Affinity,
     Bipartite,
     Epsilon,
     Full,
@@ -25,6 +24,7 @@ from graphkm import (
 )
 from graphkm._util.parts import Sizes
 from graphkm.gkm.plan import LARGEST, choose_solver
+from graphkm.graphs import Affinity
 from graphkm.kernels import Linear, Precomputed, SquaredExponential
 
 
@@ -369,7 +369,7 @@ def test_neighbours(n, k):
             {"solver": RowNewton(), "smoothness": IteratedLaplacian(2, normalized=False)},
             ["RowNewton()", "IteratedLaplacian(degree=2", "normalized=True", "Newton()"],
         ),
-        ({"kernel": "precomputed"}, ["kernel='precomputed'", "KNN(", "affinity=W", "C_graph=0"]),
+        ({"kernel": "precomputed"}, ["kernel='precomputed'", "KNN(", "affinity=...", "C_graph=0"]),
         ({"kernel": "precomputed", "graph": Full()}, ["kernel='precomputed'", "Full("]),
         (
             {"kernel": "precomputed", "C_graph": 0, "solver": SGD(budget=9)},
@@ -409,7 +409,7 @@ def test_local_weights_need_neighbours(part):
     ("options", "named"),
     [
         ({"graph": Epsilon(radius=1.0)}, ["partial_fit", "Epsilon(", "KNN()", "Full()"]),
-        ({"graph": "precomputed"}, ["partial_fit", "Affinity(", "KNN()"]),
+        ({"graph": Affinity()}, ["partial_fit", "Affinity(", "KNN()"]),
         ({"graph": KNN(weights="local")}, ["weights='local'", "stream", "'kernel'"]),
         ({"C_graph": "guaranteed"}, ["C_graph='guaranteed'", "stream"]),
         ({"solver": SGD(edge_sampling="weight")}, ["partial_fit", "edge_sampling='weight'"]),

@@ -105,7 +105,7 @@ def test_scale_of_the_graph_term(regressor, curve):
     W[:n, :n] = 0
     u, v = np.nonzero(W)
     reg = regressor(
-        loss="l1", C_graph=2.0, graph="precomputed", fit_intercept=False,
+        loss="l1", C_graph=2.0, fit_intercept=False,
         max_iter=600_000, precision="double",
     ).fit(X, y, affinity=W + W.T)  # fmt: skip
     f = minimum(rbf_by_hand(X, X), y[:n], 1.0, 0.0, (u, v, 2.0 * n / len(u) * W[u, v]))

@@ -249,9 +249,9 @@ def test_other_graphs_that_list_their_edges(kind, moons, model):
     X, y, truth = moons
     near = np.linalg.norm(X[:, None] - X, axis=2) < 0.2
     W = csr_array(np.where(near & ~np.eye(500, dtype=bool), 1.0, 0.0))
-    graph = Epsilon(0.2) if kind == "epsilon" else "precomputed"
+    options = {"graph": Epsilon(0.2)} if kind == "epsilon" else {}
     given = {} if kind == "epsilon" else {"affinity": W}
-    found = GKMClassifier(solver="row_newton", graph=graph).fit(X, y, **given)
+    found = GKMClassifier(solver="row_newton", **options).fit(X, y, **given)
     new, new_truth = make_moons(400, noise=0.1, random_state=1)
     assert np.mean(found.transduction_ == truth) > 0.9
     assert found.score(new, new_truth) > 0.9
@@ -333,7 +333,7 @@ def test_needs_a_listed_graph_and_p_2(options, moons):
 
 def test_needs_rows(moons):
     X, y, _ = moons
-    model = GKMClassifier(solver="row_newton", kernel="precomputed", graph="precomputed")
+    model = GKMClassifier(solver="row_newton", kernel="precomputed")
     K = X @ X.T
     with pytest.raises(ValueError, match="kernel='precomputed' has no rows"):
         model.fit(K, y, affinity=np.ones((500, 500)))

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .backends import config_context
     from .gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
-    from .graphs import KNN, Affinity, Anchors, Bipartite, Epsilon, Full
+    from .graphs import KNN, Anchors, Bipartite, Epsilon, Full
     from .kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
     from .semi import SemiSupervisedClassifier, SemiSupervisedRegressor
     from .smoothness import IteratedLaplacian, Power
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = [
     "KNN",
     "SGD",
-    "Affinity",
     "Anchors",
     "Bipartite",
     "Epsilon",
@@ -76,7 +75,7 @@ _HOMES = {
         "GKMRegressor",
         "GKMRegressorCV",
     ),
-    "graphs": ("KNN", "Affinity", "Anchors", "Bipartite", "Epsilon", "Full"),
+    "graphs": ("KNN", "Anchors", "Bipartite", "Epsilon", "Full"),
     "kernel_ridge": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
     "semi": ("SemiSupervisedClassifier", "SemiSupervisedRegressor"),
     "smoothness": ("IteratedLaplacian", "Power"),

@@ -21,7 +21,7 @@ from ..estimators.data_checks import (
 from ..estimators.kernel_machine import KernelMachine
 from ..estimators.nested_parameters import Composed, Resolver
 from ..expansion import KernelExpansion
-from ..graphs import KNN, Affinity, Epsilon, GraphPart, resolve_graph
+from ..graphs import KNN, Epsilon, GraphPart, graph_or_given, resolve_graph
 from ..graphs.laplacian import laplacian_matrix
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..losses import Loss
@@ -69,8 +69,8 @@ class BaseLaplacian(Composed, KernelMachine):
         check_number("gamma", self.gamma, least=0, strictly=True, words=words)
         if not resolve_graph(self.graph).listed:
             raise ValueError(
-                f"graph={self.graph!r} lists no edges, which a Laplacian needs; pass KNN(), "
-                "Epsilon(radius=...) or 'precomputed'."
+                f"graph={self.graph!r} lists no edges, which a Laplacian needs; pass KNN() or "
+                "Epsilon(radius=...)."
             )
         self._resolve_smoothness(self.smoothness)
         check_choice("solver", self.solver, ("auto", "newton", "cg"))
@@ -184,18 +184,14 @@ class BaseLaplacian(Composed, KernelMachine):
         self, X: Any, labeled: NDArray[np.bool_], kernel: Kernel, affinity: Any
     ) -> Any:
         """Return L over all rows, labelled pairs included; None if the graph is not used."""
-        graph = resolve_graph(self.graph)
-        if affinity is not None and not isinstance(graph, Affinity):
-            raise ValueError(
-                f"An affinity was passed, but graph={self.graph!r}; pass graph='precomputed'."
-            )
+        graph = graph_or_given(self.graph, affinity)
         n = X.shape[0]
         if self.gamma_I == 0 or n == 1:
             return None
-        if not kernel.has_rows and not isinstance(graph, Affinity):
+        if not kernel.has_rows and graph.needs_rows:
             raise ValueError(
                 "kernel='precomputed' leaves no rows between which neighbours could be searched "
-                "for; pass graph='precomputed' and fit(X, y, affinity=W), or gamma_I=0."
+                "for; pass fit(X, y, affinity=...), or gamma_I=0."
             )
         if isinstance(graph, KNN) and graph.n_neighbors == "auto":
             usual = self._usual_neighbors * default_neighbors(n) // NEIGHBORS  # fewer for few rows
@@ -206,7 +202,7 @@ class BaseLaplacian(Composed, KernelMachine):
             graph = graph.weighted(gamma, local=True)
         nobody = np.zeros(n, dtype=bool)  # the library's other graphs leave labelled pairs out
         built = graph.build(X, nobody, affinity=affinity, n_jobs=self.n_threads())
-        given = getattr(resolve_graph(self.graph), "weights", "auto")
+        given = getattr(graph_or_given(self.graph, affinity), "weights", "auto")
         if not isinstance(given, str):
             check_graph_reaches(built, given)
         warn_of_unlabeled_components(built, labeled)

@@ -35,7 +35,7 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
     ----------
     gamma_A, gamma_I, kernel, gamma, max_iter, precision, max_memory, transduce, n_jobs
         As in `LaplacianSVC`.
-    graph : {"knn", "precomputed"} or GraphPart, default="knn"
+    graph : {"knn"} or GraphPart, default="knn"
         As in `LaplacianSVC`; KNN's "auto" neighbours are 10, but at most the root of the number
         of rows.
     smoothness : "auto" or IteratedLaplacian, default="auto"
@@ -111,7 +111,15 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         self.transduce = transduce
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        affinity: Any = None,
+        ids: Any = None,
+    ) -> Self:
         """Learn from rows with and without a target.
 
         Parameters
@@ -123,8 +131,13 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         sample_weight : array-like of shape (n_samples,), optional
             Factors of the squared errors; those of rows without a target have no effect. A target
             of weight 0 counts for nothing, and `transduction_` does not give it back.
-        affinity : sparse matrix of shape (n_samples, n_samples), optional
-            Edge weights for graph="precomputed".
+        affinity : matrix, edges, graph, or list or dict of them, optional
+            Which rows belong together, as you know it, in any form that
+            `SemiSupervisedClassifier.fit` takes. It takes the place of `graph`. Several graphs are
+            added up after each has been brought to the same mean degree.
+        ids : array-like of shape (n_samples,) or str, optional
+            What edges call the rows: one id each, or the name of a column of X, which is then no
+            feature. By default edges have the index of a frame, or the numbers of the rows.
 
         Returns
         -------
@@ -132,12 +145,12 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         """
         self._check_parameters()
         check_flag("transduce", self.transduce)
-        X = self._validate_rows(X, reset=True)
+        X, graph = self._rows_and_affinity(X, affinity, ids)
         labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)
         centred = bool(self.fit_intercept)
         self.origin_ = float(np.average(known, weights=weights)) if centred else 0.0
         self.spread_ = spread_of(known - self.origin_, weights)
-        self._fit(X, labeled, self._coded(known), weights, SquaredError(), affinity)
+        self._fit(X, labeled, self._coded(known), weights, SquaredError(), graph)
         self.objective_ *= self.spread_**2
         self._transduce(X, labeled, known)
         return self

@@ -51,11 +51,11 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         As in `GKMClassifier`; "rbf" by default.
     gamma : {"spread", "scale", "auto"} or float, default="spread"
         Kernel coefficient, as in `GKMClassifier`.
-    graph : {"knn", "precomputed"} or GraphPart, default="knn"
-        A graph that lists its edges: `graphkm.graphs.KNN`, `Epsilon` or `Affinity`. Labelled
-        pairs take part. KNN's "auto" neighbours are 20, but at most twice the root of the number
-        of rows, and its "auto" weights are "local"; weights=0 gives every edge weight 1.
-        "precomputed" is the matrix passed to ``fit(X, y, affinity=W)``.
+    graph : {"knn"} or GraphPart, default="knn"
+        A graph that lists its edges: `graphkm.graphs.KNN` or `Epsilon`. Labelled pairs take part.
+        KNN's "auto" neighbours are 20, but at most twice the root of the number of rows, and its
+        "auto" weights are "local"; weights=0 gives every edge weight 1. The affinity of `fit`
+        takes its place.
     class_weight : dict, "balanced" or None, default=None
         Factors of the losses per class, as in `sklearn.svm.SVC`. A class of weight 0 counts for
         nothing: it is none of `classes_`.
@@ -190,6 +190,7 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         sample_weight: Any = None,
         *,
         affinity: Any = None,
+        ids: Any = None,
         validation: tuple[Any, Any] | None = None,
     ) -> Self:
         """Learn from labelled and unlabelled rows.
@@ -203,8 +204,13 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         sample_weight : array-like of shape (n_samples,), optional
             Factors of the losses; those of unlabelled rows have no effect. A label of weight 0
             counts for nothing, and `transduction_` does not give it back.
-        affinity : sparse matrix of shape (n_samples, n_samples), optional
-            Edge weights for graph="precomputed".
+        affinity : matrix, edges, graph, or list or dict of them, optional
+            Which rows belong together, as you know it, in any form that
+            `SemiSupervisedClassifier.fit` takes. It takes the place of `graph`. Several graphs are
+            added up after each has been brought to the same mean degree.
+        ids : array-like of shape (n_samples,) or str, optional
+            What edges call the rows: one id each, or the name of a column of X, which is then no
+            feature. By default edges have the index of a frame, or the numbers of the rows.
         validation : tuple (X, y), optional
             Labelled rows. Their errors stop solver="cg" early, instead of the decisions on
             unlabelled rows.
@@ -218,13 +224,13 @@ class LaplacianSVC(KernelClassifier, BaseLaplacian):
         check_flag("early_stopping", self.early_stopping)
         check_flag("probability", self.probability)
         check_flag("transduce", self.transduce)
-        X = self._validate_rows(X, reset=True)
+        X, graph = self._rows_and_affinity(X, affinity, ids)
         coded = self._encode_classes(X, y, sample_weight)
-        self._learn(X, coded, affinity, validation)
+        self._learn(X, coded, graph, validation)
         self.__dict__.pop("calibration_", None)
         if self.probability:
             self.calibration_ = self.calibrated_by_fits(
-                X, coded, lambda fold, part: fold._learn(X, part, affinity)
+                X, coded, lambda fold, part: fold._learn(X, part, graph)
             )
         self._transduce(X, coded.labeled, coded.known)
         return self

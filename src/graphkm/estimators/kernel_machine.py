@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._util.parameters import count_threads, refuse_masked
 from ..expansion import KernelExpansion, default_threads
+from ..graphs.affinity import summed_affinity
+from ..graphs.given_edges import Ids
+from ..graphs.row_ids import without_ids
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from .data_checks import (
     canonical_csr,
@@ -122,6 +125,21 @@ class KernelMachine(BaseEstimator):
             order="C",  # frames store columns, and sums over columns would round differently
         )
         return canonical_csr(X) if issparse(X) else X
+
+    def _rows_and_affinity(self, X: Any, affinity: Any, ids: Any) -> tuple[Any, Any]:
+        """Return the rows, checked, and the weights of the given graph; None if there is none."""
+        if affinity is None:
+            if ids is not None:
+                raise ValueError("ids name the rows of an affinity; pass both, or none of them.")
+            return self._validate_rows(X, reset=True), None
+        if X is None:
+            raise ValueError(
+                f"X is None, and {type(self).__name__} needs rows; SemiSupervisedClassifier and "
+                "SemiSupervisedRegressor learn from edges alone."
+            )
+        X, names = without_ids(X, ids)
+        rows = self._validate_rows(X, reset=True)
+        return rows, summed_affinity(affinity, Ids(rows.shape[0], names))
 
     def _counted(
         self, sample_weight: Any, X: Any, labeled: NDArray[np.bool_]

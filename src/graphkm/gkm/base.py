@@ -24,7 +24,7 @@ from ..estimators.data_checks import (
 from ..estimators.kernel_machine import KernelMachine
 from ..estimators.nested_parameters import Composed, Resolver
 from ..fields.system import Field
-from ..graphs import KNN, Affinity, Graph, GraphPart, resolve_graph
+from ..graphs import KNN, Graph, GraphPart, graph_or_given, resolve_graph
 from ..kernels import Kernel, resolve_kernel
 from ..losses import Loss, resolve_loss
 from ..neighbours.index import Neighbours
@@ -48,6 +48,7 @@ class Problem(NamedTuple):
     targets: NDArray[np.float64]  # of shape (n_labeled, n_outputs)
     weights: NDArray[np.float64]
     loss: Loss
+    affinity: Any = None  # the weights of a given graph, as `summed_affinity` returns them
 
     def sizes(self, *, classes: bool) -> Sizes:
         """Return the numbers of rows and labels."""
@@ -91,14 +92,13 @@ class BaseGKM(Composed, KernelMachine):
         """Return the plan of a fit to this problem, with every "auto" filled in."""
         kernel = self._resolve_kernel(problem.X, self._dtype())
         sizes = problem.sizes(classes=is_classifier(self))
-        return make_plan(self, problem.X, kernel, sizes)
+        return make_plan(self, problem.X, kernel, sizes, affinity=problem.affinity)
 
     def fit_problem(
         self,
         problem: Problem,
         plan: Plan | None = None,
         *,
-        affinity: Any = None,
         neighbours: Neighbours | None = None,
     ) -> Solution:
         """Solve the problem, set the fitted attributes and return the solution.
@@ -108,7 +108,7 @@ class BaseGKM(Composed, KernelMachine):
         """
         for name in _OF_EARLIER_FITS:
             self.__dict__.pop(name, None)
-        X, labeled, _, targets, weights, loss = problem
+        X, labeled, _, targets, weights, loss, _ = problem
         if not weights.any():
             raise ValueError(
                 "sample_weight (or class_weight) is 0 for every labelled row; at least one must "
@@ -118,7 +118,7 @@ class BaseGKM(Composed, KernelMachine):
         if isinstance(plan.solver, SGD):
             require_memory_for_centres(X, targets.shape[1], plan.solver, dtype)
         check_kernel_reaches(plan.kernel, X)
-        graph = self._build_graph(problem, plan, affinity, neighbours)
+        graph = self._build_graph(problem, plan, neighbours)
         warn_of_rounding(plan.kernel, X, dtype)
         R = float(np.sqrt(largest_kernel_value(plan.kernel, X, dtype)))
         plan, guarantee = self._fill_in_guarantee(plan, R, loss, weights, graph)
@@ -153,17 +153,9 @@ class BaseGKM(Composed, KernelMachine):
     def _dtype(self) -> np.dtype[Any]:
         return np.dtype(np.float64 if self.precision == "double" else np.float32)
 
-    def check_affinity(self, affinity: Any) -> None:
-        """Raise if an affinity was passed that the graph does not use."""
-        if affinity is not None and not isinstance(resolve_graph(self.graph), Affinity):
-            raise ValueError(
-                f"An affinity was passed, but graph={self.graph!r}; pass graph='precomputed'."
-            )
-
     def _build_graph(
-        self, problem: Problem, plan: Plan, affinity: Any, neighbours: Neighbours | None
+        self, problem: Problem, plan: Plan, neighbours: Neighbours | None
     ) -> Graph | None:
-        self.check_affinity(affinity)
         if plan.graph is None:
             return None
         X, labeled = problem.X, problem.labeled
@@ -173,9 +165,13 @@ class BaseGKM(Composed, KernelMachine):
             graph = plan.graph.of_neighbours(neighbours, labeled)
         else:
             graph = plan.graph.build(
-                X, labeled, affinity=affinity, n_jobs=self.n_threads(), verbose=bool(self.verbose)
+                X,
+                labeled,
+                affinity=problem.affinity,
+                n_jobs=self.n_threads(),
+                verbose=bool(self.verbose),
             )
-        given = getattr(resolve_graph(self.graph), "weights", "auto")
+        given = getattr(graph_or_given(self.graph, problem.affinity), "weights", "auto")
         if not isinstance(given, str):
             check_graph_reaches(graph, given)
         warn_of_unlabeled_components(graph, labeled)

@@ -27,12 +27,12 @@ def calibration_of_fit(
     problem: Problem,
     solution: Solution,
     plan: Plan,
-    **given: Any,
+    neighbours: Neighbours | None,
 ) -> Calibration:
     """Return the calibration by held-out labels, from the solver's own refits if it has some.
 
-    `plan` is the plan of the fit. `given` are the affinity and the neighbours, which fits to folds
-    use again.
+    `plan` is the plan of the fit. `neighbours` are those of the kNN graph, which fits to folds use
+    again.
     """
     coded = CodedLabels(problem.labeled, problem.known, problem.targets, problem.weights)
     if solution.refits is None:
@@ -40,7 +40,8 @@ def calibration_of_fit(
 
         def learn(fold: Any, part: CodedLabels) -> None:
             fold.set_params(verbose=0, callback=None)
-            fold.fit_problem(Problem(problem.X, *part, problem.loss), plan, **given)
+            own = problem._replace(**part._asdict())
+            fold.fit_problem(own, plan, neighbours=neighbours)
 
         try:
             return model.calibrated_by_fits(problem.X, coded, learn)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._util.threads import blas_threads_for
 from ..expansion import KernelExpansion
 from ..fields.kernel import FieldKernel
-from ..graphs import KNN, Bipartite, Graph, ListedGraph, resolve_graph
+from ..graphs import KNN, Bipartite, Graph, ListedGraph, graph_or_given
 from ..kernels import Kernel, resolve_gamma, resolve_kernel
 from ..neighbours.arguments import NEIGHBORS, default_neighbors
 from ..neighbours.index import NeighbourIndex, Neighbours
@@ -124,8 +124,6 @@ class Candidates:
         The template's plan for the problem.
     grid : Grid
         The values that are tried.
-    affinity : sparse matrix or None
-        As it was passed to `fit`.
     """
 
     def __init__(
@@ -134,14 +132,12 @@ class Candidates:
         problem: Problem,
         plan: Plan,
         grid: Grid,
-        affinity: Any,
     ) -> None:
         self._template, self._problem, self._plan, self._grid = template, problem, plan, grid
-        self._affinity = affinity
         self._labeled = np.flatnonzero(problem.labeled)
         self._rows = isinstance(plan.solver, RowNewton)
         self._kernel = resolve_kernel(template.kernel)
-        self._graph_part = resolve_graph(template.graph)
+        self._graph_part = graph_or_given(template.graph, problem.affinity)
 
     def __iter__(self) -> Iterator[Family]:
         """Yield every family; candidates without a graph come last."""
@@ -281,7 +277,7 @@ class Candidates:
         return part.build(
             X,
             self._problem.labeled if isinstance(part, Bipartite) else nobody,
-            affinity=self._affinity,
+            affinity=self._problem.affinity,
             n_jobs=self._template.n_threads(),
         )
 

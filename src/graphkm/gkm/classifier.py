@@ -71,10 +71,10 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         Kernel coefficient, unless the kernel has its own. "spread" is one over the sum of the
         columns' variances. "scale" and "auto" are those of `sklearn.svm.SVC`. Where
         C_graph="auto" finds that no graph is best, multiples of "spread" are tried as well.
-    graph : {"knn", "full", "bipartite", "precomputed"} or GraphPart, default="knn"
-        Which rows have edges: `graphkm.graphs.KNN`, `Epsilon`, `Full`, `Bipartite` or `Affinity`,
-        or a name for one with its defaults. "precomputed" is `Affinity`, the matrix passed to
-        ``fit(X, y, affinity=W)``. Two labelled rows never share an edge.
+    graph : {"knn", "full", "bipartite"} or GraphPart, default="knn"
+        Which rows have edges: `graphkm.graphs.KNN`, `Epsilon`, `Full` or `Bipartite`, or a name
+        for one with its defaults. The affinity of `fit` takes its place. Two labelled rows never
+        share an edge.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class, as in `sklearn.svm.SVC`. A class of weight 0 counts for
         nothing: it is none of `classes_`.
@@ -217,7 +217,13 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         self.callback = callback
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, affinity: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        affinity: Any = None,
+        ids: Any = None,
     ) -> Self:
         """Learn from labelled and unlabelled rows.
 
@@ -230,14 +236,19 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         sample_weight : array-like of shape (n_samples,), optional
             Factors of C per row; those of unlabelled rows have no effect. A label of weight 0
             counts for nothing, and `transduction_` does not give it back.
-        affinity : sparse matrix of shape (n_samples, n_samples), optional
-            Edge weights for graph="precomputed".
+        affinity : matrix, edges, graph, or list or dict of them, optional
+            Which rows belong together, as you know it, in any form that
+            `SemiSupervisedClassifier.fit` takes. It takes the place of `graph`. Several graphs are
+            added up after each has been brought to the same mean degree.
+        ids : array-like of shape (n_samples,) or str, optional
+            What edges call the rows: one id each, or the name of a column of X, which is then no
+            feature. By default edges have the index of a frame, or the numbers of the rows.
 
         Returns
         -------
         self
         """
-        return self.learn(self.encode(X, y, sample_weight), affinity=affinity)
+        return self.learn(self.encode(X, y, sample_weight, affinity, ids))
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -259,19 +270,20 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
             coded = self._encode_more(rows, y, sample_weight, classes)
             return self._learn_more(rows, *coded, resolve_loss(self.loss, "classification"))
 
-    def encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+    def encode(
+        self, X: Any, y: Any, sample_weight: Any, affinity: Any = None, ids: Any = None
+    ) -> Problem:
         """Check the input, and code the labels as targets -1 and +1."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "classification")
-        X = self._validate_rows(X, reset=True)
+        X, graph = self._rows_and_affinity(X, affinity, ids)
         labeled, codes, targets, weights = self._encode_classes(X, y, sample_weight)
-        return Problem(X, labeled, codes, targets, weights, loss)
+        return Problem(X, labeled, codes, targets, weights, loss, graph)
 
     def learn(
         self,
         problem: Problem,
         *,
-        affinity: Any = None,
         neighbours: Neighbours | None = None,
         calibrate: bool = True,
     ) -> Self:
@@ -279,16 +291,14 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
 
         Without `calibrate` there are no probabilities and no `transduction_`.
         """
-        self.check_affinity(affinity)
-        plan, found = choose_costs(self, problem, self.plan(problem), affinity)
+        plan, found = choose_costs(self, problem, self.plan(problem))
         neighbours = found if neighbours is None else neighbours
         if neighbours is None and calibrate:
             threads, verbose = self.n_threads(), bool(self.verbose)
             neighbours = neighbours_for_folds(problem, plan, threads, verbose)
-        given: dict[str, Any] = {"affinity": affinity, "neighbours": neighbours}
-        solution = self.fit_problem(problem, plan, **given)
+        solution = self.fit_problem(problem, plan, neighbours=neighbours)
         if calibrate:
-            own = calibration_of_fit(self, problem, solution, self.plan_, **given)
+            own = calibration_of_fit(self, problem, solution, self.plan_, neighbours)
             self.calibration_ = own
             self._transduce(problem.X, problem.labeled, problem.known)
         if solution.complete and solution.gap is not None:  # else more steps might help
@@ -322,7 +332,7 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         rows = problem.X[problem.labeled]
         if not self.kernel_.has_rows:
             rows = rows[:, problem.labeled]
-        own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool))
+        own = problem._replace(X=rows, labeled=np.ones(len(problem.known), bool), affinity=None)
         without_graph = clone(self).set_params(C_graph=0, solver=Newton(), verbose=0, callback=None)
         without_graph.classes_ = self.classes_
         with quiet():  # the user did not ask for this fit

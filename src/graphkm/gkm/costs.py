@@ -8,7 +8,6 @@ with the squared loss. For the best strength, fits with the model's own loss the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -24,7 +23,7 @@ from .plan import Plan
 
 
 def choose_costs(
-    estimator: BaseGKM, problem: Problem, plan: Plan, affinity: Any
+    estimator: BaseGKM, problem: Problem, plan: Plan
 ) -> tuple[Plan, Neighbours | None]:
     """Return the plan with the C and C_graph that do best on held-out labels.
 
@@ -54,7 +53,7 @@ def choose_costs(
         given_gammas=None if searched else [getattr(plan.kernel, "gamma", None) or "spread"],
         given_graphs=[(int(near), int(plan.smoothness.degree))],
     )
-    candidates = Candidates(template, problem, plan, grid, affinity)
+    candidates = Candidates(template, problem, plan, grid)
     least = np.inf
     with blas_threads_for(*solver.matrix_shape(problem.sizes(classes=True))):
         for each in candidates:

@@ -35,7 +35,7 @@ class FoldJudge:
         All of the data.
     splits : iterable of (train, test)
         Rows to train on and rows to test on.
-    y, sample_weight, affinity
+    y, sample_weight
         As they were passed to `fit`.
     neighbours : callable
         Returns the nearest rows of every row, the same for every fold, or None.
@@ -50,7 +50,6 @@ class FoldJudge:
         splits: Any,
         y: Any,
         sample_weight: Any,
-        affinity: Any,
         neighbours: Callable[[], Neighbours | None],
         scoring: Any = None,
     ) -> None:
@@ -62,7 +61,6 @@ class FoldJudge:
         if sample_weight is not None:  # a single number is the weight of all rows
             weight = np.asarray(sample_weight, dtype=np.float64)
             self._weight = np.broadcast_to(weight, problem.labeled.shape)
-        self._affinity = affinity
         self._neighbours = neighbours
         self._splits = self._usable(splits)
 
@@ -104,10 +102,10 @@ class FoldJudge:
         X, y = self._problem.X, self._y.astype(object)
         y[hidden] = None
         model: Any = clone(self._template).set_params(**candidate, verbose=0, transduce=False)
-        problem = model.encode(X, y, self._weight)
+        problem = model.encode(X, y, self._weight)._replace(affinity=self._problem.affinity)
         # Hidden labels may cause this warning. The final fit sees all labels and warns if needed.
         with quiet(category=GraphWarning):
-            given = {"affinity": self._affinity, "neighbours": self._neighbours()}
+            given: dict[str, Any] = {"neighbours": self._neighbours()}
             if self._scorer is None and not is_regressor(model):
                 given["calibrate"] = False  # accuracy needs no probabilities
             model.learn(problem, **given)

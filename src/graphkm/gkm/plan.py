@@ -8,7 +8,7 @@ from typing import Any
 
 from .._util.parameters import check_choice, check_flag, check_number
 from .._util.parts import Sizes, part_by_name
-from ..graphs import GraphPart, resolve_graph
+from ..graphs import GraphPart, graph_or_given, resolve_graph
 from ..kernels import Kernel, resolve_gamma
 from ..smoothness import IteratedLaplacian, Power, SmoothnessPart
 from ..solvers import SGD, Newton, RowNewton, Solver, Sums
@@ -156,7 +156,13 @@ def check_parameters(estimator: Any) -> None:
 
 
 def make_plan(
-    estimator: Any, X: Any, kernel: Kernel, sizes: Sizes, *, streaming: bool = False
+    estimator: Any,
+    X: Any,
+    kernel: Kernel,
+    sizes: Sizes,
+    *,
+    affinity: Any = None,
+    streaming: bool = False,
 ) -> Plan:
     """Return the plan of an estimator for these data; ValueError if its parts contradict.
 
@@ -170,6 +176,8 @@ def make_plan(
         With its gamma.
     sizes : Sizes
         Sizes of the data; 0 rows for a stream.
+    affinity : CSR array, optional
+        The weights of a given graph, which takes the place of the estimator's.
     streaming : bool, default=False
         Whether rows come in chunks.
     """
@@ -179,7 +187,7 @@ def make_plan(
             "C_graph='guaranteed' follows from the number of labels, which a stream changes; "
             "pass a number."
         )
-    graph = resolve_graph(e.graph)
+    graph = graph_or_given(e.graph, affinity)
     wanted = None if _is_auto(e.smoothness) else resolve_smoothness(e.smoothness)
     if not _is_auto(e.solver):
         solver = resolve_solver(e.solver)

@@ -125,7 +125,13 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         self.callback = callback
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, affinity: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        affinity: Any = None,
+        ids: Any = None,
     ) -> Self:
         """Learn from rows with and without a target.
 
@@ -138,14 +144,19 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         sample_weight : array-like of shape (n_samples,), optional
             Factors of C per row; those of rows without a target have no effect. A target of
             weight 0 counts for nothing, and `transduction_` does not give it back.
-        affinity : sparse matrix of shape (n_samples, n_samples), optional
-            Edge weights for graph="precomputed".
+        affinity : matrix, edges, graph, or list or dict of them, optional
+            Which rows belong together, as you know it, in any form that
+            `SemiSupervisedClassifier.fit` takes. It takes the place of `graph`. Several graphs are
+            added up after each has been brought to the same mean degree.
+        ids : array-like of shape (n_samples,) or str, optional
+            What edges call the rows: one id each, or the name of a column of X, which is then no
+            feature. By default edges have the index of a frame, or the numbers of the rows.
 
         Returns
         -------
         self
         """
-        return self.learn(self.encode(X, y, sample_weight), affinity=affinity)
+        return self.learn(self.encode(X, y, sample_weight, affinity, ids))
 
     @available_if(can_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -191,14 +202,16 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         self.origin_ = weighted_quantile(known, weights, 0.5) if self.fit_intercept else 0.0
         self.spread_ = spread_of(known - self.origin_, weights)
 
-    def encode(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+    def encode(
+        self, X: Any, y: Any, sample_weight: Any, affinity: Any = None, ids: Any = None
+    ) -> Problem:
         """Check the input, and express the targets in units of their spread."""
         check_parameters(self)
         loss = resolve_loss(self.loss, "regression")
-        X = self._validate_rows(X, reset=True)
+        X, graph = self._rows_and_affinity(X, affinity, ids)
         labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)
         self._measure(known, weights)
-        return Problem(X, labeled, known, self._coded(known), weights, loss)
+        return Problem(X, labeled, known, self._coded(known), weights, loss, graph)
 
     def learn(self, problem: Problem, **given: Any) -> Self:
         """Fit to a problem that `encode` returned."""

@@ -18,7 +18,7 @@ from .._util.threads import blas_threads_for
 from .._util.warnings import quiet
 from ..estimators.data_checks import GraphWarning
 from ..estimators.labels import as_label_array
-from ..graphs import resolve_graph
+from ..graphs import graph_or_given
 from ..kernels import resolve_kernel
 from ..smoothness import IteratedLaplacian
 from ..solvers import Newton, RowNewton
@@ -74,13 +74,19 @@ class SearchMixin:
         return self.estimator
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, affinity: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        affinity: Any = None,
+        ids: Any = None,
     ) -> Self:
         """Choose the parameters and learn with them.
 
         Parameters
         ----------
-        X, y, sample_weight, affinity
+        X, y, sample_weight, affinity, ids
             As in the `fit` of `GKMClassifier` or `GKMRegressor`.
 
         Returns
@@ -92,12 +98,11 @@ class SearchMixin:
         # The search chooses C_graph. The plan only needs to know whether there is any graph.
         any_graph = grid.given_C_graphs is None or any(grid.given_C_graphs)
         template.set_params(C_graph="auto" if any_graph else 0.0)
-        problem = template.encode(X, y, sample_weight)
-        template.check_affinity(affinity)
+        problem = template.encode(X, y, sample_weight, affinity, ids)
         plan = self._make_exact(template, problem)
         judge: ClosedForm | FoldJudge
         closed = ClosedForm(problem, classes=is_classifier(self))
-        candidates = Candidates(template, problem, plan, grid, affinity)
+        candidates = Candidates(template, problem, plan, grid)
         if self.cv is None and self.scoring is None and candidates.have_features:
             judge = closed
         else:
@@ -107,7 +112,6 @@ class SearchMixin:
                 self._splits(template, problem, y),
                 y,
                 sample_weight,
-                affinity,
                 lambda: candidates.neighbours,
                 self.scoring,
             )
@@ -128,10 +132,9 @@ class SearchMixin:
             self.best_score_ = own[self.best_params_["C_graph"] > 0]
             self.unlabeled_gain_ = self.best_score_ - own[False]
         template.set_params(**self.best_params_)
-        given = {"affinity": affinity, "neighbours": candidates.neighbours}
         # The warning advises to try C_graph = 0, and the search has done that.
         with quiet("The graph overrules the labels", category=GraphWarning):
-            self.set_model(template.learn(problem, **given))
+            self.set_model(template.learn(problem, neighbours=candidates.neighbours))
         return self
 
     def _refuse_given(self, *names: str) -> None:
@@ -200,7 +203,8 @@ class SearchMixin:
         smoothness = template.smoothness
         squares = smoothness == "auto" or getattr(smoothness, "p", smoothness) == 2
         if template.solver == "auto" and squares:
-            kernel, graph = resolve_kernel(template.kernel), resolve_graph(template.graph)
+            kernel = resolve_kernel(template.kernel)
+            graph = graph_or_given(template.graph, problem.affinity)
             wanted = None if smoothness == "auto" else resolve_smoothness(smoothness)
             solver, _ = choose_exact(kernel, graph, wanted, template.C_graph, sizes)
             template.set_params(solver=solver)

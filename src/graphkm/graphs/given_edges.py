@@ -53,8 +53,8 @@ def _is_graph(each: Any) -> bool:
     return getattr(each, "ndim", 1) == 2 or any(hasattr(each, kind) for kind in kinds)
 
 
-def weights_of(given: Any, ids: Any, known: Any = None) -> Any:
-    """Return the weights of given edges as a CSR array of float32, in the direction they have.
+def weights_of(given: Any, ids: Any, known: Any = None, *, dtype: Any = np.float32) -> Any:
+    """Return the weights of given edges as a CSR array, in the direction they have.
 
     Repeated edges of a list add up. Weights are finite and not negative.
 
@@ -66,6 +66,8 @@ def weights_of(given: Any, ids: Any, known: Any = None) -> Any:
         Of the rows.
     known : Ids, optional
         Of the known rows that new rows are joined to; None where both are the same.
+    dtype : type, default=float32
+        Of the weights that are returned: float32 or float64.
 
     Examples
     --------
@@ -77,7 +79,7 @@ def weights_of(given: Any, ids: Any, known: Any = None) -> Any:
     shape = len(ids), len(ids if known is None else known)
     matrix = _matrix_of(given, shape)
     if matrix is not None:
-        return _checked(matrix, shape)
+        return _checked(matrix, shape, dtype)
     u, v, weight = _listed(given)
     _check_weights(weight, u, v)
     if known is None:
@@ -85,7 +87,7 @@ def weights_of(given: Any, ids: Any, known: Any = None) -> Any:
     else:
         rows, columns, kept = _between(u, v, ids, known)
         weight = weight[kept]
-    found = sp.csr_array((weight.astype(np.float32), (rows, columns)), shape=shape)
+    found = sp.csr_array((weight.astype(dtype), (rows, columns)), shape=shape)
     found.sum_duplicates()
     found.eliminate_zeros()
     return found
@@ -165,13 +167,20 @@ class Ids:
 
 def _plain(names: Any) -> NDArray[Any]:
     """Return ids as an array that can be sorted: numbers, or texts."""
-    found = np.asarray(names)
+    found = np.asarray(names) if hasattr(names, "dtype") else _one_each(names)
     if found.dtype.kind == "O":
         kinds = {type(each) for each in found.tolist()}
         if kinds <= {int, bool} or all(issubclass(kind, np.integer) for kind in kinds):
             return found.astype(np.int64)
-        return found.astype(str)
+        return np.array([str(each) for each in found.tolist()], dtype=str)
     return found
+
+
+def _one_each(names: Any) -> NDArray[Any]:
+    """Return one item for each id: NumPy would make two columns of ids that are pairs."""
+    names = list(names)
+    pairs = any(isinstance(each, tuple) for each in names)
+    return np.fromiter(names, dtype=object, count=len(names)) if pairs else np.asarray(names)
 
 
 def _unknown(missing: NDArray[Any], ids: Ids) -> ValueError:
@@ -221,10 +230,18 @@ def _matrix_of(given: Any, shape: tuple[int, int]) -> Any:
     if isinstance(given, np.ndarray) and given.ndim == 2:
         square = given.shape == shape or given.shape[1] not in (2, 3)
         return given if square else None
+    if isinstance(given, list | tuple) and _is_nested(given, shape):
+        return np.asarray(given)
     return None
 
 
-def _checked(matrix: Any, shape: tuple[int, int]) -> Any:
+def _is_nested(given: Any, shape: tuple[int, int]) -> bool:
+    """Return whether lists are the rows of a matrix, which are longer than edges."""
+    n_rows, n_columns = shape
+    return len(given) == n_rows and n_columns > 3 and np.shape(given[0]) == (n_columns,)
+
+
+def _checked(matrix: Any, shape: tuple[int, int], dtype: Any) -> Any:
     if matrix.shape != shape:
         raise ValueError(
             f"The affinity has shape {matrix.shape}, and {shape} is needed: a row for each row of "
@@ -233,7 +250,7 @@ def _checked(matrix: Any, shape: tuple[int, int]) -> Any:
         )
     if matrix.dtype.kind not in "biuf":
         raise TypeError(f"The affinity has dtype {matrix.dtype}; pass real numbers.")
-    found = sp.csr_array(matrix, dtype=np.float32, copy=True)
+    found = sp.csr_array(matrix, dtype=dtype, copy=True)
     found.sum_duplicates()
     rows = np.repeat(np.arange(shape[0]), np.diff(found.indptr))
     _check_weights(found.data, rows, found.indices)
@@ -244,14 +261,15 @@ def _checked(matrix: Any, shape: tuple[int, int]) -> Any:
 def _listed(given: Any) -> Listed:
     """Return edges one by one."""
     if hasattr(given, "edge_index"):  # PyTorch Geometric
+        if given.edge_index is None:
+            raise ValueError("The graph has no edges: its edge_index is None.")
         u, v = _from_tensor(given.edge_index)
         weight = getattr(given, "edge_weight", None)
         return Listed(u, v, np.ones(len(u)) if weight is None else _from_tensor(weight).ravel())
     if hasattr(given, "adj") and hasattr(given, "edges"):  # networkx
         edges = list(given.edges(data="weight", default=1.0))
         u, v, w = zip(*edges, strict=True) if edges else ((), (), ())
-        first, second = (_plain(np.array(ends, dtype=object)) for ends in (u, v))
-        return Listed(first, second, np.array(w, dtype=np.float64))
+        return Listed(_plain(u), _plain(v), np.array(w, dtype=np.float64))
     if hasattr(given, "columns"):
         return _from_frame(given)
     found = np.asarray(given, dtype=object if _is_mixed(given) else None)
@@ -295,7 +313,7 @@ def _from_frame(frame: Any) -> Listed:
 
 
 def _from_tensor(tensor: Any) -> NDArray[Any]:
-    return np.asarray(tensor.cpu() if hasattr(tensor, "cpu") else tensor)
+    return np.asarray(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor)
 
 
 def _numbers(weight: Any) -> NDArray[np.float64]:

@@ -48,7 +48,7 @@ class GraphPart(Part, ABC):
             The rows.
         labeled : ndarray of bool of shape (n_samples,)
             True where a row has a label. Two labelled rows share no edge.
-        affinity : sparse matrix or array of shape (n_samples, n_samples), optional
+        affinity : matrix, edges or graph, optional
             For `Affinity`, which needs it.
         n_jobs : int, optional
             Parallel searches.
@@ -94,8 +94,7 @@ class GraphPart(Part, ABC):
         if not together.kernel.has_rows and self.needs_rows:
             raise ValueError(
                 f"graph={self!r} measures distances between rows, and kernel='precomputed' has "
-                "no rows; pass graph='precomputed' and fit(X, y, affinity=W), or "
-                "C_graph=0 to leave the graph out."
+                "no rows; pass fit(X, y, affinity=...), or C_graph=0 to leave the graph out."
             )
         if together.streaming and self.stream_kind is None:
             raise ValueError(

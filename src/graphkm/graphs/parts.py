@@ -15,7 +15,6 @@ from ..kernels import resolve_gamma
 from ..neighbours.arguments import NEIGHBORS, default_neighbors
 from ..neighbours.distinct import distinct_rows
 from ..neighbours.index import NeighbourIndex, Neighbours, choose_search
-from .affinity import affinity_graph
 from .base import Graph
 from .bipartite import BipartiteGraph
 from .full import FullGraph
@@ -54,7 +53,7 @@ class _Weighted(GraphPart):
     ) -> Graph:
         """Return the graph. Weights that are not filled in take the gamma "spread" of the rows."""
         if affinity is not None:
-            raise ValueError(f"{type(self).__name__} takes no affinity; pass Affinity().")
+            raise ValueError(f"{type(self).__name__} takes no affinity, which Affinity() does.")
         weights = self.weights
         if weights in ("auto", "kernel"):
             weights = self.weighted(resolve_gamma("spread", X), local=True).weights
@@ -251,42 +250,10 @@ class Bipartite(_ByFormula):
     _graph: ClassVar[type[ImplicitGraph]] = BipartiteGraph
 
 
-@dataclass(frozen=True)
-class Affinity(GraphPart):
-    """The weights passed to ``fit(X, y, affinity=W)``.
-
-    Examples
-    --------
-    >>> W = np.array([[0.0, 0.5], [0.5, 0.0]])
-    >>> Affinity().build(np.eye(2), np.array([True, False]), affinity=W).edges().weight
-    array([0.5])
-    """
-
-    listed: ClassVar[bool] = True
-    needs_rows: ClassVar[bool] = False
-
-    def build(
-        self,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        affinity: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> Graph:
-        """Return the graph of the matrix."""
-        if affinity is None:
-            raise ValueError(
-                "graph='precomputed' needs weights; pass fit(X, y, affinity=W), an n x n matrix."
-            )
-        return affinity_graph(affinity, labeled, X.shape[0])
-
-
 GRAPHS = {
     "knn": KNN(),
     "full": Full(),
     "bipartite": Bipartite(),
-    "precomputed": Affinity(),
 }
 """The graphs that a name stands for."""
 

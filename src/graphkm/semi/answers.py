@@ -20,9 +20,10 @@ from ..estimators.transduction import (
     transduced,
 )
 from ..graphs.given_edges import Ids
+from ..graphs.row_ids import without_ids
 from ..members import Known
 from .blocks import as_blocks
-from .given_graphs import links_of, new_rows, without_ids
+from .given_graphs import links_of, new_rows
 from .mixed import Mixed
 from .training import Training
 

@@ -24,6 +24,7 @@ from ..estimators.transduction import (
 from ..expansion import default_threads
 from ..graphs import Anchors, NodeGraph, NodesPart
 from ..graphs.given_edges import Ids
+from ..graphs.row_ids import without_ids
 from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
@@ -35,7 +36,7 @@ from .answers import Answering
 from .asked import asked_models, asked_nodes
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
-from .given_graphs import Given, step_to_nearest, without_ids
+from .given_graphs import Given, step_to_nearest
 from .member_list import fit_members
 from .mixed import Mixed
 from .report import MemberReport, MemberTable

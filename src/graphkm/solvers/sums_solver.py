@@ -11,6 +11,7 @@ import numpy as np
 from .._util.memory import require_memory
 from .._util.parameters import check_count, check_number
 from .._util.parts import Combination, Sizes
+from ..graphs import Affinity
 from ..neighbours.distinct import distinct_rows
 from ..objective import Objective
 from ..ridge.sums import (
@@ -122,6 +123,10 @@ class Sums(Solver):
             raise ValueError(
                 f"solver=Sums() has no graph, and C_graph={together.C_graph!r}; pass C_graph=0, or "
                 "solver=SGD()."
+            )
+        if together.C_graph == "auto" and isinstance(together.graph, Affinity):
+            raise ValueError(
+                "solver=Sums() has no graph, and an affinity was passed; pass another solver."
             )
 
     def start(self, objective: Objective, resources: Resources) -> SumsState:
