@@ -63,6 +63,13 @@ class GivenGraph:
         scale = 1.0 / np.sqrt(looped.sum(axis=1, dtype=np.float64))
         return _scaled(looped, scale, scale)
 
+    @property
+    def damped(self) -> Any:
+        """E^(-1/2) W E^(-1/2), where E are the degrees plus their mean."""
+        degrees = self.joined.sum(axis=1, dtype=np.float64)
+        scale = 1.0 / np.sqrt(np.maximum(degrees + degrees.mean(), 1e-300))
+        return _scaled(self.joined, scale, scale)
+
     @cached_property
     def means(self) -> Any:
         """D^(-1) W: the mean of a row's neighbours; zeros for a row without any."""

@@ -12,6 +12,8 @@ residuals       fields that correct a model where it errs
 along_edges     members on given graphs
 averages        rows that are averaged along given edges, and neighbours beside rows
 surroundings    what walks along given edges visit
+communities     leading eigenvectors of given graphs
+rows            columns of all rows as features of members
 ==============  ==============================================================
 """
 

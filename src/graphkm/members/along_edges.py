@@ -15,6 +15,7 @@ from ..graphs.given_edges import Ids
 from ..graphs.nodes import NodeGraph
 from .averages import Step, average_members
 from .clusters import ridge_members
+from .communities import communities
 from .features import can_have_features
 from .member import Known, Member, Scope
 from .residuals import residual_members
@@ -80,8 +81,10 @@ def _members(known: Known, edges: Edges, best: Member | None) -> Iterator[Member
         systems = [scope.system for scope in scopes]
         about = edges.graphs, systems, edges.near
         yield from average_members(known, edges.rows, edges.labeled, *about)
+    n_classes = 2 if known.classes is None else len(known.classes)
     for graph, scope in zip(edges.graphs, scopes, strict=True):
-        if can_have_features(n, n_labels):
+        yield from ridge_members(communities(graph, edges.labeled, n_classes), known)
+        if can_have_features(max(n, graph.n_edges), n_labels):  # a step costs as much as edges
             yield from ridge_members(surroundings(graph.name, scope.system, edges.labeled), known)
         else:
             yield from _named(graph, residual_members(known, scope, None))

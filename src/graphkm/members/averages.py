@@ -18,19 +18,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from scipy.special import softmax
 
 from ..fields.system import FieldSystem
 from ..graphs.given import GivenGraph
-from ..ridge.factors import safe_cholesky
 from .clusters import ridge_members
 from .features import EPSILONS, Features
 from .member import Array, Known, Member, log_shares
 from .models import model_members
+from .rows import Rows, of_length_one, row_features
 
-Rows = NDArray[np.float32]
 Step = Callable[[Rows], Rows]
 
 _NEAR = 3  # steps: as many as graph networks have layers, and one more
@@ -122,8 +120,8 @@ def unit_rows(X: Any, n_labels: int, most: int = _COLUMNS) -> Rows:
     if min(d, n_labels) > most or n * d > _ENTRIES:
         width = max(1, min(d, most, _ENTRIES // n))
         mixer = np.random.default_rng(0).normal(size=(d, width)).astype(np.float32)
-        return _of_length_one(np.asarray(X.astype(np.float32) @ mixer))
-    return _of_length_one((X.toarray() if issparse(X) else X).astype(np.float32))
+        return of_length_one(np.asarray(X.astype(np.float32) @ mixer))
+    return of_length_one((X.toarray() if issparse(X) else X).astype(np.float32))
 
 
 def _near_averages(walk: Walk, rows: Rows, labeled: NDArray[np.int64]) -> Iterator[Features]:
@@ -131,7 +129,7 @@ def _near_averages(walk: Walk, rows: Rows, labeled: NDArray[np.int64]) -> Iterat
     for step in range(1, _NEAR + 1):
         rows = walk.step(rows)
         name = f"averages, {walk.name}, {step} step{'s' if step > 1 else ''}"
-        yield _features(name, _of_length_one(rows), labeled)
+        yield row_features(name, of_length_one(rows), labeled)
 
 
 def _far_averages(
@@ -139,16 +137,16 @@ def _far_averages(
 ) -> Iterator[Features]:
     """Yield averages that fade along the edges: for a ridge, and for a linear model."""
     far = system.applied(rows.copy(), EPSILONS[0])
-    yield _features(f"averages, {name}, far", _of_length_one(far), labeled)
-    yield _features(f"averages, {name}, far, linear", _even_columns(far), labeled)
+    yield row_features(f"averages, {name}, far", of_length_one(far), labeled)
+    yield row_features(f"averages, {name}, far, linear", _even_columns(far), labeled)
 
 
 def _beside(graph: GivenGraph, rows: Rows, labeled: NDArray[np.int64]) -> Features:
     """Return rows, their neighbours and the neighbours of these, side by side."""
     first = np.asarray(graph.means @ rows)
     second = np.asarray(graph.means @ first)
-    every = np.hstack([rows, _of_length_one(first), _of_length_one(second)])
-    return _features(f"neighbours beside, {graph.name}", every, labeled)
+    every = np.hstack([rows, of_length_one(first), of_length_one(second)])
+    return row_features(f"neighbours beside, {graph.name}", every, labeled)
 
 
 def _even_columns(rows: Rows) -> Rows:
@@ -157,27 +155,7 @@ def _even_columns(rows: Rows) -> Rows:
     A rare word then counts as much as a frequent one.
     """
     most = np.abs(rows).max(axis=0)
-    return _of_length_one(np.asarray(rows / np.where(most > 0, most, 1.0), np.float32))
-
-
-def _of_length_one(rows: Rows) -> Rows:
-    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray(rows / np.where(length > 0, length, np.float32(1))[:, None], np.float32)
-
-
-def _features(name: str, rows: Rows, labeled: NDArray[np.int64]) -> Features:
-    """Return rows as features of members: no more of them than labelled rows."""
-    own = rows[labeled].astype(np.float64)
-    size = np.sqrt(max(np.einsum("ij,ij->", own, own) / len(own), 1e-300))
-    if own.shape[1] <= len(own):
-        return Features(name, own / size, lambda v: rows @ (v / size).astype(np.float32))
-    phi = safe_cholesky(own @ own.T / size**2)
-
-    def values(v: NDArray[np.float64]) -> NDArray[np.float64]:
-        beta = solve_triangular(phi, v, lower=True, trans="T", check_finite=False)
-        return np.asarray(rows @ (own.T @ beta / size**2).astype(np.float32), dtype=np.float64)
-
-    return Features(name, phi, values)
+    return of_length_one(np.asarray(rows / np.where(most > 0, most, 1.0), np.float32))
 
 
 def _line(features: Features, known: Known) -> Member:

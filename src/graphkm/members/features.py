@@ -85,7 +85,7 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
     n_threads : int, default=1
         Threads of sparse products.
     """
-    steps = [m for m in _STEPS if n_classes <= m <= 10 * n_classes] or [n_classes]
+    steps = step_counts(n_classes)
     nodes, rows = graph.nodes, graph.rows
     assert isinstance(nodes, RowNodes)
     points, n = nodes.points, nodes.points.shape[0]
@@ -101,6 +101,11 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
         yield from features_of_neighbours(local, rows, steps)
     for k in near:
         yield from fading_features(RowNodes.graph_of(found.first(k)), rows, EPSILONS, n_threads)
+
+
+def step_counts(n_classes: int) -> list[int]:
+    """Return how many eigenvectors are used: from as many as classes to ten times as many."""
+    return [m for m in _STEPS if n_classes <= m <= 10 * n_classes] or [n_classes]
 
 
 def neighbour_counts(nodes: RowNodes, factors: Sequence[float]) -> list[int]:

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from ..graphs import KNN, NodeGraph
 from ..graphs.given import GivenGraph
 from ..graphs.given_edges import Ids, named_affinities, weights_of
-from ..members.averages import Rows, Step
+from ..members.averages import Step
+from ..members.rows import Rows
 
 
 class Given(NamedTuple):

@@ -1,0 +1,40 @@
+"""Features from edges alone: leading eigenvectors of a given graph.
+
+They tell communities apart: groups of rows with more edges inside than between them. A graph may
+fall into many small pieces, and the eigenvectors would then tell only these. So every row has as
+many edges more as the mean row has, which lead nowhere (Amini et al., 2013, "Pseudo-likelihood
+methods for community detection in large sparse networks").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..fields.spectra import leading_vectors
+from ..graphs.given import GivenGraph
+from .features import Features, step_counts
+from .rows import of_length_one, row_features
+
+
+def communities(
+    graph: GivenGraph, labeled: NDArray[np.int64], n_classes: int
+) -> Iterator[Features]:
+    """Yield the leading eigenvectors of a given graph: as many as classes, and more.
+
+    Parameters
+    ----------
+    graph : GivenGraph
+        The graph of all rows.
+    labeled : ndarray of int
+        The labelled rows.
+    n_classes : int
+        How many classes are to be told apart; 2 for quantities.
+    """
+    steps = step_counts(n_classes)
+    vectors = leading_vectors(graph.damped, steps[-1]).astype(np.float32)
+    for m in dict.fromkeys(min(m, vectors.shape[1]) for m in steps):
+        name = f"communities, {graph.name}, m={m}"
+        yield row_features(name, of_length_one(vectors[:, :m]), labeled)
