@@ -6,6 +6,7 @@ the groups apart without a single label.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,13 @@ from ..expansion import KernelExpansion
 from ..kernels import SquaredExponential
 
 Vectors = NDArray[np.float64]
+Table = NDArray[np.float32]
 
 _SMALL = 400  # with at most so many rows, all eigenvectors are computed
 _TOLERANCE = 1e-3  # largest relative error of the eigenvalues
 _TINY = 1e-6  # smaller eigenvalues count as 0
+_SPARE = 10  # columns of a random subspace beyond those that are wanted
+_PRODUCTS = 12  # of a random subspace with the matrix
 
 
 def leading_vectors(similarity: Any, m: int) -> Vectors:
@@ -56,6 +60,43 @@ def leading_vectors(similarity: Any, m: int) -> Vectors:
         similarity.astype(np.float64), m, which="LA", tol=_TOLERANCE, v0=start, maxiter=100 * n
     )
     return np.asarray(vectors[:, np.argsort(-values)])
+
+
+def leading_subspace(step: Callable[[Table], Table], n: int, m: int) -> Table:
+    """Return about the eigenvectors of the m largest eigenvalues in size, the largest first.
+
+    A random subspace is multiplied by the matrix some times (Halko, Martinsson and Tropp, 2011,
+    "Finding structure with randomness"). So the time is known before, whatever the eigenvalues
+    are. Vectors whose eigenvalues are close to each other are mixed.
+
+    Parameters
+    ----------
+    step : callable
+        Returns the product of a symmetric matrix and a table of float32 of shape (n, n_columns).
+    n, m : int
+        Rows of the matrix, and how many vectors are wanted; n if that is less.
+
+    Returns
+    -------
+    ndarray of float32 of shape (n, m)
+
+    Examples
+    --------
+    >>> found = leading_subspace(np.diag(np.float32([0.1, 0.9, 0.2, -0.5])).__matmul__, 4, 2)
+    >>> np.abs(found).round(3)
+    array([[0., 0.],
+           [1., 0.],
+           [0., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    width = min(n, m + _SPARE)
+    drawn = np.random.default_rng(0).normal(size=(n, width)).astype(np.float32)
+    for _ in range(_PRODUCTS):
+        base = np.linalg.qr(drawn)[0]
+        drawn = step(base)
+    values, turned = eigh(np.asarray(base.T @ drawn, np.float64))
+    order = np.argsort(-np.abs(values))[:m]
+    return np.asarray(base @ turned[:, order].astype(np.float32))
 
 
 class KernelSpectrum:

@@ -52,23 +52,20 @@ class GivenGraph:
         return self._one_way.maximum(self._one_way.T).tocsr()
 
     @cached_property
+    def usual(self) -> np.float32:
+        """The mean weight of an edge."""
+        return np.float32(self.joined.data.mean(dtype=np.float64) if self.joined.nnz else 1.0)
+
+    @cached_property
     def similarity(self) -> Any:
         """D^(-1/2) (W + w I) D^(-1/2), where w is the mean weight of an edge.
 
         A row without edges keeps what it has.
         """
         both = self.joined
-        usual = np.float32(both.data.mean(dtype=np.float64) if both.nnz else 1.0)
-        looped = (both + usual * sp.eye_array(both.shape[0], dtype=np.float32)).tocsr()
+        looped = (both + self.usual * sp.eye_array(both.shape[0], dtype=np.float32)).tocsr()
         scale = 1.0 / np.sqrt(looped.sum(axis=1, dtype=np.float64))
         return _scaled(looped, scale, scale)
-
-    @property
-    def damped(self) -> Any:
-        """E^(-1/2) W E^(-1/2), where E are the degrees plus their mean."""
-        degrees = self.joined.sum(axis=1, dtype=np.float64)
-        scale = 1.0 / np.sqrt(np.maximum(degrees + degrees.mean(), 1e-300))
-        return _scaled(self.joined, scale, scale)
 
     @cached_property
     def means(self) -> Any:

@@ -83,7 +83,7 @@ def _members(known: Known, edges: Edges, best: Member | None) -> Iterator[Member
         yield from average_members(known, edges.rows, edges.labeled, *about)
     n_classes = 2 if known.classes is None else len(known.classes)
     for graph, scope in zip(edges.graphs, scopes, strict=True):
-        yield from ridge_members(communities(graph, edges.labeled, n_classes), known)
+        yield from ridge_members(communities(graph, scope.system, edges.labeled, n_classes), known)
         if can_have_features(max(n, graph.n_edges), n_labels):  # a step costs as much as edges
             yield from ridge_members(surroundings(graph.name, scope.system, edges.labeled), known)
         else:

@@ -8,19 +8,20 @@ methods for community detection in large sparse networks").
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..fields.spectra import leading_vectors
+from ..fields.spectra import leading_subspace
+from ..fields.system import FieldSystem
 from ..graphs.given import GivenGraph
 from .features import Features, step_counts
-from .rows import of_length_one, row_features
+from .rows import Rows, of_length_one, row_features
 
 
 def communities(
-    graph: GivenGraph, labeled: NDArray[np.int64], n_classes: int
+    graph: GivenGraph, system: FieldSystem, labeled: NDArray[np.int64], n_classes: int
 ) -> Iterator[Features]:
     """Yield the leading eigenvectors of a given graph: as many as classes, and more.
 
@@ -28,13 +29,24 @@ def communities(
     ----------
     graph : GivenGraph
         The graph of all rows.
+    system : FieldSystem
+        The same, for products with many columns.
     labeled : ndarray of int
         The labelled rows.
     n_classes : int
         How many classes are to be told apart; 2 for quantities.
     """
     steps = step_counts(n_classes)
-    vectors = leading_vectors(graph.damped, steps[-1]).astype(np.float32)
+    vectors = leading_subspace(damped(graph, system), len(graph.joined.indptr) - 1, steps[-1])
     for m in dict.fromkeys(min(m, vectors.shape[1]) for m in steps):
         name = f"communities, {graph.name}, m={m}"
         yield row_features(name, of_length_one(vectors[:, :m]), labeled)
+
+
+def damped(graph: GivenGraph, system: FieldSystem) -> Callable[[Rows], Rows]:
+    """Return the product with E^(-1/2) W E^(-1/2), where E are the degrees plus their mean."""
+    degrees = graph.joined.sum(axis=1, dtype=np.float64)
+    even = degrees + degrees.mean()
+    scale = np.sqrt((degrees + graph.usual) / even).astype(np.float32)[:, None]
+    loops = (graph.usual / even).astype(np.float32)[:, None]  # which the system has besides
+    return lambda rows: scale * system.moved(scale * rows) - loops * rows
