@@ -42,6 +42,11 @@ class GivenGraph:
         self._one_way = own
 
     @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self._one_way.shape[0])
+
+    @property
     def n_edges(self) -> int:
         """How many pairs of rows are joined."""
         return self.joined.nnz // 2
@@ -50,6 +55,11 @@ class GivenGraph:
     def joined(self) -> Any:
         """The weights in both directions, without a diagonal."""
         return self._one_way.maximum(self._one_way.T).tocsr()
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """The sum of the weights of every row's edges."""
+        return np.asarray(self.joined.sum(axis=1, dtype=np.float64))
 
     @cached_property
     def usual(self) -> np.float32:
@@ -63,14 +73,14 @@ class GivenGraph:
         A row without edges keeps what it has.
         """
         both = self.joined
-        looped = (both + self.usual * sp.eye_array(both.shape[0], dtype=np.float32)).tocsr()
-        scale = 1.0 / np.sqrt(looped.sum(axis=1, dtype=np.float64))
+        looped = (both + self.usual * sp.eye_array(self.n_rows, dtype=np.float32)).tocsr()
+        scale = 1.0 / np.sqrt(self.degrees + self.usual)
         return _scaled(looped, scale, scale)
 
     @cached_property
     def means(self) -> Any:
         """D^(-1) W: the mean of a row's neighbours; zeros for a row without any."""
-        degrees = self.joined.sum(axis=1, dtype=np.float64)
+        degrees = self.degrees
         scale = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
         return _scaled(self.joined, scale, np.ones(len(scale)))
 

@@ -37,7 +37,7 @@ def communities(
         How many classes are to be told apart; 2 for quantities.
     """
     steps = step_counts(n_classes)
-    vectors = leading_subspace(damped(graph, system), len(graph.joined.indptr) - 1, steps[-1])
+    vectors = leading_subspace(damped(graph, system), graph.n_rows, steps[-1])
     for m in dict.fromkeys(min(m, vectors.shape[1]) for m in steps):
         name = f"communities, {graph.name}, m={m}"
         yield row_features(name, of_length_one(vectors[:, :m]), labeled)
@@ -45,8 +45,7 @@ def communities(
 
 def damped(graph: GivenGraph, system: FieldSystem) -> Callable[[Rows], Rows]:
     """Return the product with E^(-1/2) W E^(-1/2), where E are the degrees plus their mean."""
-    degrees = graph.joined.sum(axis=1, dtype=np.float64)
-    even = degrees + degrees.mean()
-    scale = np.sqrt((degrees + graph.usual) / even).astype(np.float32)[:, None]
+    even = graph.degrees + graph.degrees.mean()
+    scale = np.sqrt((graph.degrees + graph.usual) / even).astype(np.float32)[:, None]
     loops = (graph.usual / even).astype(np.float32)[:, None]  # which the system has besides
     return lambda rows: scale * system.moved(scale * rows) - loops * rows
