@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import given_graphs
+import large_graphs
 from _common import RESULTS, ROOT, stored, table
 from few_labels import tables as few_labels
 from ratchet.judging import BETTER, Result, read
@@ -230,6 +231,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "large_tables growth": _growth,
     "row_steps": _row_steps,
     "given_graphs": lambda: table(*given_graphs.summary(stored("given_graphs"))),
+    "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
     "calibration": _calibration,
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,

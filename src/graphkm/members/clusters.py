@@ -24,12 +24,13 @@ _CS = (1.0, 100.0)  # weights of the labels, where the kernel's mean is 1
 _DIGITS = 10  # decimals to which held-out shares are rounded
 
 
-def cluster_members(known: Known, scope: Scope) -> Iterator[Member]:
-    """Yield the members of every kind of features of a graph."""
+def cluster_members(known: Known, scope: Scope, *, several: bool = True) -> Iterator[Member]:
+    """Yield the members of every kind of features of a graph, and of several like it."""
     n_classes = 2 if known.classes is None else len(known.classes)
     similarity = scope.graph.similarity
     start = process_time()
-    for member in ridge_members(graph_features(scope.graph, n_classes, scope.n_threads), known):
+    every = graph_features(scope.graph, n_classes, scope.n_threads, several=several)
+    for member in ridge_members(every, known):
         assert member.values is not None
         cut = None if known.classes is None else cut_graph(member.values(), similarity)
         used, start = process_time() - start, process_time()

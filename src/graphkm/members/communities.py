@@ -36,7 +36,7 @@ def communities(
     n_classes : int
         How many classes are to be told apart; 2 for quantities.
     """
-    steps = step_counts(n_classes)
+    steps = [n_classes, *step_counts(n_classes)]
     vectors = leading_subspace(damped(graph, system), graph.n_rows, steps[-1])
     for m in dict.fromkeys(min(m, vectors.shape[1]) for m in steps):
         name = f"communities, {graph.name}, m={m}"

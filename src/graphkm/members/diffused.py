@@ -21,7 +21,7 @@ _STEPS = 2
 def diffused_members(known: Known, scope: Scope, models: dict[str, Any]) -> Iterator[Member]:
     """Yield models that are fitted to averages of the labelled rows, and predict all nodes."""
     points = scope.graph.nodes.points
-    if points.shape[1] > WIDE:  # averages of words are no longer sparse
+    if not models or points.shape[1] > WIDE:  # averages of words are no longer sparse
         return
     start = process_time()
     rows = points.toarray() if issparse(points) else np.asarray(points, dtype=np.float64)

@@ -73,7 +73,9 @@ def can_have_features(n: int, n_labeled: int) -> bool:
     return n <= MOST or (n_labeled <= LARGEST and n * n_labeled <= _REACH)
 
 
-def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iterator[Features]:
+def graph_features(
+    graph: NodeGraph, n_classes: int, n_threads: int = 1, *, several: bool = True
+) -> Iterator[Features]:
     """Yield the features of every kind over the nodes of a graph, and at its labelled rows.
 
     Parameters
@@ -84,13 +86,15 @@ def graph_features(graph: NodeGraph, n_classes: int, n_threads: int = 1) -> Iter
         How many classes are to be told apart; 2 for quantities.
     n_threads : int, default=1
         Threads of sparse products.
+    several : bool, default=True
+        Whether graphs with other numbers of neighbours are tried, if there are up to `MOST` nodes.
     """
     steps = step_counts(n_classes)
     nodes, rows = graph.nodes, graph.rows
     assert isinstance(nodes, RowNodes)
     points, n = nodes.points, nodes.points.shape[0]
     yield from features_of_all_pairs(points, rows, steps, n_threads)
-    if n > MOST:  # the graph at hand: neighbours are searched once
+    if n > MOST or not several:  # the graph at hand: neighbours are searched once
         yield from features_of_neighbours(graph, rows, steps)
         yield from fading_features(graph, rows, EPSILONS[1:], n_threads)
         return

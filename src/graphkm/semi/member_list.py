@@ -60,18 +60,22 @@ def fit_members(
         best = ours[int(np.argmin(judge(ours, known).losses))]
     found = list(ours)
     if scope is not None:
-        found += _on_nodes(models, known, scope)
+        found += _on_nodes(models, known, scope, alone=edges is None)
         found += [] if best is None else residual_members(known, scope, best)
     if edges is not None:
         found += edge_members(known, edges, best)
     return found
 
 
-def _on_nodes(models: dict[str, Any], known: Known, scope: Scope) -> list[Member]:
-    """Return the members on the graph of nearest rows, or of anchors."""
+def _on_nodes(models: dict[str, Any], known: Known, scope: Scope, *, alone: bool) -> list[Member]:
+    """Return the members on the graph of nearest rows, or of anchors.
+
+    Beside given graphs there are fewer of them: rows are averaged along all graphs together.
+    """
     nodes = scope.graph.nodes
     n = nodes.points.shape[0]
     if isinstance(nodes, RowNodes) and n > 2 and can_have_features(n, len(known.y)):
-        lines = {name: model for name, model in models.items() if name == "linear"}
-        return [*cluster_members(known, scope), *diffused_members(known, scope, lines)]
+        lines = {name: model for name, model in models.items() if name == "linear" and alone}
+        found = cluster_members(known, scope, several=alone)
+        return [*found, *diffused_members(known, scope, lines)]
     return list(residual_members(known, scope, None))
