@@ -5,9 +5,8 @@
 
 The graph is drawn at random: 30 edges start at every row, half of them end at a row of the same
 class (4 classes), and the others end anywhere. Rows have 10 columns, which say little. 200 rows are
-labelled. "Edges" learns without the columns, "graph" with them (graph=None: no nearest rows). Wall
-time is that of all cores of the process. Memory is the peak of the process, which also holds the
-data.
+labelled. With graph=None no nearest rows are searched. Wall time is that of all cores of the
+process. Memory is the peak of the process, which also holds the data.
 """
 
 from __future__ import annotations
@@ -25,11 +24,10 @@ from _common import Figure, script, store, table
 from _processes import forked
 from graphkm import SemiSupervisedClassifier
 
-WAYS = ("edges", "graph")
 EDGES, CLASSES, LABELS = 30, 4, 200
 
 
-def measured(n: int, way: str) -> dict[str, float]:
+def measured(n: int) -> dict[str, float]:
     """Fit to a graph, and return what it took."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
@@ -48,9 +46,7 @@ def measured(n: int, way: str) -> dict[str, float]:
     del order, own, same
     model = SemiSupervisedClassifier(graph=None, random_state=0)
     wall, cpu = time.perf_counter(), time.process_time()
-    if way == "edges":
-        model = SemiSupervisedClassifier(random_state=0)
-    model.fit(None if way == "edges" else X, y, affinity=edges)
+    model.fit(X, y, affinity=edges)
     return {
         "seconds": time.perf_counter() - wall,
         "cpu": time.process_time() - cpu,
@@ -61,22 +57,21 @@ def measured(n: int, way: str) -> dict[str, float]:
 
 def run(arguments: argparse.Namespace) -> list[Figure]:
     rows = 20_000 if arguments.quick else arguments.rows
-    tried = [(rows // part, way) for part in (8, 4, 2, 1) for way in WAYS]
+    sizes = [rows // part for part in (8, 4, 2, 1)]
     lines, threads = [], len(os.sched_getaffinity(0))
-    for number, found in forked((partial(measured, *each) for each in tried), 1, threads):
+    for number, found in forked((partial(measured, n) for n in sizes), 1, threads):
         if found["status"] != "ok":
             raise SystemExit(found.get("traceback", found["status"]))
-        n, way = tried[number]
         taken = {name: f"{found[name]:.1f}" for name in MEASURED}
-        lines.append({"rows": str(n), "way": way, **taken})
+        lines.append({"rows": str(sizes[number]), **taken})
         print(*lines[-1].values(), flush=True)
     if arguments.store:
-        store("large_graphs", lines, ("rows", "way"))
+        store("large_graphs", lines, ("rows",))
     print(table(*summary(lines)))
     last = lines[-1]
     return [
-        Figure("minutes, with columns", float(last["seconds"]) / 60, "min", 15.0, at_least=False),
-        Figure("peak memory, with columns", float(last["gigabytes"]), "GB", 12.0, at_least=False),
+        Figure("minutes", float(last["seconds"]) / 60, "min", 15.0, at_least=False),
+        Figure("peak memory", float(last["gigabytes"]), "GB", 12.0, at_least=False),
     ]
 
 
@@ -84,11 +79,11 @@ MEASURED = ("seconds", "cpu", "gigabytes", "accuracy")
 
 
 def summary(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
-    names = ["rows", "edges", "way", "wall s", "CPU s", "peak GB", "accuracy"]
+    names = ["rows", "edges", "wall s", "CPU s", "peak GB", "accuracy"]
     cells = []
-    for line in sorted(lines, key=lambda line: (line["way"], int(line["rows"]))):
+    for line in sorted(lines, key=lambda line: int(line["rows"])):
         n = int(line["rows"])
-        cells.append([f"{n:,}", f"{EDGES * n:,}", line["way"], *(line[name] for name in MEASURED)])
+        cells.append([f"{n:,}", f"{EDGES * n:,}", *(line[name] for name in MEASURED)])
     return names, cells
 
 
