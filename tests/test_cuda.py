@@ -77,6 +77,25 @@ def test_decisions_are_those_of_the_processor(name):
     assert (copy.predict(X) == found).mean() > 0.9995
 
 
+@pytest.mark.parametrize("rows", [True, False])
+def test_given_graphs_are_those_of_the_processor(rows):
+    X, y, truth = clouds()
+    rng = np.random.default_rng(1)
+    u, v = rng.integers(0, len(X), (2, 10 * len(X)))
+    kept = (truth[u] == truth[v]) | (rng.random(len(u)) < 0.3)
+    edges = np.column_stack([u, v])[kept]
+    found = []
+    for device in ("cpu", "cuda"):
+        with graphkm.config_context(device=device):
+            model = SemiSupervisedClassifier(KernelRidgeClassifierCV(), random_state=0)
+            if not rows:
+                model = SemiSupervisedClassifier(random_state=0)
+            model.fit(X if rows else None, y, affinity=edges)
+        found.append(model.label_distributions_)
+    assert np.mean(found[1].argmax(axis=1) == truth) > 0.95
+    np.testing.assert_allclose(found[1], found[0], atol=0.02)
+
+
 def test_scores_are_those_of_the_processor():
     X, y, _ = clouds(labels=3000)
     known = y >= 0
