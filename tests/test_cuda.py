@@ -81,7 +81,7 @@ def test_decisions_are_those_of_the_processor(name):
 def test_given_graphs_are_those_of_the_processor(rows):
     X, y, truth = clouds()
     rng = np.random.default_rng(1)
-    u, v = rng.integers(0, len(X), (2, 10 * len(X)))
+    u, v = rng.integers(0, len(X), (2, 40 * len(X)))
     kept = (truth[u] == truth[v]) | (rng.random(len(u)) < 0.3)
     edges = np.column_stack([u, v])[kept]
     found = []
