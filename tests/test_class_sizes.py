@@ -239,6 +239,7 @@ def test_a_file_keeps_the_sizes(tmp_path):
     save_model(model, tmp_path / "model.gkm")
     again = load_model(tmp_path / "model.gkm")
     assert again.class_sizes == {0: 3, 1: 1}
+    assert again.class_sizes_ == pytest.approx([0.75, 0.25])
     assert again.predict_proba(X) == pytest.approx(model.predict_proba(X), abs=1e-12)
 
 

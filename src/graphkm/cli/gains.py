@@ -19,6 +19,7 @@ def mixture_lines(model: Any, all_labeled: bool = False) -> dict[str, str | None
     table = repr(MemberTable(heaviest)).splitlines()
     return {
         "members": "\n".join([*table, *more]),
+        "class sizes": _sizes(model),
         "held-out score": _score(model, "each predicted by members that had not seen it"),
         "graph" if all_labeled else "unlabelled rows": gain_sentence(model, all_labeled),
     }
@@ -26,7 +27,22 @@ def mixture_lines(model: Any, all_labeled: bool = False) -> dict[str, str | None
 
 def mixture_facts(model: Any) -> dict[str, Any]:
     """Return the same for programs, with all members."""
-    return {"members": [each._asdict() for each in model.members_]} | _facts(model)
+    sizes = {} if _sizes(model) is None else {"class_sizes": model.class_sizes_.tolist()}
+    return {"members": [each._asdict() for each in model.members_]} | sizes | _facts(model)
+
+
+def _sizes(model: Any) -> str | None:
+    """Return the sizes that classes were brought to; None if nothing was changed."""
+    if getattr(model.mixture_, "tilt", None) is None:
+        return None
+    shares = zip(model.classes_[:_SHOWN].tolist(), model.class_sizes_, strict=False)
+    left = len(model.classes_) - _SHOWN
+    more = f" and {left:,} more" if left > 0 else ""
+    told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares)
+    why = "as given"
+    if isinstance(model.class_sizes, str) and model.class_sizes == "auto":
+        why = "estimated: about as many of every class are labelled"
+    return f"{told}{more} ({why})"
 
 
 def search_lines(search: Any) -> dict[str, str | None]:

@@ -26,7 +26,7 @@ from .state_machines import (
 )
 
 _STATE = {"members", "best_score", "unlabeled_gain", "models", "parts", "nodes"}
-_STATE |= {"values", "weight", "prior", "tilt", "linked"}
+_STATE |= {"values", "weight", "prior", "tilt", "class_sizes", "linked"}
 _OF_MODEL = {"model", "all_rows", "how", "heat"}
 _OF_PART = {"model", "weight", "temperature", "field", "on_edges"}
 _OF_LINKED = {"n", "names", "values", "weight", "distributions"}
@@ -58,6 +58,7 @@ def mixture_state(model: Any) -> State:
         "weight": mixed.weight,
         "prior": mixed.prior,
         "tilt": mixed.tilt,
+        "class_sizes": getattr(model, "class_sizes_", None),
         "linked": _linked_state(model, mixed.linked),
     }
     return present(model, SEEN) | own | memory_state(model)
@@ -93,6 +94,9 @@ def restore_mixture(model: Any, state: State) -> None:
         require(type(state[name]) is float, f"its {name} is {str(state[name])[:40]}")
     model.best_score_, model.unlabeled_gain_ = state["best_score"], state["unlabeled_gain"]
     model.mixture_ = _restored_mixture(model, state)
+    if is_classifier(model):
+        check_matrix("the sizes of its classes", state["class_sizes"], (len(model.classes_),))
+        model.class_sizes_ = state["class_sizes"]
     by_edges = not model.mixture_.parts and model.mixture_.nodes is None
     by_edges = by_edges and model.mixture_.linked is not None
     require(model.n_features_in_ > 0 or by_edges, "it has no features")
