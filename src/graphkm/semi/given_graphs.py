@@ -89,8 +89,23 @@ def step_to_nearest(rows: Any, graph: NodeGraph | None, n_threads: int) -> Step 
         unit = sp.csr_array(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ rows)
         graph = KNN().nodes(unit, n_jobs=n_threads)
     weights = graph.rows.astype(np.float32)
-    counts = np.maximum(np.asarray(weights.sum(axis=0)).ravel(), np.float32(1e-9))[:, None]
-    back, similarity = weights.T.tocsr(), graph.similarity
+    return step_over(weights, weights.T.tocsr(), graph.similarity)
+
+
+def step_over(weights: Any, back: Any, similarity: Any) -> Step:
+    """Return the step from all rows to the nodes that they reach, and from their neighbours back.
+
+    Parameters
+    ----------
+    weights : matrix of shape (n, m)
+        The weights of the nodes at all rows; anything that multiplies tables by ``@``.
+    back : matrix of shape (m, n)
+        The same, transposed.
+    similarity : CSR array of shape (m, m)
+        The graph of the nodes.
+    """
+    ones = np.ones((weights.shape[0], 1), np.float32)
+    counts = np.maximum(np.asarray(back @ ones), np.float32(1e-9))
 
     def step(values: Rows) -> Rows:
         return np.asarray(weights @ (similarity @ ((back @ values) / counts)))
