@@ -18,12 +18,14 @@ from ..estimators.nested_parameters import Resolver
 from ..graphs import Anchors
 from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows
+from .edge_fit import EdgeFit
+from .edges import affinities_of
 from .passes import Passes
 from .runner import Runner
 from .tasks import Moments, add_moments, score_part
 
 _FITTED = (
-    *("members_", "best_score_", "unlabeled_gain_"),
+    *("members_", "best_score_", "unlabeled_gain_", "class_sizes_", "label_distributions_"),
     *("classes_", "n_features_in_", "feature_names_in_"),
 )
 
@@ -57,22 +59,29 @@ class Distributed(ABC):
     def _local_kind(self) -> Any:
         """Return what makes the local estimator from the parameters that both kinds have."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from labelled and unlabelled rows.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, affinity: Any = None) -> Self:
+        """Learn from labelled and unlabelled rows, and from graphs of them, if there are any.
 
         This is not lazy: it runs on the cluster of the default client, or in this process if there
         is none. Rows that are no Dask collection go to the local estimator.
 
         Parameters
         ----------
-        X : Dask array or frame of shape (n_samples, n_features)
+        X : Dask array or frame of shape (n_samples, n_features), or None
             All rows, numbers in every place. Lengths of partitions need not be known. Every pass
-            reads them again; persist them first if they fit in the workers' memory.
+            reads them again; persist them first if they fit in the workers' memory. With an
+            affinity X may be None: the edges alone are learnt from.
         y : Dask array or series of shape (n_samples,)
             Labels or targets; `unlabeled`, NaN, None or NA where unknown. It may have other
             partitions than X.
         sample_weight : Dask array or series of shape (n_samples,), optional
             Weights of the labelled rows. A label of weight 0 counts for nothing.
+        affinity : Dask array or frame of edges, or list or dict of them, optional
+            Which rows belong together: pairs of rows, or triples with weights; or a frame of the
+            columns source, target and, if you like, weight. Edges call rows by their numbers from
+            0 over all partitions of X, and may lie in any partition. They count as in
+            `graphkm.SemiSupervisedClassifier`, and stay on the workers, sorted by rows. This
+            process fits the members. It holds some tables of float32 with a line for each row.
 
         Returns
         -------
@@ -80,12 +89,14 @@ class Distributed(ABC):
         """
         model, label_memory = self._local(), parse_bytes(self.label_memory)
         model.models_for_nodes()  # raises before rows are read
-        if are_rows(X):
-            model = self._fitted(model, X, y, sample_weight, label_memory)
+        affinities = affinities_of(affinity, X)
+        if are_rows(X) or affinities:
+            model = self._fitted(model, X, y, sample_weight, label_memory, affinities)
         else:
-            model.fit(X, y, sample_weight)
+            model.fit(X, y, sample_weight, affinity=affinity)
         self._shared = SharedModel(model)
         for name in _FITTED:
+            self.__dict__.pop(name, None)  # of an earlier fit
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         return self
@@ -101,12 +112,24 @@ class Distributed(ABC):
             n_jobs=1,
         )
 
-    def _fitted(self, model: Any, X: Any, y: Any, sample_weight: Any, label_memory: int) -> Any:
+    def _fitted(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        label_memory: int,
+        affinities: dict[str, Any],
+    ) -> Any:
         """Return the local estimator, fitted to collections."""
         seed, classes, runner = model.draw_seed(), is_classifier(self), Runner()
-        passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
-        task = passes.fit(model, seed, label_memory, classes=classes)
-        (fitted,) = runner.bring([task])
+        if affinities:
+            edges = EdgeFit(model, seed, label_memory, classes, runner)
+            fitted = edges.fit(X, y, sample_weight, affinities)
+        else:
+            passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
+            task = passes.fit(model, seed, label_memory, classes=classes)
+            (fitted,) = runner.bring([task])
         for category, message in fitted.warnings:
             warnings.warn(message, category, stacklevel=3)
         return fitted.model
@@ -114,10 +137,17 @@ class Distributed(ABC):
     def to_local(self) -> Any:
         """Return the fitted model as an ordinary estimator, which needs no Dask.
 
-        It predicts the same, and can be saved. It has no `transduction_`: the rows are elsewhere.
+        It predicts the same, and can be saved. Only after a fit with an affinity it has
+        `transduction_`: the rows are elsewhere. New rows with edges to known rows are predicted by
+        ``to_local().predict(X, affinity=...)``.
         """
         check_is_fitted(self, "members_")
         return self._shared.model
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Labels or targets of the training rows after a fit with an affinity, in this process."""
+        return np.asarray(self.to_local().transduction_)
 
     def predict(self, X: Any) -> Any:
         """Return the label or the target of every row of X.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,17 +28,22 @@ class Given(NamedTuple):
         """Return what an affinity says; raise if it joins no rows."""
         named = named_affinities(affinity).items()
         found = [GivenGraph(name, weights_of(each, ids)) for name, each in named]
-        if not any(graph.n_edges for graph in found):
-            raise ValueError(
-                f"The affinity joins none of the {len(ids)} rows to another one; pass edges with "
-                "weights above 0 between different rows, or no affinity."
-            )
+        require_edges(found)
         return cls(ids, found)
 
     @property
     def links(self) -> Any:
         """Every row is itself a known row."""
         return sp.eye_array(len(self.ids), dtype=np.float32, format="csr")
+
+
+def require_edges(graphs: Sequence[GivenGraph]) -> None:
+    """Raise if graphs join no rows."""
+    if not any(graph.n_edges for graph in graphs):
+        raise ValueError(
+            f"The affinity joins none of the {graphs[0].n_rows} rows to another one; pass edges "
+            "with weights above 0 between different rows, or no affinity."
+        )
 
 
 def new_rows(affinity: Any, names: Any) -> int:
