@@ -65,6 +65,15 @@ def numbers_of_rows(y: Any, runner: Runner) -> Any:
     return da.arange(sum(lengths), chunks=(tuple(lengths),), dtype=np.float64)[:, None]
 
 
+def without_ids(X: Any, ids: Any) -> tuple[Any, Any]:
+    """Return X without the column of ids, if it has them, and the ids as an array or a series."""
+    if isinstance(ids, str):
+        if not (is_frame(X) and ids in X.columns):
+            raise ValueError(f"ids={ids!r} is no column of X; pass the ids themselves.")
+        return X.drop(columns=ids), X[ids]
+    return X, None if ids is None else _column("ids", ids, numbers=False)
+
+
 def is_frame(X: Any) -> bool:
     """Return whether a Dask collection is a frame: its partitions have named columns."""
     return isinstance(getattr(X, "npartitions", None), int) and hasattr(X, "columns")

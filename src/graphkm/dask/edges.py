@@ -94,9 +94,10 @@ class SpreadGraph(GivenGraph):
 
         There are as many blocks of rows as partitions of edges, with about as many edges each.
         """
-        n = len(ids)
+        n, shared = len(ids), runner.share(ids)
         parts = parts_of(with_whole_rows(affinity))
-        listed = runner.keep([runner.task("list-edges", list_edges, part, ids) for part in parts])
+        tasks = [runner.task("list-edges", list_edges, part, shared) for part in parts]
+        listed = runner.keep(tasks)
         counts = [runner.task("count-ends", count_ends, each, n) for each in listed]
         (ends,) = runner.bring([runner.tree("add-ends", add_tables, counts)])
         bounds = even_ranges(ends, len(parts))

@@ -32,19 +32,22 @@ class EdgesAlone:
 
     Parameters
     ----------
+    ids : Ids
+        What edges call the rows.
     numbers : ndarray of int
         The labelled rows.
     graphs : list of SpreadGraph
         The given graphs.
     """
 
+    ids: Ids
     numbers: NDArray[np.int64]
     graphs: Sequence[SpreadGraph]
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return self.graphs[0].n_rows
+        return len(self.ids)
 
     @property
     def links(self) -> Any:
@@ -53,7 +56,7 @@ class EdgesAlone:
 
     def edges(self, labeled: NDArray[np.int64]) -> Edges:
         """Return what members of given graphs see."""
-        return Edges(Ids(self.n_rows), self.graphs, None, None, labeled, n_threads=1)
+        return Edges(self.ids, self.graphs, None, None, labeled, n_threads=1)
 
     def training(self, given: Any, labeled: NDArray[np.int64]) -> Training:
         """Return all rows, which differ by their numbers alone."""
@@ -66,7 +69,7 @@ class RowsElsewhere(EdgesAlone):
 
     Parameters
     ----------
-    numbers, graphs
+    ids, numbers, graphs
         As in `EdgesAlone`.
     data : Partitioned
         The rows.
@@ -92,7 +95,7 @@ class RowsElsewhere(EdgesAlone):
     def edges(self, labeled: NDArray[np.int64]) -> Edges:
         """Return what members of given graphs see."""
         rows = partial(self._unit_rows, len(labeled))
-        return Edges(Ids(self.n_rows), self.graphs, rows, self._near(), labeled, n_threads=1)
+        return Edges(self.ids, self.graphs, rows, self._near(), labeled, n_threads=1)
 
     def training(self, given: Any, labeled: NDArray[np.int64]) -> Training:
         """Return all rows, which are asked where they are."""
