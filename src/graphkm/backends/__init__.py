@@ -16,6 +16,7 @@ select     which store serves which kernel, and how rows are handed to it
 from .base import Backend, CentreStore, ColumnSystem, DeviceError, NeighbourSearch
 from .columns import SparseColumns, columns_step, columns_turn
 from .device import active, backend_for, config_context
+from .host import HostTables
 from .native import InnerProducts, instruction_set, largest_columns, make_smo, project_centres
 from .select import as_centres, make_store, query_rows
 from .steps import run_block
@@ -26,6 +27,7 @@ __all__ = [
     "CentreStore",
     "ColumnSystem",
     "DeviceError",
+    "HostTables",
     "InnerProducts",
     "NeighbourSearch",
     "SparseColumns",

@@ -81,35 +81,28 @@ class HostBackend(Backend):
         return values, vectors
 
 
-class HostColumns(ColumnSystem):
-    """Tables whose rows are in the order of Cuthill and McKee: products find them in the cache."""
+class HostTables(ColumnSystem):
+    """Tables of the processor, whose rows are in the order of the matrix."""
 
     most_columns = 2**16
 
-    def __init__(self, matrix: Any, n_threads: int) -> None:
-        self._order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-        self._matrix = SparseColumns(self.square(matrix))
+    def __init__(self, n_threads: int) -> None:
         self._n_threads = n_threads
 
     def put(self, table: Any) -> Float32:
-        return np.ascontiguousarray(table[self._order], dtype=np.float32)
+        return np.ascontiguousarray(table, dtype=np.float32)
 
     def get(self, table: Any) -> Float32:
-        found = np.empty_like(table)
-        found[self._order] = table
-        return found
+        return np.asarray(table)
 
     def reader(self, matrix: Any) -> Any:
-        return matrix[:, self._order]
+        return matrix
 
     def read(self, reader: Any, table: Any) -> Float64:
         return np.asarray(reader @ table, dtype=np.float64)
 
     def square(self, matrix: Any) -> Any:
-        return matrix[self._order][:, self._order]
-
-    def product(self, diagonal: Any, scale: float, X: Any, out: Any) -> Float64:
-        return self._matrix.product(diagonal, scale, X, out, n_threads=self._n_threads)
+        return matrix
 
     def step(
         self,
@@ -128,3 +121,29 @@ class HostColumns(ColumnSystem):
 
     def sums(self, a: Any, b: Any) -> Float64:
         return np.einsum("ij,ij->j", a, b, dtype=np.float64)
+
+
+class HostColumns(HostTables):
+    """Tables whose rows are in the order of Cuthill and McKee: products find them in the cache."""
+
+    def __init__(self, matrix: Any, n_threads: int) -> None:
+        super().__init__(n_threads)
+        self._order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
+        self._matrix = SparseColumns(self.square(matrix))
+
+    def put(self, table: Any) -> Float32:
+        return super().put(table[self._order])
+
+    def get(self, table: Any) -> Float32:
+        found = np.empty_like(table)
+        found[self._order] = table
+        return found
+
+    def reader(self, matrix: Any) -> Any:
+        return matrix[:, self._order]
+
+    def square(self, matrix: Any) -> Any:
+        return matrix[self._order][:, self._order]
+
+    def product(self, diagonal: Any, scale: float, X: Any, out: Any) -> Float64:
+        return self._matrix.product(diagonal, scale, X, out, n_threads=self._n_threads)

@@ -4,11 +4,20 @@ A graph of anchors needs only sums over the rows (`graphkm.graphs.anchors`). `fi
 partition to its sums and adds these in a tree of fixed shape. Only the labelled rows and
 the anchors leave their partitions: one worker fits the local estimator to them.
 
+Given graphs stay on the workers, too, in blocks of rows. Their members multiply the graphs with
+tables that have a line for each row, and only these tables travel.
+
 ==============  ===========================================================
 collections     Dask arrays and frames as lists of partitions
 runner          where tasks run, what they are called, and lost workers
 tasks           what is done with a partition: pure functions
 passes          a fit: the passes over the rows, one after another
+edge_tasks      what is done with a partition of edges
+row_tasks       what members of given graphs need of a partition of rows
+blocks          sparse matrices whose rows lie on the workers
+edges           given graphs whose edges lie on the workers
+elsewhere       all rows of a fit with given graphs
+edge_fit        a fit with given graphs
 answers         predictions that stay lazy
 base            what both estimators share
 classifier      `SemiSupervisedClassifier`

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from dask.base import is_dask_collection
 from dask.utils import parse_bytes
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
@@ -17,13 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators.nested_parameters import Resolver
 from ..graphs import Anchors
 from .answers import SharedModel, with_given
-from .collections import Partitioned, are_rows
+from .collections import Partitioned, are_rows, without_ids
+from .edge_fit import EdgeFit
+from .edges import affinities_of
 from .passes import Passes
 from .runner import Runner
 from .tasks import Moments, add_moments, score_part
 
 _FITTED = (
-    *("members_", "best_score_", "unlabeled_gain_"),
+    *("members_", "best_score_", "unlabeled_gain_", "class_sizes_", "label_distributions_"),
     *("classes_", "n_features_in_", "feature_names_in_"),
 )
 
@@ -57,22 +60,41 @@ class Distributed(ABC):
     def _local_kind(self) -> Any:
         """Return what makes the local estimator from the parameters that both kinds have."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from labelled and unlabelled rows.
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        affinity: Any = None,
+        ids: Any = None,
+    ) -> Self:
+        """Learn from labelled and unlabelled rows, and from graphs of them, if there are any.
 
         This is not lazy: it runs on the cluster of the default client, or in this process if there
         is none. Rows that are no Dask collection go to the local estimator.
 
         Parameters
         ----------
-        X : Dask array or frame of shape (n_samples, n_features)
+        X : Dask array or frame of shape (n_samples, n_features), or None
             All rows, numbers in every place. Lengths of partitions need not be known. Every pass
-            reads them again; persist them first if they fit in the workers' memory.
+            reads them again; persist them first if they fit in the workers' memory. With an
+            affinity X may be None: the edges alone are learnt from.
         y : Dask array or series of shape (n_samples,)
             Labels or targets; `unlabeled`, NaN, None or NA where unknown. It may have other
             partitions than X.
         sample_weight : Dask array or series of shape (n_samples,), optional
             Weights of the labelled rows. A label of weight 0 counts for nothing.
+        affinity : Dask array or frame of edges, or list or dict of them, optional
+            Which rows belong together: pairs of rows, or triples with weights; or a frame of the
+            columns source, target and, if you like, weight. They may lie in any partition, count
+            as in `graphkm.SemiSupervisedClassifier`, and stay on the workers, sorted by rows.
+            This process fits the members, and holds tables of float32 with a line for each row:
+            the largest have 2^26 numbers, or one for each row.
+        ids : Dask array or series of shape (n_samples,) or str, optional
+            What edges call the rows: one id each, or the name of a column of X, which is then no
+            feature. Every worker gets all ids. By default edges have the numbers of the rows from
+            0 over all partitions of X.
 
         Returns
         -------
@@ -80,12 +102,18 @@ class Distributed(ABC):
         """
         model, label_memory = self._local(), parse_bytes(self.label_memory)
         model.models_for_nodes()  # raises before rows are read
-        if are_rows(X):
-            model = self._fitted(model, X, y, sample_weight, label_memory)
+        affinities = affinities_of(affinity, X)
+        if ids is not None and affinity is None:
+            raise ValueError("ids name the rows of an affinity; pass both, or none of them.")
+        if affinities:
+            X, ids = without_ids(X, ids)
+        if are_rows(X) or affinities:
+            model = self._fitted(model, X, y, sample_weight, label_memory, affinities, ids)
         else:
-            model.fit(X, y, sample_weight)
+            model.fit(X, y, sample_weight, affinity=affinity, ids=ids)
         self._shared = SharedModel(model)
         for name in _FITTED:
+            self.__dict__.pop(name, None)  # of an earlier fit
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         return self
@@ -101,12 +129,25 @@ class Distributed(ABC):
             n_jobs=1,
         )
 
-    def _fitted(self, model: Any, X: Any, y: Any, sample_weight: Any, label_memory: int) -> Any:
+    def _fitted(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        label_memory: int,
+        affinities: dict[str, Any],
+        ids: Any,
+    ) -> Any:
         """Return the local estimator, fitted to collections."""
         seed, classes, runner = model.draw_seed(), is_classifier(self), Runner()
-        passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
-        task = passes.fit(model, seed, label_memory, classes=classes)
-        (fitted,) = runner.bring([task])
+        if affinities:
+            edges = EdgeFit(model, seed, label_memory, classes, runner)
+            fitted = edges.fit(X, y, sample_weight, affinities, ids)
+        else:
+            passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
+            task = passes.fit(model, seed, label_memory, classes=classes)
+            (fitted,) = runner.bring([task])
         for category, message in fitted.warnings:
             warnings.warn(message, category, stacklevel=3)
         return fitted.model
@@ -114,22 +155,31 @@ class Distributed(ABC):
     def to_local(self) -> Any:
         """Return the fitted model as an ordinary estimator, which needs no Dask.
 
-        It predicts the same, and can be saved. It has no `transduction_`: the rows are elsewhere.
+        It predicts the same, and can be saved. Only after a fit with an affinity it has
+        `transduction_`: otherwise the rows are elsewhere.
         """
         check_is_fitted(self, "members_")
         return self._shared.model
 
-    def predict(self, X: Any) -> Any:
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Labels or targets of the training rows after a fit with an affinity, in this process."""
+        return np.asarray(self.to_local().transduction_)
+
+    def predict(self, X: Any, affinity: Any = None, ids: Any = None) -> Any:
         """Return the label or the target of every row of X.
 
         The answer for a Dask array is a lazy array, and for a frame a lazy series with its index.
-        Both have the partitions of X.
+        Both have the partitions of X, and their rows are told by their features alone. Rows that
+        are no Dask collection go to the local estimator, with their edges to known rows and ids.
         """
         kind = self.classes_.dtype if is_classifier(self) else np.dtype(np.float64)
-        return self._answer(X, "predict", None, kind)
+        return self._answer(X, "predict", None, kind, affinity, ids)
 
     def transduction(self, X: Any, y: Any) -> Any:
         """Return the label or the target of every row of X; those given in y are kept.
+
+        Features alone tell them; after a fit with an affinity `transduction_` has more to say.
 
         Parameters
         ----------
@@ -168,11 +218,16 @@ class Distributed(ABC):
             raise ValueError("None of the rows to score is labelled; pass some with a label.")
         return 1.0 - found.lost / found.weight if classes else _r2(found)
 
-    def _answer(self, X: Any, method: str, columns: Any, kind: Any) -> Any:
+    def _answer(self, X: Any, method: str, columns: Any, kind: Any, affinity: Any, ids: Any) -> Any:
         check_is_fitted(self, "members_")
+        if any(map(is_dask_collection, (affinity, ids))) or (are_rows(X) and affinity is not None):
+            raise ValueError(
+                "Rows in partitions are predicted by their features alone; pass new rows, their "
+                "edges and ids as arrays or frames of this process, or X without an affinity."
+            )
         if are_rows(X):
             return self._shared.answer(X, method, columns, kind)
-        return getattr(self._shared.model, method)(X)
+        return getattr(self._shared.model, method)(X, affinity, ids)
 
 
 def _anchors(graph: Any) -> Anchors:

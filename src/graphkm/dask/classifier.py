@@ -44,8 +44,10 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
 
     Attributes
     ----------
-    members_, best_score_, unlabeled_gain_
+    members_, best_score_, unlabeled_gain_, class_sizes_
         As in `graphkm.SemiSupervisedClassifier`.
+    transduction_, label_distributions_
+        Labels and probabilities of the training rows, after a fit with an affinity alone.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -91,19 +93,19 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     def _local_kind(self) -> Any:
         return partial(semi.SemiSupervisedClassifier, class_sizes=self.class_sizes)
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> Any:
         """Return the classes' probabilities, lazily, of shape (n, n_classes).
 
-        For a frame it is a frame, whose columns are the classes.
+        For a frame it is a frame, whose columns are the classes. Parameters are as of predict.
         """
-        return self._answer(X, "predict_proba", self._class_names(), np.dtype(np.float64))
+        kind = np.dtype(np.float64)
+        return self._answer(X, "predict_proba", self._class_names(), kind, affinity, ids)
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any, affinity: Any = None, ids: Any = None) -> Any:
         """Return a score per class, lazily; for two classes their difference, of shape (n,)."""
-        names = self._class_names()
-        return self._answer(
-            X, "decision_function", None if len(names) == 2 else names, np.dtype(np.float64)
-        )
+        names, kind = self._class_names(), np.dtype(np.float64)
+        columns = None if len(names) == 2 else names
+        return self._answer(X, "decision_function", columns, kind, affinity, ids)
 
     def _class_names(self) -> list[Any]:
         check_is_fitted(self, "members_")

@@ -38,7 +38,7 @@ class Partitioned(NamedTuple):
         if sample_weight is not None:
             columns["sample_weight"] = _column("sample_weight", sample_weight, numbers=True)
         every = [X, *columns.values()]
-        parts = [_parts(each) for each in every]  # frames may join small files while they do it
+        parts = [parts_of(each) for each in every]  # frames may join small files while they do it
         wanted, *others = _lengths(every, parts, runner)
         n = sum(wanted)
         if not n:
@@ -52,6 +52,26 @@ class Partitioned(NamedTuple):
                 )
             cut[name] = _aligned(given, own, wanted, runner)
         return cls(parts[0], cut["y"], cut.get("sample_weight"), wanted, _seen_as(X))
+
+
+def numbers_of_rows(y: Any, runner: Runner) -> Any:
+    """Return the numbers of rows of which only y is known: an array with the partitions of y."""
+    if not is_dask_collection(y):
+        raise ValueError(
+            f"X is None, so y tells how many rows there are, and it is a {type(y).__name__}; pass "
+            "a Dask array or series, with a marker for rows without a label."
+        )
+    (lengths,) = _lengths([y], [parts_of(y)], runner)
+    return da.arange(sum(lengths), chunks=(tuple(lengths),), dtype=np.float64)[:, None]
+
+
+def without_ids(X: Any, ids: Any) -> tuple[Any, Any]:
+    """Return X without the column of ids, if it has them, and the ids as an array or a series."""
+    if isinstance(ids, str):
+        if not (is_frame(X) and ids in X.columns):
+            raise ValueError(f"ids={ids!r} is no column of X; pass the ids themselves.")
+        return X.drop(columns=ids), X[ids]
+    return X, None if ids is None else _column("ids", ids, numbers=False)
 
 
 def is_frame(X: Any) -> bool:
@@ -123,7 +143,8 @@ def _column(name: str, values: Any, *, numbers: bool) -> Any:
     return values
 
 
-def _parts(collection: Any) -> list[Delayed]:
+def parts_of(collection: Any) -> list[Delayed]:
+    """Return the partitions of a collection."""
     return list(np.ravel(collection.to_delayed()))
 
 

@@ -17,8 +17,8 @@ from ..semi.block_rows import find_known, joined
 from .collections import Partitioned
 from .runner import Runner
 from .tasks import (
-    add_joins,
     add_sums,
+    add_tables,
     first_anchors,
     fit_model,
     join_anchors,
@@ -60,18 +60,30 @@ class Passes:
         classes : bool
             Whether targets are classes.
         """
-        n, anchors = sum(self._data.lengths), model.graph
-        if n < 2:
+        n = sum(self._data.lengths)
+        start = drawn_rows(n, model.graph.count(n), seed)
+        known = self.known(start, model.unlabeled, label_memory, classes=classes)
+        nodes, joins = self.anchors(known, model.graph.passes)
+        about = (model, seed, nodes, joins, known, self._data.dtype)
+        return self._runner.task("fit-model", fit_model, *about)
+
+    def known(
+        self, start: NDArray[np.int64], unlabeled: Any, label_memory: int, *, classes: bool
+    ) -> list[Delayed]:
+        """Return, of every partition, what is labelled and where anchors start; check it."""
+        if sum(self._data.lengths) < 2:
             raise ValueError("X has 1 row, which has no neighbours; pass 2 or more.")
-        start = drawn_rows(n, anchors.count(n), seed)
-        known = self._known(start, model.unlabeled, classes)
-        self._check_labels(known, model.unlabeled, classes, label_memory)
+        known = self._known(start, unlabeled, classes)
+        self._check_labels(known, unlabeled, classes, label_memory)
+        return known
+
+    def anchors(self, known: list[Delayed], passes: int) -> tuple[Delayed, Delayed]:
+        """Return the nodes at the anchors after some moves, and Z'Z of all rows."""
         points = self._task("first-anchors", first_anchors, known)
-        for _ in range(anchors.passes):
+        for _ in range(passes):
             points = self._moved(points)
         nodes = self._task("place-nodes", nodes_at, points)
-        about = (model, seed, nodes, self._joins(nodes), known, self._data.dtype)
-        return self._runner.task("fit-model", fit_model, *about)
+        return nodes, self._joins(nodes)
 
     def _known(self, start: NDArray[np.int64], unlabeled: Any, classes: bool) -> list[Delayed]:
         """Return, of every partition, what is labelled and where anchors start."""
@@ -122,7 +134,7 @@ class Passes:
             self._runner.task("join-anchors", join_anchors, rows, nodes, number, self._data.dtype)
             for number, rows in enumerate(self._data.rows)
         ]
-        (joins,) = self._runner.keep([self._runner.tree("add-joins", add_joins, parts)])
+        (joins,) = self._runner.keep([self._runner.tree("add-joins", add_tables, parts)])
         return joins
 
     def _task(self, name: str, function: Callable[..., Any], *args: Any) -> Delayed:

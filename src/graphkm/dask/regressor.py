@@ -33,6 +33,8 @@ class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
     ----------
     members_, best_score_, unlabeled_gain_
         As in `graphkm.SemiSupervisedRegressor`.
+    transduction_
+        Targets of the training rows, after a fit with an affinity alone.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -48,6 +48,12 @@ class Runner:
         key = f"graphkm-{name}-{self._token}-{self._count}"
         return delayed(function, pure=False)(*args, dask_key_name=key)
 
+    def share(self, value: Any) -> Delayed:
+        """Return a value of this process as a task. Every worker of a cluster gets it once."""
+        if self._client is None:
+            return self.task("shared", _same, value)
+        return delayed(self._client.scatter(value, broadcast=True, hash=False))
+
     def tree(self, name: str, add: Callable[..., Any], parts: Sequence[Delayed]) -> Delayed:
         """Return the sum of the parts. Which are added first depends on their number alone."""
         while len(parts) > 1:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._util.parameters import refuse_masked, unmasked
 from .._util.warnings import heard
 from ..estimators.labels import plain_labels
-from ..graphs import AnchorNodes
+from ..graphs import AnchorNodes, NodeGraph
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
 from ..neighbours.index import NeighbourIndex
 from ..semi.block_rows import Known, as_numbers, joined, split_labels, stacked
@@ -89,8 +89,8 @@ def join_anchors(part: Any, nodes: AnchorNodes, number: int, dtype: Any) -> Any:
     return nodes.joins(as_numbers(part, dtype, f"Partition {number}"))
 
 
-def add_joins(parts: Sequence[Any]) -> Any:
-    """Return the sum of sparse matrices."""
+def add_tables(parts: Sequence[Any]) -> Any:
+    """Return the sum of arrays or sparse matrices."""
     return reduce(lambda one, other: one + other, parts)
 
 
@@ -175,9 +175,19 @@ def fit_model(
     dtype : dtype
         How rows are seen.
     """
+    rows, labels, weights = together(every)
+    graph = graph_of_labelled(nodes, joins, rows, dtype)
+    return fitted_with(model.fit_nodes, graph, rows, labels, weights, seed)
+
+
+def together(every: Sequence[Known]) -> tuple[Any, NDArray[Any], NDArray[np.float64] | None]:
+    """Return the labelled rows of all partitions, their labels and their weights."""
+    weights = [each.weights for each in every if each.weights is not None]
     rows = stacked([each.rows for each in every])
     labels = joined([each.labels for each in every])
-    weights = [each.weights for each in every if each.weights is not None]
-    own = nodes.weights(as_numbers(rows, dtype, "The labelled part"))
-    about = (rows, labels, np.concatenate(weights) if weights else None, seed)
-    return fitted_with(model.fit_nodes, nodes.graph_of(joins, own), *about)
+    return rows, labels, np.concatenate(weights) if weights else None
+
+
+def graph_of_labelled(nodes: AnchorNodes, joins: Any, rows: Any, dtype: Any) -> NodeGraph:
+    """Return the graph of the anchors, joined to the labelled rows."""
+    return nodes.graph_of(joins, nodes.weights(as_numbers(rows, dtype, "The labelled part")))

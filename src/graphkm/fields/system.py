@@ -85,7 +85,7 @@ class FieldSystem:
 
     Parameters
     ----------
-    similarity : csr_array of shape (m, m)
+    similarity : csr_array of shape (m, m), or ColumnSystem with a shape
         S of the nodes' graph. The Laplacian is L = I - S.
     degree : int, default=1
         q, the power of the Laplacian.
@@ -109,7 +109,10 @@ class FieldSystem:
     def __init__(
         self, similarity: Any, *, degree: int = 1, tol: float = TOLERANCE, n_threads: int = 1
     ) -> None:
-        self._similarity = active().columns(similarity, n_threads)
+        if isinstance(similarity, ColumnSystem):  # its rows are not here, or not in this form
+            self._similarity = similarity
+        else:
+            self._similarity = active().columns(similarity, n_threads)
         self._degree, self._tol, self._n_nodes = degree, tol, similarity.shape[0]
 
     def solve(self, data: FieldData, strength: Strength) -> Columns:

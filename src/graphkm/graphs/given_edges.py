@@ -80,17 +80,30 @@ def weights_of(given: Any, ids: Any, known: Any = None, *, dtype: Any = np.float
     matrix = _matrix_of(given, shape)
     if matrix is not None:
         return _checked(matrix, shape, dtype)
-    u, v, weight = _listed(given)
-    _check_weights(weight, u, v)
     if known is None:
-        rows, columns = ids.places(u), ids.places(v)
+        rows, columns, weight = edges_of(given, ids)
     else:
+        u, v, weight = _listed(given)
+        _check_weights(weight, u, v)
         rows, columns, kept = _between(u, v, ids, known)
         weight = weight[kept]
     found = sp.csr_array((weight.astype(dtype), (rows, columns)), shape=shape)
     found.sum_duplicates()
     found.eliminate_zeros()
     return found
+
+
+def edges_of(given: Any, ids: Ids) -> Listed:
+    """Return edges that are given one by one, checked, with the numbers of the rows they join.
+
+    Examples
+    --------
+    >>> edges_of([("a", "c")], Ids(3, ["a", "b", "c"]))
+    Listed(u=array([0]), v=array([2]), weight=array([1.]))
+    """
+    u, v, weight = _listed(given)
+    _check_weights(weight, u, v)
+    return Listed(ids.places(u), ids.places(v), weight)
 
 
 # ------------------------------------------------------------------ which row an edge means

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from .communities import communities
 from .features import can_have_features
 from .member import Known, Member, Scope
 from .residuals import residual_members
+from .rows import Rows
 from .surroundings import surroundings
 
 
@@ -32,8 +32,8 @@ class Edges:
         What edges call the rows.
     graphs : list of GivenGraph
         The given graphs.
-    rows : ndarray, CSR array or None
-        All rows; None where there are edges alone.
+    rows : callable or None
+        Returns `unit_rows` of all rows, for the most columns; None where there are edges alone.
     near : callable or None
         A step to a row's nearest rows; None where rows have no columns.
     labeled : ndarray of int
@@ -44,7 +44,7 @@ class Edges:
 
     ids: Ids
     graphs: Sequence[GivenGraph]
-    rows: Any
+    rows: Callable[[int], Rows] | None
     near: Step | None
     labeled: NDArray[np.int64]
     n_threads: int

@@ -39,7 +39,7 @@ _ENTRIES = 2**26  # of averages: with more columns than fit, they are mixed
 
 def average_members(
     known: Known,
-    X: Any,
+    unit: Callable[[int], Rows],
     labeled: NDArray[np.int64],
     graphs: Sequence[GivenGraph],
     systems: Sequence[FieldSystem],
@@ -51,8 +51,8 @@ def average_members(
     ----------
     known : Known
         The labelled rows.
-    X : ndarray or CSR array
-        All rows.
+    unit : callable
+        Returns `unit_rows` of all rows for the most columns that are wanted.
     labeled : ndarray of int
         Which of them are labelled.
     graphs : list of GivenGraph
@@ -62,7 +62,7 @@ def average_members(
     near : callable or None
         A step to a row's nearest rows; None where rows have no such graph.
     """
-    rows = unit_rows(X, len(labeled))
+    rows = unit(_COLUMNS)
     names = [graph.name for graph in graphs]
     for walk in walks_along(names, systems, near):
         yield from ridge_members(_near_averages(walk, rows, labeled), known)
@@ -71,7 +71,7 @@ def average_members(
         yield from ridge_members(islice(far, 1), known)
         if known.classes is not None:
             yield _line(next(far), known)
-    rows = unit_rows(X, len(labeled), _COLUMNS // 3)
+    rows = unit(_COLUMNS // 3)
     yield from ridge_members((_beside(graph, rows, labeled) for graph in graphs), known)
 
 
@@ -100,7 +100,7 @@ def _mean_of(steps: Sequence[Step], rows: Rows) -> Rows:
     return found / np.float32(len(steps))
 
 
-def unit_rows(X: Any, n_labels: int, most: int = _COLUMNS) -> Rows:
+def unit_rows(X: Any, n_labels: int, most: int) -> Rows:
     """Return rows of length one: what is averaged.
 
     Columns of dense rows are brought to one scale first. Those of sparse rows count as they are.
@@ -109,18 +109,33 @@ def unit_rows(X: Any, n_labels: int, most: int = _COLUMNS) -> Rows:
 
     Examples
     --------
-    >>> unit_rows(np.array([[0.0, 1.0], [1.0, 0.0]]), 2).round(2)
+    >>> unit_rows(np.array([[0.0, 1.0], [1.0, 0.0]]), 2, most=9).round(2)
     array([[-0.71,  0.71],
            [ 0.71, -0.71]], dtype=float32)
     """
-    n, d = X.shape
     if not issparse(X):
-        spread = X.std(axis=0)
-        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    if min(d, n_labels) > most or n * d > _ENTRIES:
-        width = max(1, min(d, most, _ENTRIES // n))
-        mixer = np.random.default_rng(0).normal(size=(d, width)).astype(np.float32)
-        return of_length_one(np.asarray(X.astype(np.float32) @ mixer))
+        X = even(X, X.mean(axis=0), X.std(axis=0))
+    return mixed(X, mixer(X.shape, n_labels, most))
+
+
+def even(X: NDArray[Any], mean: NDArray[Any], spread: NDArray[Any]) -> NDArray[Any]:
+    """Return columns of one scale."""
+    return np.asarray((X - mean) / np.where(spread > 0, spread, 1.0))
+
+
+def mixer(shape: tuple[int, int], n_labels: int, most: int) -> Rows | None:
+    """Return random weights of the columns of so many rows; None where they are not mixed."""
+    n, d = shape
+    if min(d, n_labels) <= most and n * d <= _ENTRIES:
+        return None
+    width = max(1, min(d, most, _ENTRIES // n))
+    return np.random.default_rng(0).normal(size=(d, width)).astype(np.float32)
+
+
+def mixed(X: Any, weights: Rows | None) -> Rows:
+    """Return rows of length one after their columns are mixed, if there are weights."""
+    if weights is not None:
+        return of_length_one(np.asarray(X.astype(np.float32) @ weights))
     return of_length_one((X.toarray() if issparse(X) else X).astype(np.float32))
 
 

@@ -30,6 +30,7 @@ from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
 from ..members import Known, Member, Scope, usual_models
 from ..members.along_edges import Edges
+from ..members.averages import unit_rows
 from ..members.of_all_rows import learns_from_all
 from ..neighbours.distinct import Copies, copies_in_order
 from .answers import Answering
@@ -40,7 +41,7 @@ from .given_graphs import Given, step_to_nearest
 from .member_list import fit_members
 from .mixed import Mixed
 from .report import MemberReport, MemberTable
-from .training import Training
+from .training import Elsewhere, Training
 
 
 class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
@@ -147,9 +148,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
                 return self._fit_blocks(blocks, self._anchors(part), seed)
         X, names = (X, None) if affinity is None else without_ids(X, ids)
         if X is None:
-            if models:
-                raise ValueError("estimator needs rows, and X is None; pass estimator='auto'.")
-            part, models = None, {}
+            part, models = None, _models_without_rows(models)
         rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
@@ -179,7 +178,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         near = step_to_nearest(rows, graph, threads)
         if graph is not None:
             graph = graph._replace(rows=graph.rows[labeled])
-        own = None if training.given is None else rows
+        own = None if training.given is None else partial(unit_rows, rows, len(labeled))
         return graph, Edges(theirs.ids, theirs.graphs, own, near, labeled, threads)
 
     def _anchors(self, part: NodesPart | None) -> Anchors:
@@ -235,6 +234,47 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         with quiet("X does not have valid feature names"):
             self._meet_sizes(Training(points, points, np.empty(0, np.int64)), known)
         forget_transduced(self)
+        return self
+
+    def fit_edges(
+        self,
+        elsewhere: Elsewhere,
+        graph: NodeGraph | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        seed: int | None = None,
+    ) -> Self:
+        """Learn from labelled rows, and from given graphs of all rows, which lie elsewhere.
+
+        Parameters
+        ----------
+        elsewhere : Elsewhere
+            All rows, and the given graphs.
+        graph : NodeGraph or None
+            As in `fit_nodes`; None if X is None.
+        X, y, sample_weight, seed
+            As in `fit_nodes`. X may be None: the edges alone are learnt from.
+
+        Returns
+        -------
+        self
+        """
+        models = self.models_for_nodes()
+        seed = self.draw_seed() if seed is None else seed
+        rows, _, y_known, weights = self._labelled_rows(X, y, sample_weight)
+        given = X if X is None or hasattr(X, "columns") else rows
+        some = rows if given is None else given
+        order, known = self._known(some, rows, y_known, weights, sample_weight, seed)
+        labeled = elsewhere.numbers[order]
+        training, edges = elsewhere.training(given, labeled), elsewhere.edges(labeled)
+        if graph is None:
+            models = _models_without_rows(models)
+        else:
+            graph = graph._replace(rows=graph.rows[order])
+        self._learn(models, known, graph, edges, training, seed)
+        self._meet_sizes(training, known)
+        self._keep_answers(training, known)
         return self
 
     def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
@@ -392,3 +432,10 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _models_without_rows(models: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the models where X is None: there are none, and none may be asked for."""
+    if models:
+        raise ValueError("estimator needs rows, and X is None; pass estimator='auto'.")
+    return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,17 +28,22 @@ class Given(NamedTuple):
         """Return what an affinity says; raise if it joins no rows."""
         named = named_affinities(affinity).items()
         found = [GivenGraph(name, weights_of(each, ids)) for name, each in named]
-        if not any(graph.n_edges for graph in found):
-            raise ValueError(
-                f"The affinity joins none of the {len(ids)} rows to another one; pass edges with "
-                "weights above 0 between different rows, or no affinity."
-            )
+        require_edges(found)
         return cls(ids, found)
 
     @property
     def links(self) -> Any:
         """Every row is itself a known row."""
         return sp.eye_array(len(self.ids), dtype=np.float32, format="csr")
+
+
+def require_edges(graphs: Sequence[GivenGraph]) -> None:
+    """Raise if graphs join no rows."""
+    if not any(graph.n_edges for graph in graphs):
+        raise ValueError(
+            f"The affinity joins none of the {graphs[0].n_rows} rows to another one; pass edges "
+            "with weights above 0 between different rows, or no affinity."
+        )
 
 
 def new_rows(affinity: Any, names: Any) -> int:
@@ -89,8 +95,23 @@ def step_to_nearest(rows: Any, graph: NodeGraph | None, n_threads: int) -> Step 
         unit = sp.csr_array(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ rows)
         graph = KNN().nodes(unit, n_jobs=n_threads)
     weights = graph.rows.astype(np.float32)
-    counts = np.maximum(np.asarray(weights.sum(axis=0)).ravel(), np.float32(1e-9))[:, None]
-    back, similarity = weights.T.tocsr(), graph.similarity
+    return step_over(weights, weights.T.tocsr(), graph.similarity)
+
+
+def step_over(weights: Any, back: Any, similarity: Any) -> Step:
+    """Return the step from all rows to the nodes that they reach, and from their neighbours back.
+
+    Parameters
+    ----------
+    weights : matrix of shape (n, m)
+        The weights of the nodes at all rows; anything that multiplies tables by ``@``.
+    back : matrix of shape (m, n)
+        The same, transposed.
+    similarity : CSR array of shape (m, m)
+        The graph of the nodes.
+    """
+    ones = np.ones((weights.shape[0], 1), np.float32)
+    counts = np.maximum(np.asarray(back @ ones), np.float32(1e-9))
 
     def step(values: Rows) -> Rows:
         return np.asarray(weights @ (similarity @ ((back @ values) / counts)))

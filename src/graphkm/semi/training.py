@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..judge.held_out import take_rows
+from ..members.along_edges import Edges
 from .mixed import Mixed
 
 
-class Training(NamedTuple):
-    """The rows of a fit, and which of them are labelled."""
+@dataclass(frozen=True)
+class Training:
+    """The rows of a fit, and which of them are labelled.
+
+    Parameters
+    ----------
+    given : array, frame, CSR matrix or None
+        As they were given: what models see. None where there are edges alone.
+    rows : ndarray or CSR
+        The same as numbers: what the graph sees.
+    labeled : ndarray of int
+        Which of them have labels.
+    links : CSR array or None
+        The rows of given graphs that each row is, for `Mixed.at`; None without given graphs.
+    """
 
     given: Any
-    """As they were given: what models see. None where there are edges alone."""
     rows: Any
-    """The same as numbers: what the graph sees."""
     labeled: NDArray[np.int64]
-    """Which of them have labels."""
     links: Any = None
-    """The rows of given graphs that each row is, for `Mixed.at`; None without given graphs."""
 
     def said(self, mixture: Mixed, some: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return what a mixture says of all rows, or of some."""
@@ -39,3 +50,17 @@ class Training(NamedTuple):
         if len(found) > most:
             found = np.sort(np.random.default_rng(0).choice(found, most, replace=False))
         return found
+
+
+class Elsewhere(Protocol):
+    """All rows of a fit and their given graphs, which lie elsewhere."""
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers of the labelled rows among all rows."""
+
+    def edges(self, labeled: NDArray[np.int64]) -> Edges:
+        """Return what members of given graphs see; `labeled` are `numbers` in another order."""
+
+    def training(self, given: Any, labeled: NDArray[np.int64]) -> Training:
+        """Return all rows; `given` are the labelled ones, or None where there are edges alone."""
