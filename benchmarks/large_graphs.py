@@ -57,7 +57,7 @@ def measured(n: int) -> dict[str, float]:
 
 def run(arguments: argparse.Namespace) -> list[Figure]:
     rows = 20_000 if arguments.quick else arguments.rows
-    sizes = [rows // part for part in (8, 4, 2, 1)]
+    sizes = [rows // part for part in arguments.parts]
     lines, threads = [], len(os.sched_getaffinity(0))
     for number, found in forked((partial(measured, n) for n in sizes), 1, threads):
         if found["status"] != "ok":
@@ -91,5 +91,6 @@ if __name__ == "__main__":
     script(
         run,
         rows={"type": int, "default": 2_000_000, "help": "rows of the largest graph"},
+        parts={"type": int, "nargs": "+", "default": [8, 4, 2, 1], "help": "shares of the rows"},
         store={"action": "store_true", "help": "keep the results"},
     )

@@ -79,7 +79,7 @@ def test_wide_rows_are_mixed_where_their_averages_would_be_large(storage, entrie
     monkeypatch.setattr(averages, "_ENTRIES", entries)
     rows = np.random.default_rng(0).normal(size=(10, 400))
     rows[1] = rows[0] + 0.1 * rows[2]
-    found = unit_rows(storage(rows), 5)
+    found = unit_rows(storage(rows), 5, 1024)
     assert found.shape == ((10, 400) if entries > 4000 else (10, 100))
     np.testing.assert_allclose(np.square(found).sum(axis=1), 1.0, rtol=1e-5)
     assert found[0] @ found[1] > 0.9 > 0.5 > abs(found[0] @ found[3])

@@ -13,7 +13,6 @@ from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
 
 from .._util.parameters import count_threads
-from .._util.warnings import quiet
 from ..estimators.data_checks import check_range, check_scale, checked_weights
 from ..estimators.given_rows import require_labels, rows_as_numbers
 from ..estimators.labels import as_label_array, checked_classes, plain_labels, refuse_ambiguous
@@ -93,8 +92,12 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     def _check_model(self, model: Any) -> None:
         """Raise if a classifier was passed for quantities, or a regressor for classes."""
 
-    def _meet_sizes(self, training: Training, known: Known) -> None:
-        """Make the classes of the mixture as large as `class_sizes` says; quantities have none."""
+    def _meet_sizes(self, training: Training, known: Known, nodes: Any = None) -> None:
+        """Make the classes of the mixture as large as `class_sizes` says; quantities have none.
+
+        Anchors stand for rows where sizes are estimated, also for rows that are in memory: blocks
+        of the same rows give the same model.
+        """
 
     # ------------------------------------------------------------------ the fit
 
@@ -159,7 +162,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         training = Training(given, rows, labeled[order], None if theirs is None else theirs.links)
         graph, edges = self._graphs(part, theirs, training, seed)
         self._learn(models, known, graph, edges, training, seed)
-        self._meet_sizes(training, known)
+        few = graph if edges is None and isinstance(part, Anchors) else None
+        self._meet_sizes(training, known, None if few is None else few.nodes.points)
         self._keep_answers(training, known)
         return self
 
@@ -231,8 +235,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         graph = graph._replace(rows=graph.rows[order])
         self._learn(models, known, graph, None, Training(given, rows, labeled[order]), seed)
         points = graph.nodes.points  # they stand for all rows, which only the graph has seen
-        with quiet("X does not have valid feature names"):
-            self._meet_sizes(Training(points, points, np.empty(0, np.int64)), known)
+        self._meet_sizes(Training.of_nodes(points), known, points)
         forget_transduced(self)
         return self
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._util.warnings import quiet
 from ..judge.held_out import take_rows
 from ..members.along_edges import Edges
 from .mixed import Mixed
@@ -34,13 +35,19 @@ class Training:
     labeled: NDArray[np.int64]
     links: Any = None
 
+    @classmethod
+    def of_nodes(cls, points: Any) -> Training:
+        """Return nodes that stand for all rows."""
+        return cls(points, points, np.empty(0, np.int64))
+
     def said(self, mixture: Mixed, some: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return what a mixture says of all rows, or of some."""
-        if some is None:
-            return mixture.at(self.given, self.rows, self.links)
-        given = None if self.given is None else take_rows(self.given, some)
-        links = None if self.links is None else self.links[some]
-        return mixture.at(given, self.rows[some], links)
+        with quiet("X does not have valid feature names"):  # nodes have none
+            if some is None:
+                return mixture.at(self.given, self.rows, self.links)
+            given = None if self.given is None else take_rows(self.given, some)
+            links = None if self.links is None else self.links[some]
+            return mixture.at(given, self.rows[some], links)
 
     def unlabelled(self, most: int) -> NDArray[np.int64]:
         """Return the rows without labels, or as many of them as wanted, drawn at random."""
