@@ -68,8 +68,11 @@ def test_probabilities_scores_and_labels_agree(fitted):
 
 def test_far_from_all_rows_nothing_is_known(fitted):
     _, X, _, y = fitted
-    alone = SemiSupervisedClassifier(None, random_state=0).fit(X, y)
+    alone = SemiSupervisedClassifier(None, class_sizes=None, random_state=0).fit(X, y)
     np.testing.assert_allclose(alone.predict_proba(X[:1] + 1e6), 0.5, atol=1e-3)
+    sized = SemiSupervisedClassifier(None, class_sizes={0: 3, 1: 1}, random_state=0).fit(X, y)
+    tilt = np.exp(sized.mixture_.tilt)
+    np.testing.assert_allclose(sized.predict_proba(X[:1] + 1e6)[0], tilt / tilt.sum(), atol=1e-3)
 
 
 def test_given_labels_are_kept(fitted):
