@@ -235,7 +235,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         graph = graph._replace(rows=graph.rows[order])
         self._learn(models, known, graph, None, Training(given, rows, labeled[order]), seed)
         points = graph.nodes.points  # they stand for all rows, which only the graph has seen
-        self._meet_sizes(Training.of_nodes(points), known, points)
+        self._meet_sizes(Training.of_nodes(points, given), known, points)
         forget_transduced(self)
         return self
 

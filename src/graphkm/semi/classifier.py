@@ -177,7 +177,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         own, asked, tilt = counts / counts.sum(), self.class_sizes, None
         self.class_sizes_ = checked_sizes(asked, self.classes_, own)
         if isinstance(asked, str) and asked == "auto":
-            every = training if nodes is None else Training.of_nodes(nodes)
+            every = training if nodes is None else Training.of_nodes(nodes, training.given)
             rows = every.unlabelled(_ENOUGH)
             if len(rows) and drawn_by_class(counts) > _DOUBT:
                 self.class_sizes_ = sizes_of_rows(every.said(self.mixture_, rows), counts)

@@ -36,9 +36,13 @@ class Training:
     links: Any = None
 
     @classmethod
-    def of_nodes(cls, points: Any) -> Training:
-        """Return nodes that stand for all rows."""
-        return cls(points, points, np.empty(0, np.int64))
+    def of_nodes(cls, points: Any, like: Any) -> Training:
+        """Return nodes that stand for all rows; models see them as a frame if rows are one."""
+        given = points
+        if hasattr(like, "columns"):
+            named = enumerate(list(like.columns))
+            given = type(like)({name: points[:, place] for place, name in named})
+        return cls(given, points, np.empty(0, np.int64))
 
     def said(self, mixture: Mixed, some: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return what a mixture says of all rows, or of some."""
