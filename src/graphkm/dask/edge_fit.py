@@ -11,7 +11,7 @@ from dask.delayed import Delayed
 from ..graphs.anchors import drawn_rows
 from ..graphs.given_edges import Ids
 from ..semi.block_rows import joined
-from ..semi.given_graphs import require_edges
+from ..semi.given_graphs import with_edges
 from .collections import Partitioned, numbers_of_rows, parts_of
 from .edges import SpreadGraph
 from .elsewhere import EdgesAlone, RowsElsewhere
@@ -103,6 +103,4 @@ class EdgeFit(NamedTuple):
 
     def _graphs(self, affinities: dict[str, Any], ids: Ids) -> list[SpreadGraph]:
         """Return the given graphs; raise if they join no rows."""
-        graphs = [SpreadGraph.of(*each, ids, self.runner) for each in affinities.items()]
-        require_edges(graphs)
-        return graphs
+        return with_edges([SpreadGraph.of(*each, ids, self.runner) for each in affinities.items()])

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from dask.delayed import Delayed
 from numpy.typing import NDArray
 
@@ -16,7 +15,7 @@ from ..graphs.given_edges import Ids
 from ..members.along_edges import Edges
 from ..members.averages import Step, mixer
 from ..members.rows import Rows
-from ..semi.given_graphs import step_over
+from ..semi.given_graphs import links_to_themselves, step_over
 from ..semi.mixed import Mixed
 from ..semi.training import Training
 from .blocks import Spread
@@ -52,7 +51,7 @@ class EdgesAlone:
     @property
     def links(self) -> Any:
         """Every row is itself a known row."""
-        return sp.eye_array(self.n_rows, dtype=np.float32, format="csr")
+        return links_to_themselves(self.n_rows)
 
     def edges(self, labeled: NDArray[np.int64]) -> Edges:
         """Return what members of given graphs see."""

@@ -65,7 +65,9 @@ def weights_of(given: Any, ids: Any, known: Any = None, *, dtype: Any = np.float
     ids : Ids
         Of the rows.
     known : Ids, optional
-        Of the known rows that new rows are joined to; None where both are the same.
+        Of the known rows that new rows are joined to; None where both are the same. Numbers mean a
+        new row first and a known row second. Names may stand in either order; an edge between two
+        rows that are only new, or only known, is left out.
     dtype : type, default=float32
         Of the weights that are returned: float32 or float64.
 
@@ -81,13 +83,19 @@ def weights_of(given: Any, ids: Any, known: Any = None, *, dtype: Any = np.float
     if matrix is not None:
         return _checked(matrix, shape, dtype)
     if known is None:
-        rows, columns, weight = edges_of(given, ids)
-    else:
-        u, v, weight = _listed(given)
-        _check_weights(weight, u, v)
-        rows, columns, kept = _between(u, v, ids, known)
-        weight = weight[kept]
-    found = sp.csr_array((weight.astype(dtype), (rows, columns)), shape=shape)
+        return _added(edges_of(given, ids), shape, dtype)
+    u, v, weight = _listed(given)
+    _check_weights(weight, u, v)
+    if known.names is None or ids.names is None:
+        return _added(Listed(ids.places(u), known.places(v), weight), shape, dtype)
+    ways = _between(Listed(u, v, weight), ids, known), _between(Listed(v, u, weight), ids, known)
+    return _added(ways[0], shape, dtype).maximum(_added(ways[1], shape, dtype))
+
+
+def _added(edges: Listed, shape: tuple[int, int], dtype: Any) -> Any:
+    """Return edges between numbers of rows as a matrix; repeated ones add up."""
+    entries = edges.weight.astype(dtype), (edges.u, edges.v)
+    found = sp.csr_array(entries, shape=shape)
     found.sum_duplicates()
     found.eliminate_zeros()
     return found
@@ -204,26 +212,15 @@ def _unknown(missing: NDArray[Any], ids: Ids) -> ValueError:
     )
 
 
-def _between(
-    u: NDArray[Any], v: NDArray[Any], new: Ids, known: Ids
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return new rows and known rows that edges join, and which edges these are.
-
-    Numbers mean a new row first and a known row second. Names may stand in either order, and an
-    edge between two known rows or two new rows is left out.
-    """
-    if known.names is None or new.names is None:
-        return new.places(u), known.places(v), np.ones(len(u), dtype=bool)
-    rows, columns = new.among(u), known.among(v)
-    turned_rows, turned_columns = new.among(v), known.among(u)
-    turned = (rows < 0) | (columns < 0)
-    rows, columns = np.where(turned, turned_rows, rows), np.where(turned, turned_columns, columns)
-    kept = (rows >= 0) & (columns >= 0)
-    for ends, own, other in ((u, new.among(u), known.among(u)), (v, new.among(v), known.among(v))):
-        lost = (own < 0) & (other < 0)
+def _between(edges: Listed, new: Ids, known: Ids) -> Listed:
+    """Return the edges that lead from a new row to a known one; raise for an id of neither."""
+    for ends in (edges.u, edges.v):
+        lost = (new.among(ends) < 0) & (known.among(ends) < 0)
         if lost.any():
             raise _unknown(np.asarray(ends)[lost], known)
-    return rows[kept], columns[kept], kept
+    rows, columns = new.among(edges.u), known.among(edges.v)
+    kept = (rows >= 0) & (columns >= 0)
+    return Listed(rows[kept], columns[kept], edges.weight[kept])
 
 
 # ------------------------------------------------------------------ what people bring

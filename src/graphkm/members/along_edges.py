@@ -15,7 +15,7 @@ from ..graphs.nodes import NodeGraph
 from .averages import Step, average_members
 from .clusters import ridge_members
 from .communities import communities
-from .features import can_have_features
+from .features import ENTRIES, LARGEST
 from .member import Known, Member, Scope
 from .residuals import residual_members
 from .rows import Rows
@@ -84,7 +84,7 @@ def _members(known: Known, edges: Edges, best: Member | None) -> Iterator[Member
     n_classes = 2 if known.classes is None else len(known.classes)
     for graph, scope in zip(edges.graphs, scopes, strict=True):
         yield from ridge_members(communities(graph, scope.system, edges.labeled, n_classes), known)
-        if can_have_features(max(n, graph.n_edges), n_labels):  # a step costs as much as edges
+        if max(n, graph.n_edges) * min(n_labels, LARGEST) <= ENTRIES:  # a step costs its edges
             yield from ridge_members(surroundings(graph.name, scope.system, edges.labeled), known)
         else:
             yield from _named(graph, residual_members(known, scope, None))

@@ -41,7 +41,8 @@ MOST = 4000
 LARGEST = 300
 """Kernels fade from at most so many labelled rows: with more, from a sample of them."""
 
-_REACH = 2**25  # nodes times labels: no larger kernel is computed
+ENTRIES = 2**25
+"""Nodes times labels: no larger kernel is computed."""
 
 
 class Features(NamedTuple):
@@ -70,7 +71,7 @@ def can_have_features(n: int, n_labeled: int) -> bool:
     >>> can_have_features(70_000, 100), can_have_features(10**6, 100)
     (True, False)
     """
-    return n <= MOST or (n_labeled <= LARGEST and n * n_labeled <= _REACH)
+    return n <= MOST or (n_labeled <= LARGEST and n * n_labeled <= ENTRIES)
 
 
 def graph_features(

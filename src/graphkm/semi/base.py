@@ -36,7 +36,7 @@ from .answers import Answering
 from .asked import asked_models, asked_nodes
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
-from .given_graphs import Given, step_to_nearest
+from .given_graphs import Given, links_to_themselves, step_to_nearest
 from .member_list import fit_members
 from .mixed import Mixed
 from .report import MemberReport, MemberTable
@@ -92,11 +92,17 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     def _check_model(self, model: Any) -> None:
         """Raise if a classifier was passed for quantities, or a regressor for classes."""
 
-    def _meet_sizes(self, training: Training, known: Known, nodes: Any = None) -> None:
+    def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
         """Make the classes of the mixture as large as `class_sizes` says; quantities have none.
 
-        Anchors stand for rows where sizes are estimated, also for rows that are in memory: blocks
-        of the same rows give the same model.
+        Parameters
+        ----------
+        training : Training
+            The rows that are to have the sizes.
+        looked_at : Training
+            The rows from which sizes are estimated, if that is asked for.
+        known : Known
+            The labelled rows.
         """
 
     # ------------------------------------------------------------------ the fit
@@ -159,11 +165,14 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         theirs = None if affinity is None else Given.of(affinity, Ids(rows.shape[0], names))
         some = rows[labeled] if given is None else take_rows(given, labeled)
         order, known = self._known(some, rows[labeled], y_known, weights, sample_weight, seed)
-        training = Training(given, rows, labeled[order], None if theirs is None else theirs.links)
+        links = None if theirs is None else links_to_themselves(rows.shape[0])
+        training = Training(given, rows, labeled[order], links)
         graph, edges = self._graphs(part, theirs, training, seed)
         self._learn(models, known, graph, edges, training, seed)
-        few = graph if edges is None and isinstance(part, Anchors) else None
-        self._meet_sizes(training, known, None if few is None else few.nodes.points)
+        looked_at = training
+        if graph is not None and edges is None and isinstance(part, Anchors):
+            looked_at = Training.of_nodes(graph.nodes.points, given)  # as for rows in blocks
+        self._meet_sizes(training, looked_at, known)
         self._keep_answers(training, known)
         return self
 
@@ -234,8 +243,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         order, known = self._known(given, rows, y_known, weights, sample_weight, seed)
         graph = graph._replace(rows=graph.rows[order])
         self._learn(models, known, graph, None, Training(given, rows, labeled[order]), seed)
-        points = graph.nodes.points  # they stand for all rows, which only the graph has seen
-        self._meet_sizes(Training.of_nodes(points, given), known, points)
+        every = Training.of_nodes(graph.nodes.points, given)  # only the graph has seen all rows
+        self._meet_sizes(every, every, known)
         forget_transduced(self)
         return self
 
@@ -276,7 +285,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         else:
             graph = graph._replace(rows=graph.rows[order])
         self._learn(models, known, graph, edges, training, seed)
-        self._meet_sizes(training, known)
+        self._meet_sizes(training, training, known)
         self._keep_answers(training, known)
         return self
 

@@ -172,15 +172,14 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         codes = np.searchsorted(self.classes_, answers)
         return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
 
-    def _meet_sizes(self, training: Training, known: Known, nodes: Any = None) -> None:
+    def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
         counts = np.bincount(known.codes, known.weights).astype(np.float64)
         own, asked, tilt = counts / counts.sum(), self.class_sizes, None
         self.class_sizes_ = checked_sizes(asked, self.classes_, own)
         if isinstance(asked, str) and asked == "auto":
-            every = training if nodes is None else Training.of_nodes(nodes, training.given)
-            rows = every.unlabelled(_ENOUGH)
+            rows = looked_at.unlabelled(_ENOUGH)
             if len(rows) and drawn_by_class(counts) > _DOUBT:
-                self.class_sizes_ = sizes_of_rows(every.said(self.mixture_, rows), counts)
+                self.class_sizes_ = sizes_of_rows(looked_at.said(self.mixture_, rows), counts)
                 tilt = np.log(self.class_sizes_ / own)
         elif asked is not None:
             tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)

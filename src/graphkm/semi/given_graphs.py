@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,8 @@ from ..graphs.given import GivenGraph
 from ..graphs.given_edges import Ids, named_affinities, weights_of
 from ..members.averages import Step
 from ..members.rows import Rows
+
+Graph = TypeVar("Graph", bound=GivenGraph)
 
 
 class Given(NamedTuple):
@@ -27,23 +29,25 @@ class Given(NamedTuple):
     def of(cls, affinity: Any, ids: Ids) -> Given:
         """Return what an affinity says; raise if it joins no rows."""
         named = named_affinities(affinity).items()
-        found = [GivenGraph(name, weights_of(each, ids)) for name, each in named]
-        require_edges(found)
-        return cls(ids, found)
-
-    @property
-    def links(self) -> Any:
-        """Every row is itself a known row."""
-        return sp.eye_array(len(self.ids), dtype=np.float32, format="csr")
+        return cls(
+            ids, with_edges([GivenGraph(name, weights_of(each, ids)) for name, each in named])
+        )
 
 
-def require_edges(graphs: Sequence[GivenGraph]) -> None:
-    """Raise if graphs join no rows."""
-    if not any(graph.n_edges for graph in graphs):
+def with_edges(graphs: Sequence[Graph]) -> list[Graph]:
+    """Return the graphs that join rows; raise if none does."""
+    found = [graph for graph in graphs if graph.n_edges]
+    if not found:
         raise ValueError(
             f"The affinity joins none of the {graphs[0].n_rows} rows to another one; pass edges "
             "with weights above 0 between different rows, or no affinity."
         )
+    return found
+
+
+def links_to_themselves(n: int) -> Any:
+    """Return the links of rows of a fit, each of which is itself a known row."""
+    return sp.eye_array(n, dtype=np.float32, format="csr")
 
 
 def new_rows(affinity: Any, names: Any) -> int:
