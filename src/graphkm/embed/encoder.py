@@ -1,0 +1,106 @@
+"""What a model is here: a name for people, a hash, and a function from items to rows."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.float32]
+
+_BLOCK = 2**20  # bytes that are hashed at a time
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A model that is known, and loaded when its function is first called.
+
+    Parameters
+    ----------
+    name : str
+        What people call it.
+    hash : str or None
+        SHA-256 of all that decides the vectors. None if that is not known: nothing is cached then.
+    n_features : int or None
+        The length of a vector, if it is known without computing one.
+    encode : callable
+        It takes a list of texts or images and returns one row for each.
+    """
+
+    name: str
+    hash: str | None
+    n_features: int | None
+    encode: Callable[[list[Any]], Any]
+
+    def rows(self, items: list[Any]) -> Rows:
+        """Return the rows of some items, checked."""
+        rows = np.asarray(self.encode(items))
+        if rows.ndim != 2 or len(rows) != len(items) or rows.dtype.kind not in "fiub":
+            raise ValueError(
+                f"The model {self.name} returned an array of shape {rows.shape} and type "
+                f"{rows.dtype} for {len(items):,} items. It has to return one row of numbers "
+                "for each."
+            )
+        if not np.isfinite(rows).all():
+            raise ValueError(f"The model {self.name} returned values that are not finite.")
+        return rows.astype(np.float32)
+
+
+class MissingModelError(ValueError):
+    """A model cannot be found or loaded; the message says what to do."""
+
+
+def digest(settings: str, files: Iterable[Path] = ()) -> str:
+    """Return the SHA-256 of settings and of what files hold, whatever their folder is called.
+
+    Examples
+    --------
+    >>> digest("mean")[:8]
+    '5cd6bafd'
+    """
+    total = hashlib.sha256(settings.encode())
+    for path in files:
+        total.update(f"\0{path.name}\0{file_digest(path)}".encode())
+    return total.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, read in blocks."""
+    total = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            total.update(block)
+    return total.hexdigest()
+
+
+def weights_digest(settings: str, weights: dict[str, Any]) -> str:
+    """Return the SHA-256 of settings and of the tensors or arrays of a loaded network."""
+    total = hashlib.sha256(settings.encode())
+    for name in sorted(weights):
+        values = weights[name]
+        if hasattr(values, "detach"):  # a tensor of PyTorch; NumPy does not know all its types
+            values = values.detach().cpu().float().numpy()
+        array = np.ascontiguousarray(values)
+        total.update(f"\0{name}\0{array.dtype}\0{array.shape}\0".encode())
+        total.update(array)
+    return total.hexdigest()
+
+
+def needed(package: str, why: str, install: str) -> Any:
+    """Return a package, imported; raise ImportError that says how to install it.
+
+    Examples
+    --------
+    >>> needed("math", "Counting", "python").pi
+    3.14
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise ImportError(f"{why} needs {package}: run pip install {install}") from error
