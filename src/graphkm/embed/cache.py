@@ -64,8 +64,6 @@ class VectorCache:
         Where the databases are. It is made when a vector is first written.
     model_hash : str
         The model's hash, which names the database.
-    n_features : int
-        The length of a vector.
     most_bytes : int, default=2**30
         The vectors' bytes. If there are more, the oldest go.
 
@@ -73,19 +71,16 @@ class VectorCache:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cache = VectorCache(Path(folder), "abc", 2)
+    ...     cache = VectorCache(Path(folder), "abc")
     ...     cache.write([b"key"], np.float32([[1, 2]]))
     ...     cache.read([b"key", b"other"])
     {b'key': array([1., 2.], dtype=float32)}
     """
 
-    def __init__(
-        self, folder: Path, model_hash: str, n_features: int, *, most_bytes: int = _MOST_BYTES
-    ) -> None:
+    def __init__(self, folder: Path, model_hash: str, *, most_bytes: int = _MOST_BYTES) -> None:
         self.path = folder / "vectors" / f"{model_hash[:32]}.sqlite"
-        self.n_features = n_features
+        self.most_bytes = most_bytes
         self.usable = True
-        self.most_rows = max(1, most_bytes // (4 * n_features))
 
     def read(self, keys: Iterable[bytes]) -> dict[bytes, Row]:
         """Return the vectors that are kept, by their keys."""
@@ -97,7 +92,7 @@ class VectorCache:
                 rows = database.execute(
                     f"SELECT key, vector FROM vectors WHERE key IN ({marks})", some
                 )
-                found.update(self._whole(rows))
+                found.update(_whole(rows))
 
         if self.path.exists():
             self._with_database(ask)
@@ -105,6 +100,7 @@ class VectorCache:
 
     def write(self, keys: Sequence[bytes], rows: NDArray[np.float32]) -> None:
         """Keep vectors, all of them or none; the oldest go where there are too many."""
+        most_rows = max(1, self.most_bytes // rows[0].nbytes)
 
         def insert(database: sqlite3.Connection) -> None:
             with database:
@@ -116,17 +112,10 @@ class VectorCache:
                 # Numbers of rows grow, so the newest number and the limit tell which are too old.
                 database.execute(
                     "DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?",
-                    (self.most_rows,),
+                    (most_rows,),
                 )
 
         self._with_database(insert)
-
-    def _whole(self, rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, Row]]:
-        """Yield what is as it was written; the rest is computed anew."""
-        for key, blob in rows:
-            row, check = blob[:-4], blob[-4:]
-            if len(row) == 4 * self.n_features and zlib.crc32(row).to_bytes(4, "little") == check:
-                yield key, np.frombuffer(row, "<f4").astype(np.float32, copy=False)
 
     def _with_database(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Call a function with the database; turn what goes wrong with it into one warning."""
@@ -176,6 +165,14 @@ def _warn(what: str) -> None:
 def _packed(row: Row) -> bytes:
     raw = row.astype("<f4", copy=False).tobytes()
     return raw + zlib.crc32(raw).to_bytes(4, "little")
+
+
+def _whole(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, Row]]:
+    """Yield what is as it was written; the rest is computed anew."""
+    for key, blob in rows:
+        raw, check = blob[:-4], blob[-4:]
+        if zlib.crc32(raw).to_bytes(4, "little") == check:
+            yield key, np.frombuffer(raw, "<f4").astype(np.float32, copy=False)
 
 
 def _batches(items: list[bytes], size: int) -> Iterator[list[bytes]]:

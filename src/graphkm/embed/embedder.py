@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from .._util.progress import progress_bar
 from .cache import VectorCache, cache_folder
 from .encoder import Encoder, Rows
 
-_KEPT_AT_ONCE = 1024  # rows that are written to the cache at a time: a kill loses no more
+_KEPT_AT_ONCE = 512  # rows that are written to the cache at a time: a kill loses no more
 
 
 class Embedder(TransformerMixin, BaseEstimator):
@@ -69,9 +69,10 @@ class Embedder(TransformerMixin, BaseEstimator):
         items = self._items(X)
         encoder = self._encoder = self._find_model()
         self.model_, self.hash_ = encoder.name, encoder.hash
-        self.n_features_out_ = (
-            encoder.n_features or encoder.rows([self._loaded(self._probe(items))]).shape[1]
-        )
+        width = encoder.n_features
+        if width is None:  # an item that is in the cache tells without loading the model
+            width = self._rows_of([self._probe(items)], encoder, None).shape[1]
+        self.n_features_out_ = width
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -86,46 +87,49 @@ class Embedder(TransformerMixin, BaseEstimator):
         return np.array([f"vector_{k + 1}" for k in range(self.n_features_out_)], dtype=object)
 
     def _vectors(self, items: Sequence[Any]) -> Rows:
-        """Return one row for each item: from the cache, or computed."""
+        """Return one row for each item."""
         encoder = self._model_of_fit()
+        if not items:
+            return np.empty((0, self.n_features_out_), np.float32)
+        return self._rows_of(items, encoder, self.n_features_out_)
+
+    def _rows_of(self, items: Sequence[Any], encoder: Encoder, width: int | None) -> Rows:
+        """Return rows from the cache, or computed."""
         cache = self._open_cache(encoder)
         # Without a cache nothing is hashed, and every item is its own.
-        keys = [self._key(item) for item in items] if cache else list(range(len(items)))
+        keys: list[Any] = [self._key(item) for item in items] if cache else [*range(len(items))]
         rows: dict[Any, Any] = cache.read(dict.fromkeys(keys)) if cache else {}
         missing = {key: item for key, item in zip(keys, items, strict=True) if key not in rows}
         with progress_bar(self.verbose, total=len(items), unit="row") as bar:
             bar.update(len(items) - len(missing))
-            self._compute(missing, rows, encoder, cache, bar)
-        if not keys:
-            return np.empty((0, self.n_features_out_), np.float32)
+            for some, found in self._computed(missing, encoder, width):
+                rows.update(zip(some, found, strict=True))
+                if cache:
+                    cache.write(some, found)
+                bar.update(len(some))
         return np.stack([rows[key] for key in keys])
 
-    def _compute(
-        self,
-        missing: dict[Any, Any],
-        rows: dict[Any, Any],
-        encoder: Encoder,
-        cache: VectorCache | None,
-        bar: Any,
-    ) -> None:
-        """Add the rows of what is missing, and keep them in the cache as they come."""
+    def _computed(
+        self, missing: dict[Any, Any], encoder: Encoder, width: int | None
+    ) -> Iterator[tuple[list[Any], Rows]]:
+        """Yield keys and their rows, many at a time."""
         order = sorted(missing, key=lambda key: self._length(missing[key]))
-        waiting: list[Any] = []
+        keys: list[Any] = []
+        found: list[Rows] = []
         for start in range(0, len(order), self.batch_size):
-            keys = order[start : start + self.batch_size]
-            found = self._finished(encoder.rows([self._loaded(missing[key]) for key in keys]))
-            if found.shape[1] != self.n_features_out_:
+            batch = order[start : start + self.batch_size]
+            rows = self._finished(encoder.rows([self._loaded(missing[key]) for key in batch]))
+            width = width or rows.shape[1]
+            if rows.shape[1] != width:
                 raise ValueError(
-                    f"The model {encoder.name} returned vectors of length {found.shape[1]:,}, but "
-                    f"of length {self.n_features_out_:,} in fit."
+                    f"The model {encoder.name} returned vectors of length {rows.shape[1]:,}, but "
+                    f"before of length {width:,}."
                 )
-            rows.update(zip(keys, found, strict=True))
-            waiting += keys
-            last = start + len(keys) == len(order)
-            if cache and (last or len(waiting) >= _KEPT_AT_ONCE):
-                cache.write(waiting, np.stack([rows[key] for key in waiting]))
-                waiting = []
-            bar.update(len(keys))
+            keys += batch
+            found.append(rows)
+            if len(keys) >= _KEPT_AT_ONCE or start + len(batch) == len(order):
+                yield keys, np.concatenate(found)
+                keys, found = [], []
 
     def _length(self, item: Any) -> int:
         """Return what items are sorted by, so that those of a batch cost the same."""
@@ -152,7 +156,7 @@ class Embedder(TransformerMixin, BaseEstimator):
     def _open_cache(self, encoder: Encoder) -> VectorCache | None:
         if self.cache is None or encoder.hash is None:
             return None
-        return VectorCache(cache_folder(self.cache), encoder.hash, self.n_features_out_)
+        return VectorCache(cache_folder(self.cache), encoder.hash)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -56,17 +57,17 @@ class MissingModelError(ValueError):
     """A model cannot be found or loaded; the message says what to do."""
 
 
-def digest(settings: str, files: Iterable[Path] = ()) -> str:
-    """Return the SHA-256 of settings and of what files hold, whatever their folder is called.
+def digest(settings: str, files: Mapping[str, Path] = MappingProxyType({})) -> str:
+    """Return the SHA-256 of settings and of files by their names, wherever they lie.
 
     Examples
     --------
     >>> digest("mean")[:8]
-    '5cd6bafd'
+    '82523fae'
     """
     total = hashlib.sha256(settings.encode())
-    for path in files:
-        total.update(f"\0{path.name}\0{file_digest(path)}".encode())
+    for name in sorted(files):
+        total.update(f"\0{name}\0{file_digest(files[name])}".encode())
     return total.hexdigest()
 
 
@@ -88,7 +89,7 @@ def weights_digest(settings: str, weights: dict[str, Any]) -> str:
             values = values.detach().cpu().float().numpy()
         array = np.ascontiguousarray(values)
         total.update(f"\0{name}\0{array.dtype}\0{array.shape}\0".encode())
-        total.update(array)
+        total.update(array.data)
     return total.hexdigest()
 
 
@@ -104,3 +105,15 @@ def needed(package: str, why: str, install: str) -> Any:
         return importlib.import_module(package)
     except ImportError as error:
         raise ImportError(f"{why} needs {package}: run pip install {install}") from error
+
+
+def of_callable(function: Any) -> Encoder:
+    """Return a function of the user's as a model, which has no hash."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return Encoder(name, None, None, function)
+
+
+def first_line(error: Exception) -> str:
+    """Return the beginning of what went wrong: libraries add pages to it."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

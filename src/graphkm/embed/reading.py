@@ -51,7 +51,7 @@ def listed(X: Any) -> list[Any]:
     if not hasattr(X, "shape"):
         return list(X)
     if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(object).filled(None)
+        X = np.ma.filled(X.astype(object), None)
     values = np.asarray(X, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]

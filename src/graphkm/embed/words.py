@@ -68,6 +68,25 @@ class Words(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> sparse.csr_matrix:
+        """Count words and pieces, and return their weights; each text is split once.
+
+        Parameters
+        ----------
+        X : list, 1-D array, Series, or frame of one column
+            The texts.
+        y : ignored
+            Not used.
+        **fit_params : ignored
+            Not used.
+
+        Returns
+        -------
+        csr_matrix of shape (n_texts, n_features_out_)
+        """
         check_count("max_words", self.max_words)
         check_count("max_pieces", self.max_pieces)
         texts = cut(as_texts(X))
@@ -76,10 +95,10 @@ class Words(TransformerMixin, BaseEstimator):
                 f"All {len(texts):,} texts are empty, so there are no words to learn. Check that "
                 "this is the column with the texts."
             )
-        self.words_, self.word_idf_ = _counted(texts, self.max_words, _WORDS)
-        self.pieces_, self.piece_idf_ = _counted(texts, self.max_pieces, _PIECES)
+        self.words_, self.word_idf_, words = _counted(texts, self.max_words, _WORDS)
+        self.pieces_, self.piece_idf_, pieces = _counted(texts, self.max_pieces, _PIECES)
         self.n_features_out_ = len(self.words_) + len(self.pieces_)
-        return self
+        return _beside(words, pieces)
 
     def transform(self, X: Any) -> sparse.csr_matrix:
         """Return the weights of the words and pieces of texts.
@@ -97,7 +116,7 @@ class Words(TransformerMixin, BaseEstimator):
         texts = cut(as_texts(X))
         words = _weighted(texts, self.words_, self.word_idf_, _WORDS)
         pieces = _weighted(texts, self.pieces_, self.piece_idf_, _PIECES)
-        return sparse.csr_matrix(sparse.hstack([words, pieces]) / np.sqrt(2.0))
+        return _beside(words, pieces)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the words and the pieces, the latter in quotes.
@@ -116,16 +135,20 @@ class Words(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _counted(texts: list[str], most: int, options: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the kept terms in order, and their idf; none if the texts have none."""
+def _counted(texts: list[str], most: int, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Return the kept terms in order, their idf, and their weights; none if there are none."""
     counter = TfidfVectorizer(max_features=most, **options)
     try:
-        counter.fit(texts)
+        weights = counter.fit_transform(texts)
     except ValueError as error:
         if "empty vocabulary" not in str(error):
             raise
-        return np.empty(0, dtype=object), np.empty(0)
-    return counter.get_feature_names_out(), counter.idf_
+        return np.empty(0, dtype=object), np.empty(0), sparse.csr_matrix((len(texts), 0))
+    return counter.get_feature_names_out(), counter.idf_, weights
+
+
+def _beside(words: Any, pieces: Any) -> sparse.csr_matrix:
+    return sparse.csr_matrix(sparse.hstack([words, pieces]) / np.sqrt(2.0))
 
 
 def _weighted(texts: list[str], terms: Any, idf: Any, options: dict[str, Any]) -> sparse.csr_matrix:
