@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import NamedTuple
 
@@ -87,6 +88,17 @@ def _case(item):
     names = [names.split(",") if isinstance(names, str) else names for names in lists]
     values = item.callspec.params
     return [tuple(id(values[name.strip()]) for name in group) for group in names]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory):
+    """Keep vectors of texts and images out of the user's cache."""
+    before = os.environ.get("GRAPHKM_CACHE")
+    os.environ["GRAPHKM_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    del os.environ["GRAPHKM_CACHE"]
+    if before is not None:
+        os.environ["GRAPHKM_CACHE"] = before
 
 
 class Problem(NamedTuple):

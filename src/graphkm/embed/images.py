@@ -128,6 +128,8 @@ class ImageEmbedder(Embedder):
         return read_picture(item)
 
     def _probe(self, items: Sequence[Any]) -> Any:
+        if not items:
+            raise ValueError("Give at least one image: it shows how long the model's vectors are.")
         return items[0]
 
     def __sklearn_tags__(self) -> Any:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._util.parameters import unmasked
+
 LONGEST = 20_000
 """So many characters of a text count: time and memory stay bounded, whatever a text holds."""
 _SHOWN = 40  # characters of a wrong value in a message
@@ -50,9 +52,7 @@ def listed(X: Any) -> list[Any]:
     """Return the values of a list, an array, a column or a frame of one column."""
     if not hasattr(X, "shape"):
         return list(X)
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(object), None)
-    values = np.asarray(X, dtype=object)
+    values = np.asarray(unmasked(X), dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
