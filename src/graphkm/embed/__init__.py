@@ -23,9 +23,19 @@ cache            vectors on disk, by content and model
 A model's files are data: they are hashed, and no code that comes with them is run.
 """
 
+from .cache import CacheWarning
+from .encoder import MissingModelError
 from .images import ImageEmbedder
 from .pictures import PictureError, broken_pictures
 from .texts import TextEmbedder
 from .words import Words
 
-__all__ = ["ImageEmbedder", "PictureError", "TextEmbedder", "Words", "broken_pictures"]
+__all__ = [
+    "CacheWarning",
+    "ImageEmbedder",
+    "MissingModelError",
+    "PictureError",
+    "TextEmbedder",
+    "Words",
+    "broken_pictures",
+]

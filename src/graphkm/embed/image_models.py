@@ -9,7 +9,7 @@ from typing import Any
 from .encoder import Encoder, MissingModelError, digest, of_callable
 from .image_libraries import LIBRARIES
 from .onnx_images import onnx_image_model
-from .pixels import CELL, DIRECTIONS, gradient_histograms, grey_values, pixels_and_gradients
+from .pixels import N_GRADIENTS, gradient_histograms, grey_values, pixels_and_gradients
 
 _OWN = ("auto", "pixels", "gradients")
 
@@ -40,8 +40,7 @@ def find_image_model(model: Any, size: int) -> Encoder:
 
 def _own_model(model: str, size: int) -> Encoder:
     """Return pixels, gradients or both, which need no file."""
-    n_gradients = (size // CELL - 1) ** 2 * 4 * DIRECTIONS
-    n_features = {"pixels": size**2, "gradients": n_gradients, "auto": size**2 + n_gradients}
+    n_features = {"pixels": size**2, "gradients": N_GRADIENTS, "auto": size**2 + N_GRADIENTS}
     of_grey = {
         "pixels": lambda grey: grey.reshape(len(grey), -1),
         "gradients": gradient_histograms,

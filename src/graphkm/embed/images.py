@@ -13,7 +13,7 @@ from .embedder import Embedder
 from .encoder import Encoder, Rows
 from .image_models import find_image_model
 from .pictures import as_pictures, picture_key, read_picture
-from .pixels import CELL
+from .pixels import CELLS
 
 
 class ImageEmbedder(Embedder):
@@ -61,7 +61,7 @@ class ImageEmbedder(Embedder):
     >>> from graphkm.embed import ImageEmbedder
     >>> images = np.random.default_rng(0).random((3, 40, 30))
     >>> ImageEmbedder(cache=None).fit_transform(images).shape
-    (3, 2080)
+    (3, 1108)
     """
 
     def __init__(
@@ -113,9 +113,9 @@ class ImageEmbedder(Embedder):
         return np.array([*pixels, *gradients], dtype=object)
 
     def _find_model(self) -> Encoder:
-        check_count("size", self.size, least=2 * CELL)
-        if self.size % CELL:
-            raise ValueError(f"size must be a multiple of {CELL}, got {self.size}.")
+        check_count("size", self.size, least=2 * CELLS)
+        if self.size % CELLS:
+            raise ValueError(f"size must be a multiple of {CELLS}, got {self.size}.")
         return find_image_model(self.model, self.size)
 
     def _items(self, X: Any) -> Sequence[Any]:
