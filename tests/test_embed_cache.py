@@ -138,6 +138,23 @@ def test_the_folder(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "xdg" / "graphkm"
 
 
+def test_a_user_without_a_home(monkeypatch):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("GRAPHKM_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", nobody)
+    with pytest.warns(CacheWarning, match="has no folder"):
+        assert TextEmbedder().fit_transform(TEXTS).any()
+
+
+@pytest.mark.parametrize("cache", [True, 3, ["a"]])
+def test_what_is_no_folder(cache):
+    with pytest.raises(TypeError, match="cache must be 'auto', a folder or None"):
+        TextEmbedder(cache=cache).fit_transform(TEXTS)
+
+
 # ------------------------------------------------------------------ what goes wrong
 
 

@@ -369,6 +369,15 @@ def test_broken_onnx_folders(tmp_path):
     tiny_models.text_model(tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"nothing")
     refused("onnxruntime cannot load .*model.onnx")
+    tiny_models.text_model(tmp_path)
+    tokenizer = (tmp_path / "tokenizer.json").read_text()
+    (tmp_path / "tokenizer.json").write_text(tokenizer.replace('"blue": 7', '"blue": 70'))
+    with pytest.raises(MissingModelError, match=r"onnxruntime cannot run .*its tokenizer"):
+        TextEmbedder(tmp_path, cache=None).fit(["blue"])
+    (tmp_path / "tokenizer.json").write_text('{"model": 3}')
+    refused("tokenizer.json is no tokenizer")
+    (tmp_path / "tokenizer.json").write_text("nothing")
+    refused("tokenizer.json is not JSON")
     tiny_models.text_model(tmp_path, inputs=("input_ids", "pixels"))
     refused("has the inputs input_ids, pixels")
     refused("There is no folder or file", tmp_path / "elsewhere")
@@ -539,3 +548,10 @@ def test_words_of_long_texts():
 def test_sizes_of_words_are_checked(sizes):
     with pytest.raises(ValueError, match=f"{next(iter(sizes))} must be a whole number"):
         Words(**sizes).fit(TEXTS)
+
+
+def test_a_bar_shows_the_progress(capfd):
+    TextEmbedder(cache=None, verbose=1, batch_size=2).fit(TEXTS).transform(TEXTS)
+    assert "6/6" in capfd.readouterr().err
+    TextEmbedder(cache=None).fit(TEXTS).transform(TEXTS)
+    assert capfd.readouterr().err == ""

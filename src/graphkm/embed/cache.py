@@ -41,6 +41,8 @@ def cache_folder(given: Any = "auto") -> Path:
     >>> cache_folder("somewhere").name
     'somewhere'
     """
+    if not isinstance(given, str | os.PathLike):
+        raise TypeError(f"cache must be 'auto', a folder or None, got {given!r}.")
     chosen = given if given != "auto" else os.environ.get(_FOLDER_VARIABLE)
     if chosen:
         return Path(chosen).expanduser()
@@ -50,6 +52,23 @@ def cache_folder(given: Any = "auto") -> Path:
     if sys.platform == "darwin":
         return home / "Library" / "Caches" / "graphkm"
     return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache", "graphkm")
+
+
+def open_cache(given: Any, model_hash: str | None) -> VectorCache | None:
+    """Return the cache of a model; None if none is wanted, or the model has no hash.
+
+    Examples
+    --------
+    >>> open_cache(None, "abc") is None
+    True
+    """
+    if given is None or model_hash is None:
+        return None
+    try:
+        return VectorCache(cache_folder(given), model_hash)
+    except RuntimeError as error:  # a user without a home
+        _warn(f"has no folder ({error})")
+        return None
 
 
 class VectorCache:
@@ -94,7 +113,7 @@ class VectorCache:
                 )
                 found.update(_whole(rows))
 
-        if self.path.exists():
+        if os.path.exists(self.path):  # unlike Path.exists it takes forbidden folders
             self._with_database(ask)
         return found
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._util.parameters import check_count
 from .._util.progress import progress_bar
-from .cache import VectorCache, cache_folder
+from .cache import open_cache
 from .encoder import Encoder, Rows
 
 _KEPT_AT_ONCE = 512  # rows that are written to the cache at a time: a kill loses no more
@@ -95,7 +95,7 @@ class Embedder(TransformerMixin, BaseEstimator):
 
     def _rows_of(self, items: Sequence[Any], encoder: Encoder, width: int | None) -> Rows:
         """Return rows from the cache, or computed."""
-        cache = self._open_cache(encoder)
+        cache = open_cache(self.cache, encoder.hash)
         # Without a cache nothing is hashed, and every item is its own.
         keys: list[Any] = [self._key(item) for item in items] if cache else [*range(len(items))]
         rows: dict[Any, Any] = cache.read(dict.fromkeys(keys)) if cache else {}
@@ -152,11 +152,6 @@ class Embedder(TransformerMixin, BaseEstimator):
                 )
             self._encoder = encoder
         return self._encoder
-
-    def _open_cache(self, encoder: Encoder) -> VectorCache | None:
-        if self.cache is None or encoder.hash is None:
-            return None
-        return VectorCache(cache_folder(self.cache), encoder.hash)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,16 @@ def needed(package: str, why: str, install: str) -> Any:
         return importlib.import_module(package)
     except ImportError as error:
         raise ImportError(f"{why} needs {package}: run pip install {install}") from error
+
+
+def read_notes(path: Path) -> Any:
+    """Return what a file in JSON holds; a file that is not there says nothing."""
+    try:
+        return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    except ValueError as error:
+        raise MissingModelError(
+            f"{path} is not JSON ({first_line(error)}). Download the model again."
+        ) from error
 
 
 def of_callable(function: Any) -> Encoder:

@@ -23,6 +23,17 @@ def open_session(path: Path) -> Any:
         ) from error
 
 
+def run_session(session: Any, path: Path, output: str, given: dict[str, Any]) -> Any:
+    """Return one output of a graph."""
+    try:
+        return session.run([output], given)[0]
+    except Exception as error:
+        raise MissingModelError(
+            f"onnxruntime cannot run {path} ({first_line(error)}). Check that the files beside it, "
+            "such as its tokenizer, belong to it."
+        ) from error
+
+
 def parts_of(path: Path) -> dict[str, Path]:
     """Return the file of a graph and those with its large tensors, which begin with its name."""
     return {each.name: each for each in path.parent.glob(f"{path.name}*") if each.is_file()}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .encoder import Encoder, MissingModelError, digest
-from .onnx_files import fixed, open_session, parts_of
+from .onnx_files import fixed, open_session, parts_of, run_session
 
 _USUAL_SIDE = 224
 _MEAN = np.array([0.485, 0.456, 0.406], np.float32)  # of ImageNet's colours
@@ -45,7 +45,7 @@ class _Network:
     """A session of onnxruntime, and the shape of its input."""
 
     def __init__(self, path: Path) -> None:
-        self.session = open_session(path)
+        self.path, self.session = path, open_session(path)
         nodes = self.session.get_inputs()
         shape = nodes[0].shape if len(nodes) == 1 else []
         if len(shape) != 4 or fixed(shape[1]) not in (3, None):
@@ -70,5 +70,7 @@ class _Network:
         return np.concatenate(runs)
 
     def _run(self, values: NDArray) -> NDArray:
-        first = np.asarray(self.session.run(None, {self.name: values})[0], np.float32)
+        output = self.session.get_outputs()[0].name
+        given = {self.name: values}
+        first = run_session(self.session, self.path, output, given).astype(np.float32)
         return first.mean(axis=(2, 3)) if first.ndim == 4 else first.reshape(len(values), -1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .encoder import Encoder, MissingModelError, digest, needed
-from .onnx_files import fixed, open_session, parts_of
+from .encoder import Encoder, MissingModelError, digest, first_line, needed, read_notes
+from .onnx_files import fixed, open_session, parts_of, run_session
 from .reading import LONGEST, cut
 
 _USUAL_LENGTH = 256  # pieces of a text that count, if nothing says more
@@ -58,7 +57,7 @@ class _Network:
 
     def __init__(self, files: _Files, pooling: str, length: int) -> None:
         tokenizers = needed("tokenizers", "A text model in ONNX", '"graphkm[text]"')
-        self.session = open_session(files.model)
+        self.path, self.session = files.model, open_session(files.model)
         self.inputs = {node.name: node for node in self.session.get_inputs()}
         unknown = sorted(set(self.inputs) - set(_INPUTS))
         if unknown or "input_ids" not in self.inputs:
@@ -69,7 +68,12 @@ class _Network:
         self.output = _sentence_output(self.session)
         self.pooling = pooling
         self.n_texts, self.n_pieces = map(fixed, self.inputs["input_ids"].shape)
-        self.tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
+        try:
+            self.tokenizer = tokenizers.Tokenizer.from_file(str(files.tokenizer))
+        except Exception as error:  # the package raises no other class
+            raise MissingModelError(
+                f"{files.tokenizer} is no tokenizer ({first_line(error)}). Download it again."
+            ) from error
         self.pad = (self.tokenizer.padding or {}).get("pad_id", 0)
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(min(length, self.n_pieces or length))
@@ -93,7 +97,7 @@ class _Network:
             feed["attention_mask"][row, :n] = each.attention_mask
             feed["token_type_ids"][row, :n] = each.type_ids
         given = {name: _typed(feed[name], node.type) for name, node in self.inputs.items()}
-        (values,) = self.session.run([self.output], given)
+        values = run_session(self.session, self.path, self.output, given)
         if values.ndim != 3:
             return values.astype(np.float32)
         if self.pooling == "first piece":
@@ -116,8 +120,8 @@ def _find_files(place: Path) -> _Files:
     model = onnx_file(place)
     if model is None:
         raise MissingModelError(f"{place} holds no model.onnx. Name the file itself.")
-    folders = [model.parent, place if place.is_dir() else model.parent, model.parent.parent]
-    for folder in folders:
+    above = [model.parent.parent] if model.parent.name == "onnx" else []
+    for folder in [model.parent, *above]:
         if (folder / "tokenizer.json").is_file():
             return _Files(model, folder / "tokenizer.json", folder)
     raise MissingModelError(
@@ -127,13 +131,13 @@ def _find_files(place: Path) -> _Files:
 
 
 def _pooling(folder: Path) -> str:
-    modules = [module["type"].rpartition(".")[2] for module in _notes(folder / "modules.json")]
+    modules = [module["type"].rpartition(".")[2] for module in read_notes(folder / "modules.json")]
     if set(modules) - _MODULES:
         raise MissingModelError(
             f"{folder} has the modules {', '.join(modules)}, which an ONNX file of a transformer "
             "does not hold; use the model through sentence-transformers."
         )
-    notes = _notes(folder / "1_Pooling" / "config.json")
+    notes = read_notes(folder / "1_Pooling" / "config.json")
     chosen = [name for name, value in notes.items() if name.startswith("pooling_mode_") and value]
     if not chosen or chosen == ["pooling_mode_mean_tokens"]:
         return "mean"
@@ -147,16 +151,11 @@ def _pooling(folder: Path) -> str:
 
 def _length(files: _Files) -> int:
     """Return how many pieces of a text count, as the files beside the model say."""
-    truncation = _notes(files.tokenizer).get("truncation") or {}
+    truncation = read_notes(files.tokenizer).get("truncation") or {}
     said = (
-        _notes(files.folder / "sentence_bert_config.json").get("max_seq_length"),
+        read_notes(files.folder / "sentence_bert_config.json").get("max_seq_length"),
         truncation.get("max_length"),
-        _notes(files.folder / "tokenizer_config.json").get("model_max_length"),
+        read_notes(files.folder / "tokenizer_config.json").get("model_max_length"),
     )
     lengths = [int(each) for each in said if each and each < _NO_LENGTH]
     return lengths[0] if lengths else _USUAL_LENGTH
-
-
-def _notes(path: Path) -> Any:
-    """Return what a file in JSON holds; a file that is not there says nothing."""
-    return json.loads(path.read_text("utf-8")) if path.is_file() else {}

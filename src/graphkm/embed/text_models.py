@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
-from .encoder import Encoder, MissingModelError, of_callable
+from .encoder import Encoder, MissingModelError, of_callable, read_notes
 from .onnx_texts import onnx_file, onnx_text_model
 from .text_libraries import LIBRARIES, MODEL2VEC, SENTENCES
 from .word_pieces import word_pieces
@@ -59,7 +58,7 @@ def _from_place(place: Path) -> Encoder:
 def _is_model2vec(folder: Path) -> bool:
     if not all((folder / name).is_file() for name in ("config.json", "model.safetensors")):
         return False
-    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config = read_notes(folder / "config.json")
     named = config.get("model_type") == "model2vec"
     return named or config.get("architectures") == ["StaticModel"]
 

@@ -30,7 +30,7 @@ class Words(TransformerMixin, BaseEstimator):
     ----------
     max_words : int, default=20000
         The most frequent words are kept.
-    max_pieces : int, default=50000
+    max_pieces : int, default=20000
         The most frequent pieces are kept.
 
     Attributes
@@ -50,7 +50,7 @@ class Words(TransformerMixin, BaseEstimator):
     (3, True)
     """
 
-    def __init__(self, max_words: int = 20_000, max_pieces: int = 50_000) -> None:
+    def __init__(self, max_words: int = 20_000, max_pieces: int = 20_000) -> None:
         self.max_words = max_words
         self.max_pieces = max_pieces
 
