@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 import tiny_models
-from graphkm.embed import ImageEmbedder, TextEmbedder
+from graphkm.embed import ImageEmbedder, PictureError, TextEmbedder
 from graphkm.embed import cache as cache_module
 from graphkm.embed.cache import CacheWarning, VectorCache, cache_folder
 
@@ -31,7 +31,7 @@ def row(number, width=8):
     return np.random.default_rng(number).normal(size=width).astype(np.float32)
 
 
-def forbid(monkeypatch, embedder):
+def forbid(embedder):
     """Let a fitted embedder's model raise when it is asked."""
     encoder = vars(embedder)["_encoder"]
     object.__setattr__(encoder, "encode", lambda items: pytest.fail(f"computed {len(items)}"))
@@ -40,11 +40,11 @@ def forbid(monkeypatch, embedder):
 # ------------------------------------------------------------------ what is kept
 
 
-def test_the_second_time_nothing_is_computed(tmp_path, monkeypatch):
+def test_the_second_time_nothing_is_computed(tmp_path):
     embedder = TextEmbedder(cache=tmp_path).fit(TEXTS)
     rows = embedder.transform(TEXTS)
     np.testing.assert_array_equal(rows, TextEmbedder(cache=None).fit_transform(TEXTS))
-    forbid(monkeypatch, embedder)
+    forbid(embedder)
     np.testing.assert_array_equal(
         embedder.transform(TEXTS[::-1] + TEXTS), np.vstack([rows[::-1], rows])
     )
@@ -68,7 +68,7 @@ def test_a_warm_cache_needs_no_library(tmp_path, monkeypatch):
     np.testing.assert_array_equal(again, rows)
 
 
-def test_images_are_told_by_their_bytes(tmp_path, monkeypatch):
+def test_images_are_told_by_their_bytes(tmp_path):
     Image.new("L", (9, 9), 50).save(tmp_path / "a.png")
     embedder = ImageEmbedder("pixels", cache=tmp_path).fit([tmp_path / "a.png"])
     rows = embedder.transform([tmp_path / "a.png"])
@@ -77,7 +77,7 @@ def test_images_are_told_by_their_bytes(tmp_path, monkeypatch):
     assert embedder.transform([tmp_path / "a.png"])[0, 0] == np.float32(200) / np.float32(255)
     array = np.full((9, 9), 7, np.uint8)
     kept = embedder.transform([array])
-    forbid(monkeypatch, embedder)
+    forbid(embedder)
     np.testing.assert_array_equal(embedder.transform([tmp_path / "b.png"]), rows)
     np.testing.assert_array_equal(
         embedder.transform([array, Image.fromarray(array)]), [*kept, *kept]
@@ -89,6 +89,18 @@ def test_models_do_not_share(tmp_path):
     for model in ("pixels", "gradients", "auto", "pixels"):
         ImageEmbedder(model, cache=tmp_path).fit_transform(image)
     assert len(list(tmp_path.glob("vectors/*.sqlite"))) == 3
+
+
+def test_what_was_computed_before_an_error_is_kept(tmp_path):
+    for k in range(5):
+        Image.new("L", (9, 9), k).save(tmp_path / f"{k}.png")
+    (tmp_path / "4.png").write_bytes(b"broken")
+    paths = [tmp_path / f"{k}.png" for k in range(5)]
+    embedder = ImageEmbedder(cache=tmp_path, batch_size=2).fit(paths[:1])
+    with pytest.raises(PictureError, match=r"4\.png"):
+        embedder.transform(paths)
+    forbid(embedder)
+    assert embedder.transform(paths[:4]).shape == (4, 1108)
 
 
 def test_functions_are_not_cached(tmp_path):
@@ -186,7 +198,7 @@ def test_a_damaged_database_is_set_aside(tmp_path, damage):
     np.testing.assert_array_equal(again, rows)
     assert path.with_suffix(".damaged").exists()
     embedder = TextEmbedder(cache=tmp_path).fit(texts)
-    forbid(None, embedder)  # the new database holds them
+    forbid(embedder)  # the new database holds them
     np.testing.assert_array_equal(embedder.transform(texts), rows)
 
 

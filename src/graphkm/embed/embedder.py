@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from time import monotonic
 from typing import Any, Self
 
 import numpy as np
@@ -12,10 +13,40 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._util.parameters import check_count
 from .._util.progress import progress_bar
-from .cache import open_cache
+from .cache import VectorCache, open_cache
 from .encoder import Encoder, Rows
 
-_KEPT_AT_ONCE = 512  # rows that are written to the cache at a time: a kill loses no more
+_KEPT_AT_ONCE = 512  # rows that wait for the cache; more cost less time each
+_KEPT_AFTER = 5.0  # seconds: a kill loses no more work of a slow model
+
+
+class _Keeper:
+    """Writes rows to the cache, many at a time, and the last ones also after an error."""
+
+    def __init__(self, cache: VectorCache | None) -> None:
+        self.cache = cache
+        self.keys: list[Any] = []
+        self.rows: list[Rows] = []
+        self.since = monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.write()
+
+    def take(self, keys: list[Any], rows: Rows) -> None:
+        """Take the rows of a batch."""
+        self.keys += keys
+        self.rows.append(rows)
+        if len(self.keys) >= _KEPT_AT_ONCE or monotonic() - self.since > _KEPT_AFTER:
+            self.write()
+
+    def write(self) -> None:
+        """Write what waits."""
+        if self.cache is not None and self.keys:
+            self.cache.write(self.keys, np.concatenate(self.rows))
+        self.keys, self.rows, self.since = [], [], monotonic()
 
 
 class Embedder(TransformerMixin, BaseEstimator):
@@ -100,36 +131,32 @@ class Embedder(TransformerMixin, BaseEstimator):
         keys: list[Any] = [self._key(item) for item in items] if cache else [*range(len(items))]
         rows: dict[Any, Any] = cache.read(dict.fromkeys(keys)) if cache else {}
         missing = {key: item for key, item in zip(keys, items, strict=True) if key not in rows}
-        with progress_bar(self.verbose, total=len(items), unit="row") as bar:
+        with (
+            progress_bar(self.verbose, total=len(items), unit="row") as bar,
+            _Keeper(cache) as keeper,
+        ):
             bar.update(len(items) - len(missing))
             for some, found in self._computed(missing, encoder, width):
                 rows.update(zip(some, found, strict=True))
-                if cache:
-                    cache.write(some, found)
+                keeper.take(some, found)
                 bar.update(len(some))
         return np.stack([rows[key] for key in keys])
 
     def _computed(
         self, missing: dict[Any, Any], encoder: Encoder, width: int | None
     ) -> Iterator[tuple[list[Any], Rows]]:
-        """Yield keys and their rows, many at a time."""
+        """Yield the keys and rows of one batch after another."""
         order = sorted(missing, key=lambda key: self._length(missing[key]))
-        keys: list[Any] = []
-        found: list[Rows] = []
         for start in range(0, len(order), self.batch_size):
-            batch = order[start : start + self.batch_size]
-            rows = self._finished(encoder.rows([self._loaded(missing[key]) for key in batch]))
+            keys = order[start : start + self.batch_size]
+            rows = self._finished(encoder.rows([self._loaded(missing[key]) for key in keys]))
             width = width or rows.shape[1]
             if rows.shape[1] != width:
                 raise ValueError(
                     f"The model {encoder.name} returned vectors of length {rows.shape[1]:,}, but "
                     f"before of length {width:,}."
                 )
-            keys += batch
-            found.append(rows)
-            if len(keys) >= _KEPT_AT_ONCE or start + len(batch) == len(order):
-                yield keys, np.concatenate(found)
-                keys, found = [], []
+            yield keys, rows
 
     def _length(self, item: Any) -> int:
         """Return what items are sorted by, so that those of a batch cost the same."""
