@@ -7,11 +7,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
+import graphkm.members.along_edges as along_edges
 import graphkm.members.averages as averages
 from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
 from graphkm.fields.spectra import leading_subspace
 from graphkm.fields.system import FieldSystem
 from graphkm.graphs.given import GivenGraph
+from graphkm.graphs.given_edges import Ids, weights_of
 from graphkm.members.averages import unit_rows
 from graphkm.members.communities import damped
 
@@ -107,6 +109,19 @@ def test_communities_are_found_where_hardly_any_neighbour_is_labelled():
 
 
 # ------------------------------------------------------------------ odd rows and labels
+
+
+@pytest.mark.parametrize(("room", "kinds"), [(0, {"edges"}), (-1, {"field"})])
+def test_large_graphs_have_fields_and_others_surroundings(room, kinds, monkeypatch):
+    """A kernel of the largest number of labels that count has room, or lacks one entry."""
+    truth, pairs = two_groups()
+    n_edges = GivenGraph("edges", weights_of(pairs, Ids(len(truth)))).n_edges
+    monkeypatch.setattr(along_edges, "LARGEST", 8)
+    monkeypatch.setattr(along_edges, "ENTRIES", max(len(truth), n_edges) * 8 + room)
+    model = SemiSupervisedClassifier(random_state=0).fit(None, few(truth), affinity=pairs)
+    names = {member.name for member in model.members_}
+    assert {name.split(",")[0].split()[0] for name in names} - {"communities"} == kinds
+    assert right(model, truth) > 0.9
 
 
 def test_ten_rows():

@@ -139,6 +139,12 @@ def test_edges_of_new_rows_may_be_turned():
         links_of([("x", "z")], new, known)
 
 
+def test_known_rows_that_are_asked_again_have_their_edges_both_ways():
+    rows = Ids(3, ["a", "b", "c"])
+    found = weights_of([("a", "b", 2.0), ("b", "c", 1.0), ("c", "b", 3.0)], rows, rows)
+    np.testing.assert_allclose(found.toarray(), [[0, 2, 0], [2, 0, 3], [0, 3, 0]])
+
+
 # ------------------------------------------------------------------ steps, against literal sums
 
 
@@ -266,6 +272,17 @@ def test_several_graphs_and_one_that_says_nothing():
     assert {"cites", "chance", "all"} <= {name.split(", ")[1] for name in names if ", " in name}
     weight = sum(m.weight for m in both.members_ if "chance" in m.name)
     assert weight < 0.2
+
+
+def test_a_graph_without_edges_is_left_out():
+    X, truth, edges = communities()
+    model, y = SemiSupervisedClassifier(random_state=0), labelled(truth)
+    alone = clone(model).fit(X, y, affinity={"cites": edges})
+    empty = sp.csr_array((len(truth), len(truth)))
+    both = clone(model).fit(X, y, affinity={"cites": edges, "none": empty})
+    np.testing.assert_array_equal(both.label_distributions_, alone.label_distributions_)
+    with pytest.raises(ValueError, match="joins none of the 240 rows"):
+        clone(model).fit(X, y, affinity={"none": empty})
 
 
 def test_a_graph_that_misleads_costs_little():

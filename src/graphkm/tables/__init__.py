@@ -1,10 +1,5 @@
 """Tables of any content to rows of numbers, for the command line and for the labelling page.
 
-naming      columns that are found by their names
-treatments  what becomes of columns: numbers, categories, dates; what is left out; gaps
-preparing   imputers, encoders and scalers that make numbers of columns
-==========  ================================================================================
-=======
 ===============  ===========================================================================
 naming           columns that are found by their names
 whole_tables     whole files: numbers by the compiled parser, any other table by cells
