@@ -16,7 +16,7 @@ from ..members.along_edges import Edges
 from ..members.averages import Step, mixer
 from ..members.rows import Rows
 from ..semi.given_graphs import links_to_themselves, step_over
-from ..semi.mixed import Mixed
+from ..semi.mixed_views import AnyMixture
 from ..semi.training import Training
 from .blocks import Spread
 from .collections import Partitioned
@@ -101,7 +101,7 @@ class RowsElsewhere(EdgesAlone):
         nothing = np.empty((self.n_rows, 0))
         return _AskedRows(given, nothing, labeled, self.links, elsewhere=self)
 
-    def said(self, mixture: Mixed, some: NDArray[np.int64]) -> NDArray[np.float64]:
+    def said(self, mixture: AnyMixture, some: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what a mixture says of some rows, whose numbers rise."""
         shared = self.runner.share(mixture)
         places = np.split(some, np.searchsorted(some, [about.start for about in self._parts[1:]]))
@@ -160,7 +160,9 @@ class _AskedRows(Training):
 
     elsewhere: Any = None
 
-    def said(self, mixture: Mixed, some: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    def said(
+        self, mixture: AnyMixture, some: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
         """Return what a mixture says of all rows, or of some."""
         numbers = np.arange(self.elsewhere.n_rows) if some is None else some
         return self.elsewhere.said(mixture, numbers)

@@ -91,16 +91,26 @@ def state_of_copy(state: dict[str, Any], found: Answers | None) -> dict[str, Any
 
 def _size(rows: Any) -> int:
     """Return the bytes of an array or a CSR matrix; 0 for a frame, whose copy is cheap to make."""
+    if isinstance(rows, dict):  # of several views
+        return sum(map(_size, rows.values()))
     if issparse(rows):
         return int(rows.data.nbytes + rows.indices.nbytes)
     return rows.nbytes if isinstance(rows, np.ndarray) else 0
 
 
+def _arrays(rows: Any) -> list[Any]:
+    """Return the arrays that hold rows; a frame among several views has none."""
+    if isinstance(rows, dict):
+        return [part for each in rows.values() for part in _arrays(each)]
+    if issparse(rows):
+        return [rows.data, rows.indices, rows.indptr]
+    return [rows] if isinstance(rows, np.ndarray) else []
+
+
 def _mark(rows: Any) -> int:
     """Return a number that changes when the rows do."""
-    parts = (rows.data, rows.indices, rows.indptr) if issparse(rows) else (rows,)
     mark = 0
-    for part in parts:
+    for part in _arrays(rows):
         step = max(1, _BLOCK * len(part) // max(1, part.nbytes))
         for start in range(0, len(part), step):
             mark = zlib.crc32(np.ascontiguousarray(part[start : start + step]).data, mark)

@@ -12,6 +12,7 @@ from ..graphs.given_edges import Ids
 from ..judge.held_out import HeldOut
 from ..members.of_all_rows import OfAllRows
 from ..semi.mixed import Linked, Mixed, Part
+from ..semi.mixed_views import AnyMixture, MixedViews
 from ..semi.report import MemberReport, MemberTable
 from .codec import State
 from .state_fields import HOW, SEEN, check_inside, is_number, nodes_state, restored_nodes
@@ -77,7 +78,7 @@ def _linked_state(model: Any, linked: Linked | None) -> State | None:
     }
 
 
-def models_in(mixed: Mixed) -> list[Any]:
+def models_in(mixed: AnyMixture) -> list[Any]:
     """Return the fitted models of a mixture, as they were made by their own libraries."""
     found = {id(part.model): part.model.model for part in mixed.parts}.values()
     return [each.model if isinstance(each, OfAllRows) else each for each in found]

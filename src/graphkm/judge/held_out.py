@@ -57,13 +57,15 @@ class HeldOut:
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Return some rows of an array, a sparse matrix or a frame.
+    """Return some rows of an array, a sparse matrix, a frame, or a dict of them.
 
     Examples
     --------
     >>> take_rows(np.eye(3), np.array([2]))
     array([[0., 0., 1.]])
     """
+    if isinstance(X, dict):
+        return type(X)({name: take_rows(each, rows) for name, each in X.items()})
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 

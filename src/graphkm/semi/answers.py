@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -24,14 +25,16 @@ from ..graphs.row_ids import without_ids
 from ..members import Known
 from .blocks import as_blocks
 from .given_graphs import links_of, new_rows
-from .mixed import Mixed
+from .mixed_views import AnyMixture, MixedViews
 from .training import Training
+from .views import View, Views, as_given, see
 
 
 class Answering(ABC):
     """A mixture that is asked for labels or quantities."""
 
-    mixture_: Mixed
+    mixture_: AnyMixture
+    views_: dict[str, View]
 
     def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
         """Return labels as class numbers, and targets as they are."""
@@ -61,11 +64,34 @@ class Answering(ABC):
         check_is_fitted(self, "mixture_")
         if affinity is not None or ids is not None or X is None:
             return self._mixed_by_edges(X, affinity, ids)
-        blocks = as_blocks(X)
+        X = self._seen(X)
+        blocks = None if isinstance(X, Views) else as_blocks(X)
         if blocks is not None:
             return np.concatenate([self._mixed(block.rows) for block in blocks])
-        rows = rows_as_numbers(self, X, reset=False)
-        return self.mixture_.at(X if hasattr(X, "columns") else rows, rows)
+        rows = self._numbers(X, reset=False)
+        return self.mixture_.at(as_given(X, rows), rows)
+
+    def _seen(self, X: Any) -> Any:
+        """Return the views of rows that count in the mixture; X itself for plain rows."""
+        views: dict[str, View] | None = getattr(self, "views_", None)
+        if views is None:
+            if isinstance(X, Mapping) and not hasattr(X, "columns"):
+                raise ValueError(
+                    "X is a dict, but the model has learnt from plain rows; pass rows."
+                )
+            return X
+        assert isinstance(self.mixture_, MixedViews)
+        return see(views, X, self.mixture_.views)
+
+    def _numbers(self, X: Any, *, reset: bool) -> Any:
+        """Return rows as numbers, checked; of every view, if there are several."""
+        if not isinstance(X, Views):
+            return rows_as_numbers(self, X, reset=reset)
+        rows = Views({name: self.views_[name].numbers(X[name], reset=reset) for name in X})
+        if reset:
+            self.n_features_in_ = rows.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        return rows
 
     def _mixed_by_edges(self, X: Any, affinity: Any, ids: Any) -> NDArray[np.float64]:
         """Return what the mixture says of new rows that edges join to known rows."""
@@ -81,6 +107,7 @@ class Answering(ABC):
                 "affinity=..."
             )
         X, names = without_ids(X, ids)
+        X = self._seen(X)
         if affinity is None:
             if X is None:
                 raise ValueError(
@@ -88,11 +115,11 @@ class Answering(ABC):
                     "affinity=... (transduction_ has the labels of the known rows)."
                 )
             return self._mixed(X)
-        rows = None if X is None else rows_as_numbers(self, X, reset=False)
+        rows = None if X is None else self._numbers(X, reset=False)
         n = new_rows(affinity, names) if rows is None else rows.shape[0]
         links = links_of(affinity, Ids(n, names), linked.ids)
         rows = np.empty((n, 0)) if rows is None else rows
-        return self.mixture_.at(X if hasattr(X, "columns") else rows, rows, links)
+        return self.mixture_.at(as_given(X, rows), rows, links)
 
     @property
     def transduction_(self) -> NDArray[Any]:

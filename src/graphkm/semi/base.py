@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from .._util.parameters import count_threads
 from ..estimators.data_checks import check_range, check_scale, checked_weights
-from ..estimators.given_rows import require_labels, rows_as_numbers
+from ..estimators.given_rows import require_labels
 from ..estimators.labels import as_label_array, checked_classes, plain_labels, refuse_ambiguous
 from ..estimators.nested_parameters import Composed, Resolver
 from ..estimators.transduction import (
@@ -31,16 +32,18 @@ from ..members import Known, Member, Scope, usual_models
 from ..members.along_edges import Edges
 from ..members.averages import unit_rows
 from ..members.of_all_rows import learns_from_all
-from ..neighbours.distinct import Copies, copies_in_order
+from ..neighbours.distinct import Copies
 from .answers import Answering
 from .asked import asked_models, asked_nodes
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
 from .given_graphs import Given, links_to_themselves, step_to_nearest
 from .member_list import fit_members
-from .mixed import Mixed
+from .mixed_views import mixture_of
 from .report import MemberReport, MemberTable
+from .sides import LabelNames, Side, side_of
 from .training import Elsewhere, Training
+from .views import View, Views, as_given, asked_views, copies_of, fit_views, rows_of_names
 
 
 class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
@@ -51,6 +54,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         estimator: Any = "auto",
         *,
         graph: Any = "auto",
+        views: Any = None,
         unlabeled: Any = -1,
         cv: Any = None,
         random_state: Any = None,
@@ -59,6 +63,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     ) -> None:
         self.estimator = estimator
         self.graph = graph
+        self.views = views
         self.unlabeled = unlabeled
         self.cv = cv
         self.random_state = random_state
@@ -91,6 +96,10 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     @abstractmethod
     def _check_model(self, model: Any) -> None:
         """Raise if a classifier was passed for quantities, or a regressor for classes."""
+
+    def _names(self, views: dict[str, View]) -> LabelNames | None:
+        """Return texts that name labels, and the labels; quantities have none."""
+        return None
 
     def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
         """Make the classes of the mixture as large as `class_sizes` says; quantities have none.
@@ -149,50 +158,97 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """
         part, models = self._asked()
         seed = self.draw_seed()
+        views = asked_views(self.views, X)
         if affinity is None:
             if ids is not None:
                 raise ValueError("ids name the rows of an affinity; pass both, or none of them.")
-            blocks = as_blocks(X, y, sample_weight)
+            blocks = as_blocks(X, y, sample_weight) if views is None else None
             if blocks is not None and (y is None or isinstance(part, Anchors)):
                 return self._fit_blocks(blocks, self._anchors(part), seed)
         X, names = (X, None) if affinity is None else without_ids(X, ids)
+        X = self._fit_views(views, X)
         if X is None:
             part, models = None, _models_without_rows(models)
         rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
-        given = X if X is None or hasattr(X, "columns") else rows
+        given = as_given(X, rows)
         theirs = None if affinity is None else Given.of(affinity, Ids(rows.shape[0], names))
-        some = rows[labeled] if given is None else take_rows(given, labeled)
-        order, known = self._known(some, rows[labeled], y_known, weights, sample_weight, seed)
+        own = take_rows(rows, labeled)
+        some = own if given is None else take_rows(given, labeled)
+        order, known = self._known(some, own, y_known, weights, sample_weight, seed)
         links = None if theirs is None else links_to_themselves(rows.shape[0])
         training = Training(given, rows, labeled[order], links)
-        graph, edges = self._graphs(part, theirs, training, seed)
-        self._learn(models, known, graph, edges, training, seed)
+        sides = self._sides(part, theirs, training, known, seed)
+        self._learn(models, known, sides, seed)
         looked_at = training
-        if graph is not None and edges is None and isinstance(part, Anchors):
-            looked_at = Training.of_nodes(graph.nodes.points, given)  # as for rows in blocks
+        if sides[0].graph is not None and theirs is None and isinstance(part, Anchors):
+            looked_at = Training.of_nodes(_nodes_of(sides), given)  # as for rows in blocks
         self._meet_sizes(training, looked_at, known)
         self._keep_answers(training, known)
         return self
 
-    def _graphs(
-        self, part: NodesPart | None, theirs: Given | None, training: Training, seed: int
-    ) -> tuple[NodeGraph | None, Edges | None]:
-        """Return the graph of nearest rows, joined to the labelled rows, and the given graphs."""
-        rows, labeled, threads = training.rows, training.labeled, self.n_threads()
-        graph = None
-        if part is not None:
-            joined = labeled if theirs is None else None
-            shown = bool(self.verbose)
-            graph = part.nodes(rows, joined, seed=seed, n_jobs=threads, verbose=shown)
-        if theirs is None:
-            return graph, None
+    def _fit_views(self, views: dict[str, View] | None, X: Any) -> Any:
+        """Fit the encoders, and return the rows that they make; X itself if there are none."""
+        self.__dict__.pop("views_", None)
+        if views is None:
+            return X
+        self.views_, rows = fit_views(views, X)
+        return rows
+
+    def _sides(
+        self,
+        part: NodesPart | None,
+        theirs: Given | None,
+        training: Training,
+        known: Known,
+        seed: int,
+    ) -> list[Side]:
+        """Return what the members of every view see; the first also sees the given graphs."""
+
+        def nodes(rows: Any, labeled: NDArray[np.int64] | None) -> NodeGraph | None:
+            if part is None:
+                return None
+            shown, threads = bool(self.verbose), self.n_threads()
+            return part.nodes(rows, labeled, seed=seed, n_jobs=threads, verbose=shown)
+
+        given, rows, labeled = training.given, training.rows, training.labeled
+        if not isinstance(rows, Views):
+            if theirs is None:
+                return [Side("", given, known, labeled, nodes(rows, labeled))]
+            return [self._beside_edges("", given, rows, known, labeled, nodes(rows, None), theirs)]
+        names, sides = self._names(self.views_), list[Side]()
+        for name, view in self.views_.items():
+            own = replace(known, rows=known.rows[name])
+            if theirs is not None and not sides:
+                graph = nodes(rows[name], None)
+                about = name, given[name], rows[name], own, labeled, graph, theirs
+                sides.append(self._beside_edges(*about))
+                continue
+            told = None
+            if names is not None and view.reads_texts:
+                told = rows_of_names(view, names[0]), names[1]
+            sides.append(side_of(name, given[name], rows[name], own, labeled, nodes, told))
+        return sides
+
+    def _beside_edges(
+        self,
+        name: str,
+        given: Any,
+        rows: Any,
+        known: Known,
+        labeled: NDArray[np.int64],
+        graph: NodeGraph | None,
+        theirs: Given,
+    ) -> Side:
+        """Return a view with given graphs; `graph` has the weights of all rows."""
+        threads = self.n_threads()
         near = step_to_nearest(rows, graph, threads)
         if graph is not None:
             graph = graph._replace(rows=graph.rows[labeled])
-        own = None if training.given is None else partial(unit_rows, rows, len(labeled))
-        return graph, Edges(theirs.ids, theirs.graphs, own, near, labeled, threads)
+        own = None if given is None else partial(unit_rows, rows, len(labeled))
+        edges = Edges(theirs.ids, theirs.graphs, own, near, labeled, threads)
+        return Side(name, given, known, labeled, graph, edges)
 
     def _anchors(self, part: NodesPart | None) -> Anchors:
         """Return the graph of blocks of rows, which is one of anchors."""
@@ -242,7 +298,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         given = X if hasattr(X, "columns") else rows
         order, known = self._known(given, rows, y_known, weights, sample_weight, seed)
         graph = graph._replace(rows=graph.rows[order])
-        self._learn(models, known, graph, None, Training(given, rows, labeled[order]), seed)
+        self._learn(models, known, [Side("", given, known, labeled[order], graph)], seed)
         every = Training.of_nodes(graph.nodes.points, given)  # only the graph has seen all rows
         self._meet_sizes(every, every, known)
         forget_transduced(self)
@@ -284,7 +340,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             models = _models_without_rows(models)
         else:
             graph = graph._replace(rows=graph.rows[order])
-        self._learn(models, known, graph, edges, training, seed)
+        self._learn(models, known, [Side("", training.given, known, labeled, graph, edges)], seed)
         self._meet_sizes(training, training, known)
         self._keep_answers(training, known)
         return self
@@ -338,37 +394,36 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             self.__dict__.pop("feature_names_in_", None)
             rows: Any = np.arange(len(as_label_array(y)))[:, None]
         else:
-            rows = rows_as_numbers(self, X, reset=True)
-            check_range(rows, np.dtype(np.float64))
-            check_scale(rows, rows.dtype)
-        weights = checked_weights(sample_weight, rows)
+            rows = self._numbers(X, reset=True)
+            for each in rows.values() if isinstance(rows, Views) else [rows]:
+                check_range(each, np.dtype(np.float64))
+                check_scale(each, each.dtype)
+        weights = checked_weights(sample_weight, rows.first if isinstance(rows, Views) else rows)
         labeled, known = self._encode(y, rows, weights > 0)
         return rows, labeled, known, weights[labeled]
 
     def _learn(
-        self,
-        models: dict[str, Any] | None,
-        known: Known,
-        graph: NodeGraph | None,
-        edges: Edges | None,
-        training: Training,
-        seed: int,
+        self, models: dict[str, Any] | None, known: Known, sides: list[Side], seed: int
     ) -> None:
-        """Fit the members, and weigh them."""
+        """Fit the members of every view, and weigh them."""
         self.__dict__.pop("label_distributions_", None)  # of an earlier fit
-        given = training.given
-        if models is None:
-            models = usual_models(known, given, seed, self.n_jobs)
-        scope = None if graph is None else Scope(graph, self.n_threads())
-        members = fit_members(models, known, given, training.labeled, scope, edges, self._judge)
-        if not members:
+        found = []
+        for side in sides:
+            own = models
+            if own is None:
+                own = usual_models(side.known, side.given, seed, self.n_jobs)
+            scope = None if side.graph is None else Scope(side.graph, self.n_threads())
+            about = side.known, side.given, side.labeled, scope, side.edges
+            members = fit_members(own, *about, self._judge)
+            found.append([side.judged(member, len(known.y)) for member in members])
+        if not any(found):
             raise ValueError(
                 f"{len(known.y)} labels of {len(known.copies.first)} different rows are too few "
                 f"to hold any out. Fields on graph={self.graph!r} need held-out labels, and "
                 "estimator=None leaves no other member. Label two different rows of a class, or "
                 "pass estimator='auto'."
             )
-        self._decide(members, known, graph, None if edges is None else edges.ids)
+        self._decide(found, known, sides)
 
     def n_threads(self) -> int:
         """Return the threads that `n_jobs` asks for."""
@@ -395,8 +450,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         y, weights, sample_weight, seed
             Their labels and weights, `sample_weight` as it was passed, and the seed of the folds.
         """
-        copies = copies_in_order(rows)
-        folds = make_folds(self.cv, given, y, partial(self._splitter, seed=seed), copies)
+        copies, seen = copies_of(rows), given.first if isinstance(given, Views) else given
+        folds = make_folds(self.cv, seen, y, partial(self._splitter, seed=seed), copies)
         order = np.argsort(copies.place, kind="stable")
         to = np.empty_like(order)
         to[order] = np.arange(len(order))
@@ -411,10 +466,9 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             Copies(to[copies.first], copies.place[order]),
         )
 
-    def _decide(
-        self, members: list[Member], known: Known, graph: NodeGraph | None, ids: Ids | None
-    ) -> None:
+    def _decide(self, found: list[list[Member]], known: Known, sides: list[Side]) -> None:
         """Weigh the members, and keep their mixture."""
+        members = [member for some in found for member in some]
         verdict = self._judge(members, known)
         order = np.argsort(-verdict.weights, kind="stable")
         self.members_ = MemberTable(
@@ -433,10 +487,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         alone = [member for member in members if member.labels_only]
         labels_only = self._judge(alone, known).score if alone else np.nan
         self.unlabeled_gain_ = float(verdict.score - labels_only)
-        nodes = None if graph is None else graph.nodes
-        self.mixture_ = Mixed.of(
-            members, verdict.weights, verdict.sizes, nodes, self._prior(known), known.classes, ids
-        )
+        self.mixture_ = mixture_of(found, verdict, sides, self._prior(known), known.classes)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are fine."""
@@ -444,6 +495,12 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _nodes_of(sides: list[Side]) -> Any:
+    """Return the nodes of all views; of plain rows, those of the only one."""
+    points = {side.name: side.graph.nodes.points for side in sides if side.graph is not None}
+    return points[""] if "" in points else Views(points)
 
 
 def _models_without_rows(models: dict[str, Any] | None) -> dict[str, Any]:

@@ -29,8 +29,11 @@ from ..judge.sizes import checked_sizes, drawn_by_class, sizes_of_rows, tilt_to_
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
+from .label_names import names_of, with_named
 from .odds import labels_only, odds_of
+from .sides import LabelNames
 from .training import Training
+from .views import View
 
 _ENOUGH = 4000  # unlabelled rows: their mean probabilities are known to one in a hundred
 _DOUBT = 1e-3  # of drawn labels: the sizes of classes would hardly change
@@ -58,6 +61,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     graph : "auto", {"knn", "anchors"}, NodesPart or None, default="auto"
         The graph of all rows: `graphkm.graphs.KNN` has a value at every row, `Anchors` at fewer
         nodes. None takes no graph.
+    views : dict or None, default=None
+        Several views of the same rows, each with members of its own: encoders by name, such as
+        ``{"vectors": TextEmbedder(), "words": Words()}``, or pairs of an encoder and the columns
+        that it gets. None takes the rows as they are; texts get these two views.
     class_sizes : "auto", None, "labels" or mapping, default="auto"
         How large the classes are, if that is known: a share or a number of rows for every class,
         or "labels" for the shares of the labelled rows. Probabilities are changed so that the
@@ -65,6 +72,11 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         few labels. "auto": where about as many rows of every class are labelled, the labels say
         nothing of the sizes, and they are estimated from the unlabelled rows; else nothing is
         changed. None never changes anything. It does not change `members_` and `best_score_`.
+    label_names : "auto", mapping or None, default="auto"
+        What the labels are called, where rows are texts: a text for each label. Every view of
+        texts then has these names as further labelled rows, so that a label may have a name and
+        no labelled row. "auto" takes the labels themselves if all of them are words. None takes no
+        names.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None, NA and empty texts always mark them, too;
         unlabeled=None means that nothing else does.
@@ -97,6 +109,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         `predict_proba`.
     class_sizes_ : ndarray of shape (n_classes,)
         The share of every class that is assumed: given, estimated, or that of the labels.
+    views_ : dict of View
+        The views with their fitted encoders; only where there are several.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -117,7 +131,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         estimator: Any = "auto",
         *,
         graph: Any = "auto",
+        views: Any = None,
         class_sizes: Any = "auto",
+        label_names: Any = "auto",
         unlabeled: Any = -1,
         cv: Any = None,
         random_state: Any = None,
@@ -127,6 +143,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         super().__init__(
             estimator,
             graph=graph,
+            views=views,
             unlabeled=unlabeled,
             cv=cv,
             random_state=random_state,
@@ -134,6 +151,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
             verbose=verbose,
         )
         self.class_sizes = class_sizes
+        self.label_names = label_names
 
     def _check_model(self, model: Any) -> None:
         check_kind(model, classes=True)
@@ -148,7 +166,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         require_labels(labeled, len(values), self.unlabeled)
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled])
-        self.classes_ = checked_classes(known)
+        self.classes_ = checked_classes(with_named(known, self.label_names))
         checked_sizes(self.class_sizes, self.classes_, np.ones(len(self.classes_)))  # before work
         require_memory_for_classes(len(known), len(self.classes_))
         return labeled, known
@@ -172,8 +190,13 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         codes = np.searchsorted(self.classes_, answers)
         return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
 
+    def _names(self, views: dict[str, View]) -> LabelNames | None:
+        return names_of(self.label_names, self.classes_, views)
+
     def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
-        counts = np.bincount(known.codes, known.weights).astype(np.float64)
+        k = len(self.classes_)
+        counts = np.bincount(known.codes, known.weights, minlength=k).astype(np.float64)
+        counts += not counts.all()  # a class that is known by its name alone
         own, asked, tilt = counts / counts.sum(), self.class_sizes, None
         self.class_sizes_ = checked_sizes(asked, self.classes_, own)
         if isinstance(asked, str) and asked == "auto":

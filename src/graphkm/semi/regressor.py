@@ -34,7 +34,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     estimator : "auto", regressor, list of regressors or None, default="auto"
         The models of the labelled rows. "auto" takes kernel ridge, ridge regression, a forest,
         extra trees and boosting; only the first two for wide sparse rows. None takes no model.
-    graph, unlabeled, cv, random_state, n_jobs, verbose
+    graph, views, unlabeled, cv, random_state, n_jobs, verbose
         As in `SemiSupervisedClassifier`. By default only NaN and the like mark unknown targets.
 
     Attributes
@@ -65,6 +65,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
         estimator: Any = "auto",
         *,
         graph: Any = "auto",
+        views: Any = None,
         unlabeled: Any = None,
         cv: Any = None,
         random_state: Any = None,
@@ -74,6 +75,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
         super().__init__(
             estimator,
             graph=graph,
+            views=views,
             unlabeled=unlabeled,
             cv=cv,
             random_state=random_state,

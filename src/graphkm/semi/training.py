@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._util.warnings import quiet
 from ..judge.held_out import take_rows
 from ..members.along_edges import Edges
-from .mixed import Mixed
+from .mixed_views import AnyMixture
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,18 @@ class Training:
     @classmethod
     def of_nodes(cls, points: Any, like: Any) -> Training:
         """Return nodes that stand for all rows; models see them as a frame if rows are one."""
-        given = points
-        if hasattr(like, "columns"):
-            named = enumerate(list(like.columns))
-            given = type(like)({name: points[:, place] for place, name in named})
-        return cls(given, points, np.empty(0, np.int64))
+        return cls(_like(points, like), points, np.empty(0, np.int64))
 
-    def said(self, mixture: Mixed, some: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    def said(
+        self, mixture: AnyMixture, some: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
         """Return what a mixture says of all rows, or of some."""
         with quiet("X does not have valid feature names"):  # nodes have none
             if some is None:
                 return mixture.at(self.given, self.rows, self.links)
             given = None if self.given is None else take_rows(self.given, some)
             links = None if self.links is None else self.links[some]
-            return mixture.at(given, self.rows[some], links)
+            return mixture.at(given, take_rows(self.rows, some), links)
 
     def unlabelled(self, most: int) -> NDArray[np.int64]:
         """Return the rows without labels, or as many of them as wanted, drawn at random."""
@@ -75,3 +73,13 @@ class Elsewhere(Protocol):
 
     def training(self, given: Any, labeled: NDArray[np.int64]) -> Training:
         """Return all rows; `given` are the labelled ones, or None where there are edges alone."""
+
+
+def _like(points: Any, like: Any) -> Any:
+    """Return nodes as frames where rows are frames."""
+    if isinstance(points, dict):
+        return type(points)({name: _like(each, like[name]) for name, each in points.items()})
+    if not hasattr(like, "columns"):
+        return points
+    named = enumerate(list(like.columns))
+    return type(like)({name: points[:, place] for place, name in named})

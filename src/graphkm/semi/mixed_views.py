@@ -1,0 +1,106 @@
+"""The fitted mixture of members that see several views: a sum of one mixture for each view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..judge.mixture import Verdict
+from ..judge.sizes import tilted
+from ..members.member import Array, Member
+from .mixed import LIGHT, Linked, Mixed, Part
+from .sides import Side
+
+
+@dataclass(frozen=True)
+class MixedViews:
+    """A mixture that predicts rows which are seen in several views.
+
+    Parameters
+    ----------
+    views : dict
+        The mixture of every view that counts, by name.
+    shares : dict
+        How much each of them counts; they add up to 1.
+    classes : ndarray or None
+        The labels; None for quantities.
+    tilt : ndarray of shape (n_columns,) or None
+        As in `Mixed`.
+    """
+
+    views: dict[str, Mixed]
+    shares: dict[str, float]
+    classes: NDArray[Any] | None
+    tilt: Array | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """The models of all views."""
+        return [part for mixed in self.views.values() for part in mixed.parts]
+
+    @property
+    def linked(self) -> Linked | None:
+        """What the members on given edges say; None if no graph was given."""
+        return next((each.linked for each in self.views.values() if each.linked), None)
+
+    @property
+    def nodes(self) -> Any:
+        """Nodes of a view, or None if no view has any."""
+        return next((each.nodes for each in self.views.values() if each.nodes is not None), None)
+
+    def at(self, given: Any, rows: Any, links: Any = None) -> Array:
+        """Return class probabilities or quantities; `given` and `rows` have every view."""
+        found: Any = sum(
+            self.shares[name] * mixed.at(given[name], rows[name], links)
+            for name, mixed in self.views.items()
+        )
+        if self.classes is not None:
+            found /= found.sum(axis=1, keepdims=True)
+        return found if self.tilt is None else tilted(found, self.tilt)
+
+
+AnyMixture = Mixed | MixedViews
+"""The mixture of plain rows, or of several views."""
+
+
+def mixture_of(
+    found: list[list[Member]],
+    verdict: Verdict,
+    sides: list[Side],
+    prior: Array,
+    classes: NDArray[Any] | None,
+) -> AnyMixture:
+    """Return the mixture of the members of all views.
+
+    Parameters
+    ----------
+    found : list of list of Member
+        The members of every view.
+    verdict : Verdict
+        What the judge says of all of them, one view after the other.
+    sides : list of Side
+        The views.
+    prior : ndarray of shape (n_columns,)
+        The prediction for rows that are far from all others.
+    classes : ndarray or None
+        The labels; None for quantities.
+    """
+    ends = np.cumsum([len(some) for some in found])[:-1]
+    weights, sizes = np.split(verdict.weights, ends), np.split(verdict.sizes, ends)
+    made, shares = {}, {}
+    light = min(LIGHT, float(verdict.weights.max()))
+    for some, own, heat, side in zip(found, weights, sizes, sides, strict=True):
+        kept = np.where(own >= light, own, 0.0)
+        ids = None if side.edges is None else side.edges.ids
+        if kept.any() or ids is not None:
+            nodes = None if side.graph is None else side.graph.nodes
+            own = kept if kept.any() else own
+            made[side.name] = Mixed.of(some, own, heat, nodes, prior, classes, ids)
+            shares[side.name] = float(own.sum())
+    if "" in made:
+        return made[""]
+    total = sum(shares.values())
+    return MixedViews(made, {name: each / total for name, each in shares.items()}, classes)

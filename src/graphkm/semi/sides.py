@@ -1,0 +1,121 @@
+"""What the members of one view see: its rows, its graph, and the names of labels as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graphs import NodeGraph
+from ..judge.mixture import Without
+from ..members import Known, Member
+from ..members.along_edges import Edges
+from ..members.member import Array
+from ..neighbours.distinct import Copies
+from .views import below
+
+LabelNames = tuple[list[str], NDArray[Any]]
+"""Texts that name labels, and the labels."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One view of all rows.
+
+    Parameters
+    ----------
+    name : str
+        The view's name; empty for plain rows.
+    given : array, frame, CSR matrix or None
+        All rows, as models see them. Names of labels, if there are any, are the last rows.
+    known : Known
+        The labelled rows, names among them.
+    labeled : ndarray of int
+        Where they are among all rows.
+    graph : NodeGraph or None
+        The graph of nearest rows.
+    edges : Edges or None
+        The given graphs.
+    """
+
+    name: str
+    given: Any
+    known: Known
+    labeled: NDArray[np.int64]
+    graph: NodeGraph | None
+    edges: Edges | None = None
+
+    def judged(self, member: Member, n: int) -> Member:
+        """Return a member as the judge sees it: by the first n labels, which are no names."""
+        name = f"{self.name}: {member.name}" if self.name else member.name
+        if len(member.held) == n:
+            return replace(member, name=name)
+        names = np.arange(n, len(member.held))
+        without = member.without and partial(_beside, member.without, names)
+        return replace(member, name=name, held=member.held[:n], without=without)
+
+
+def _beside(
+    without: Without, names: NDArray[np.int64], seen: NDArray[np.int64], told: NDArray[np.int64]
+) -> tuple[Array, Array]:
+    """Return what a member says after a fit without some labels; names stay."""
+    held, said = without(np.concatenate([seen, names]), told)
+    return held[: len(seen)], said
+
+
+def with_names(known: Known, rows: Any, labels: NDArray[Any]) -> Known:
+    """Return labelled rows with more rows below them that are never held out."""
+    n, more = len(known.y), len(labels)
+    names = np.arange(n, n + more)
+    ones = np.ones(more)
+    return replace(
+        known,
+        rows=below(known.rows, rows),
+        y=np.concatenate([known.y, labels]),
+        weights=np.concatenate([known.weights, ones]),
+        given=None if known.given is None else np.concatenate([known.given, ones]),
+        folds=[(np.concatenate([train, names]), test) for train, test in known.folds],
+        copies=Copies.of(np.concatenate([known.copies.place, n + np.arange(more)])),
+    )
+
+
+Nodes = Callable[[Any, NDArray[np.int64]], NodeGraph | None]
+"""Makes the graph of rows, joined to the labelled ones."""
+
+
+def side_of(
+    name: str,
+    given: Any,
+    rows: Any,
+    known: Known,
+    labeled: NDArray[np.int64],
+    nodes: Nodes,
+    names: tuple[Any, NDArray[Any]] | None,
+) -> Side:
+    """Return one view with its graph.
+
+    Parameters
+    ----------
+    name : str
+        The view's name.
+    given, rows : array, frame or CSR matrix
+        All rows, as models see them and as numbers.
+    known : Known
+        The labelled rows of this view.
+    labeled : ndarray of int
+        Where they are.
+    nodes : callable
+        Makes the graph.
+    names : (rows, labels) or None
+        Rows that the view makes of the labels' names, and these labels.
+    """
+    if names is not None:
+        n = rows.shape[0]
+        known = with_names(known, *names)
+        rows = given = below(rows, names[0])
+        labeled = np.concatenate([labeled, n + np.arange(len(names[1]))])
+    return Side(name, given, known, labeled, nodes(rows, labeled))
