@@ -11,7 +11,7 @@ their mean for each class is its size. `within 10 %` and `within 20 %` stop when
 
 With `--drawn`, nobody knows the sizes. Labels are drawn twice: at random, and as many of each class
 ("by class"). "none" leaves the probabilities as they are. A number estimates the sizes, with so
-many rows of every class for the labels' own shares: 10 is what `class_sizes="auto"` takes.
+many rows of every class for the labels' own shares: 5 is what `class_sizes="auto"` takes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def moved(shares: np.ndarray, sizes: np.ndarray, slack: float) -> np.ndarray:
     return sizes_of.tilted(shares, sizes_of.tilt_to_sizes(shares, sizes))
 
 
-BEFORE = (2.0, 10.0, 50.0)
+BEFORE = (1.0, 5.0, 25.0)
 
 WAYS = {
     "exact": lambda shares, sizes: moved(shares, sizes, 0.0),

@@ -15,9 +15,15 @@ the classes have about their sizes already, b is 0, and nothing changes.
 
 Often as many rows of every class are labelled, and the labels say nothing of the sizes. The
 unlabelled rows do: the sizes are most likely under which they look as they do (Saerens, Latinne and
-Decaestecker, 2002, "Adjusting the outputs of a classifier to new a priori probabilities"). How well
-probabilities say so was checked with l labels only. So all unlabelled rows together count as l
-rows, beside the labels' own shares, which count as ten rows of every class.
+Decaestecker, 2002, "Adjusting the outputs of a classifier to new a priori probabilities"). But
+probabilities may be off: l labels tell the odds of a class only up to a factor, whose logarithm has
+about the variance 1 / l. If the rows tell the classes apart perfectly, such a factor changes no
+mean; if they tell nothing, it changes all of it. So let I be the share of the variance of the
+classes that the probabilities explain. Where the sizes differ from the labels' shares by d, the
+mean of the probabilities differs by I d, and by an error whose variance is
+:math:`(1 - I)^2 s (1 - s) / l`. That is what :math:`l I / (1 - I)^2` rows would tell. All unlabelled
+rows together count as so many, beside the labels' own shares, which count as five rows of every
+class.
 
 Whether labels were drawn by class is a guess, too. If rows were drawn at random, and every size is
 as likely as any other, then all numbers of labels are equally likely. If as many of each were
@@ -39,7 +45,7 @@ Array = NDArray[np.float64]
 SLACK = 0.1
 """How wrong a size may be, as a share of it."""
 
-BEFORE = 10.0
+BEFORE = 5.0
 """The labels' shares count as so many rows of every class, beside the unlabelled rows."""
 
 _STEPS = 500
@@ -166,15 +172,16 @@ def sizes_of_rows(shares: Array, counts: Array) -> Array:
     --------
     >>> shares = np.repeat([[0.9, 0.1], [0.1, 0.9]], [90, 10], axis=0)
     >>> sizes_of_rows(shares, np.array([10.0, 10.0])).round(2)  # twenty labels are not sure of it
-    array([0.67, 0.33])
+    array([0.75, 0.25])
     >>> sizes_of_rows(shares, np.array([500.0, 500.0])).round(2)
-    array([0.85, 0.15])
+    array([0.9, 0.1])
     >>> sizes_of_rows(shares, np.array([600.0, 400.0])).round(2)  # not drawn by class
     array([0.6, 0.4])
     """
     n, k = shares.shape
     own = counts / counts.sum()
-    seen, sizes = min(1.0, counts.sum() / n), own
+    told = _explained(shares)
+    seen, sizes = min(1.0, counts.sum() / n * told / max(1e-9, 1.0 - told) ** 2), own
     for _ in range(_STEPS):
         found = seen * tilted(shares, np.log(sizes / own)).sum(axis=0) + BEFORE * k * own
         before, sizes = sizes, found / found.sum()
@@ -182,6 +189,18 @@ def sizes_of_rows(shares: Array, counts: Array) -> Array:
             break
     mean = own * (sizes / own) ** drawn_by_class(counts)
     return np.asarray(mean / mean.sum())
+
+
+def _explained(shares: Array) -> float:
+    """Return the share of the variance of classes that probabilities explain.
+
+    Examples
+    --------
+    >>> round(_explained(np.array([[0.5, 0.5], [0.5, 0.5]])), 2), _explained(np.eye(2))
+    (0.0, 1.0)
+    """
+    means = shares.mean(axis=0)
+    return float(np.square(shares - means).sum(axis=1).mean() / np.sum(means * (1.0 - means)))
 
 
 def tilted(shares: Array, tilt: Array) -> Array:
