@@ -77,6 +77,7 @@ class Kept:
             self._place = {text: k for k, text in enumerate(data["texts"].tolist())}
 
     def __call__(self, texts: list[str]) -> np.ndarray:
+        """Return the vectors of texts."""
         return self._rows[[self._place[text] for text in texts]]
 
 

@@ -21,9 +21,9 @@ about the variance 1 / l. If the rows tell the classes apart perfectly, such a f
 mean; if they tell nothing, it changes all of it. So let I be the share of the variance of the
 classes that the probabilities explain. Where the sizes differ from the labels' shares by d, the
 mean of the probabilities differs by I d, and by an error whose variance is
-:math:`(1 - I)^2 s (1 - s) / l`. That is what :math:`l I / (1 - I)^2` rows would tell. All unlabelled
-rows together count as so many, beside the labels' own shares, which count as five rows of every
-class.
+:math:`(1 - I)^2 s (1 - s) / l`. That is what :math:`l I / (1 - I)^2` rows would tell. All
+unlabelled rows together count as so many, beside the labels' own shares, which count as five rows
+of every class.
 
 Whether labels were drawn by class is a guess, too. If rows were drawn at random, and every size is
 as likely as any other, then all numbers of labels are equally likely. If as many of each were

@@ -7,6 +7,7 @@ of_all_rows     semi-supervised models, which are fitted to all rows
 cuts            how a member cuts the graph into classes
 features        features from graphs of all rows: eigenvectors, and kernels that fade
 clusters        ridge regressions on these features
+leading         linear models of rows whose leading directions are made longer
 diffused        linear models on rows that are averaged along the graph
 residuals       fields that correct a model where it errs
 along_edges     members on given graphs
@@ -19,6 +20,7 @@ rows            columns of all rows as features of members
 
 from .clusters import cluster_members
 from .diffused import diffused_members
+from .leading import leading_members
 from .member import Known, Member, Scope
 from .models import model_members, usual_models
 from .residuals import residual_members
@@ -29,6 +31,7 @@ __all__ = [
     "Scope",
     "cluster_members",
     "diffused_members",
+    "leading_members",
     "model_members",
     "residual_members",
     "usual_models",

@@ -13,22 +13,30 @@ from scipy.sparse import issparse
 
 from .cuts import cut_graph
 from .member import Known, Member, Scope
-from .models import WIDE, model_members, model_scores
+from .models import WIDE, model_members, model_scores, total_variance
 
 _STEPS = 2
 
 
-def diffused_members(known: Known, scope: Scope, models: dict[str, Any]) -> Iterator[Member]:
-    """Yield models that are fitted to averages of the labelled rows, and predict all nodes."""
+def diffused_members(
+    known: Known, scope: Scope, models: dict[str, Any], *, alike: bool = False
+) -> Iterator[Member]:
+    """Yield models that are fitted to averages of the labelled rows, and predict all nodes.
+
+    Columns that are `alike` are scaled together, so that averages vary as much as the rows.
+    """
     points = scope.graph.nodes.points
     if not models or points.shape[1] > WIDE:  # averages of words are no longer sparse
         return
     start = process_time()
     rows = points.toarray() if issparse(points) else np.asarray(points, dtype=np.float64)
-    spread = rows.std(axis=0)
+    size = total_variance(rows)
+    spread = 1.0 if alike else rows.std(axis=0)
     rows = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     for _ in range(_STEPS):
         rows = scope.graph.similarity @ rows
+    if alike:
+        rows *= np.sqrt(size / total_variance(rows))
     spent = process_time() - start
     own = replace(known, rows=scope.graph.rows @ rows)
     for member in model_members(models, own, None, np.empty(0, np.int64)):

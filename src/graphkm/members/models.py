@@ -29,6 +29,7 @@ from .of_all_rows import hold_out_of_all, learns_from_all
 WIDE = 2000
 """With more columns, sparse rows get no trees, and no rows are averaged along the graph."""
 
+_STRENGTHS = (1.0, 10.0)  # of linear models of columns that are alike
 _TREES = 100
 _LOOKED_AT = 0.5  # share of the columns that extra trees try for every cut
 _ROUNDS = 60  # rounds of boosting
@@ -39,11 +40,15 @@ _READ = 64  # boosting reads so many labels in the time that it needs to add up 
 _BOOSTED = 2**26  # most bins that boosting adds up in all fits: many columns or classes are slow
 
 
-def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[str, Any]:
+def usual_models(
+    known: Known, X: Any, seed: int, n_jobs: int | None, *, alike: bool = False
+) -> dict[str, Any]:
     """Return the models of estimator="auto" that suit the rows, by name.
 
     Trees look at one column at a time, and need dense rows. So wide sparse rows, such as counts of
-    words, get only kernel ridge and a linear model.
+    words, get only kernel ridge and a linear model. Columns that are `alike` share one unit, as
+    those of an encoder do. They are not scaled one by one: with fewer labels than columns, that
+    would make noise as large as the rest. Their linear models have two strengths.
 
     Examples
     --------
@@ -66,13 +71,18 @@ def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[st
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
     classes, sparse = known.classes is not None, issparse(X)
-    scaler = MaxAbsScaler() if sparse else StandardScaler()
-    line = LogisticRegression(max_iter=300) if classes else RidgeCV(np.logspace(-2, 4, 13))
     machine = KernelRidgeClassifierCV if classes else KernelRidgeCV
-    found = {
-        "kernel ridge": machine(random_state=seed, n_jobs=n_jobs),
-        "linear": make_pipeline(scaler, line),
-    }
+    found = {"kernel ridge": machine(random_state=seed, n_jobs=n_jobs)}
+    size = total_variance(X) if alike else 1.0
+    if alike and classes:
+        for C in _STRENGTHS:
+            found[f"linear, C={C:g}"] = LogisticRegression(C=C / size, max_iter=300)
+    elif alike:
+        found["linear"] = RidgeCV(size * np.logspace(-4, 2, 13))
+    else:
+        scaler = MaxAbsScaler() if sparse else StandardScaler()
+        line = LogisticRegression(max_iter=300) if classes else RidgeCV(np.logspace(-2, 4, 13))
+        found["linear"] = make_pipeline(scaler, line)
     if sparse and X.shape[1] > WIDE:
         return found
     forest = RandomForestClassifier if classes else RandomForestRegressor
@@ -97,6 +107,20 @@ def usual_models(known: Known, X: Any, seed: int, n_jobs: int | None) -> dict[st
             random_state=seed,
         )
     return found
+
+
+def total_variance(X: Any) -> float:
+    """Return the mean squared distance of rows from their mean; 1 if all rows are the same.
+
+    Examples
+    --------
+    >>> total_variance(np.array([[0.0, 1.0], [0.0, 3.0]]))
+    1.0
+    """
+    squares = X.multiply(X) if issparse(X) else np.square(np.asarray(X, dtype=np.float64))
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    found = float(squares.sum() / X.shape[0] - mean @ mean)
+    return found if found > 1e-12 else 1.0
 
 
 def model_members(

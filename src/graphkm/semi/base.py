@@ -223,12 +223,13 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             if theirs is not None and not sides:
                 graph = nodes(rows[name], None)
                 about = name, given[name], rows[name], own, labeled, graph, theirs
-                sides.append(self._beside_edges(*about))
+                sides.append(replace(self._beside_edges(*about), alike=view.alike))
                 continue
             told = None
             if names is not None and view.reads_texts:
                 told = rows_of_names(view, names[0]), names[1]
-            sides.append(side_of(name, given[name], rows[name], own, labeled, nodes, told))
+            side = side_of(name, given[name], rows[name], own, labeled, nodes, told)
+            sides.append(replace(side, alike=view.alike))
         return sides
 
     def _beside_edges(
@@ -411,10 +412,11 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         for side in sides:
             own = models
             if own is None:
-                own = usual_models(side.known, side.given, seed, self.n_jobs)
+                about = side.known, side.given, seed, self.n_jobs
+                own = usual_models(*about, alike=side.alike)
             scope = None if side.graph is None else Scope(side.graph, self.n_threads())
-            about = side.known, side.given, side.labeled, scope, side.edges
-            members = fit_members(own, *about, self._judge)
+            seen = side.known, side.given, side.labeled, scope, side.edges
+            members = fit_members(own, *seen, self._judge, alike=side.alike)
             found.append([side.judged(member, len(known.y)) for member in members])
         if not any(found):
             raise ValueError(

@@ -16,11 +16,12 @@ from ..members import (
     Scope,
     cluster_members,
     diffused_members,
+    leading_members,
     model_members,
     residual_members,
 )
 from ..members.along_edges import Edges, edge_members
-from ..members.features import can_have_features
+from ..members.features import ENTRIES, can_have_features
 
 MANY = 50
 """With so many labels or more, a model is corrected along the graph: fewer errors say little."""
@@ -34,6 +35,8 @@ def fit_members(
     scope: Scope | None,
     edges: Edges | None,
     judge: Callable[[Sequence[Member], Known], Verdict],
+    *,
+    alike: bool = False,
 ) -> list[Member]:
     """Return all members, fitted.
 
@@ -53,29 +56,39 @@ def fit_members(
         The given graphs; None for none.
     judge : callable
         It weighs members. The model that does best on held-out labels has its errors corrected.
+    alike : bool, default=False
+        Whether all columns share one unit, as those of an encoder do.
     """
     ours = list(model_members(models, known, given, labeled))
     best = None
     if len(known.y) >= MANY and models and known.folds:
         best = ours[int(np.argmin(judge(ours, known).losses))]
     found = list(ours)
+    if alike:
+        lines = {name: model for name, model in models.items() if name.startswith("linear")}
+        found += leading_members(known, given, lines)
     if scope is not None:
-        found += _on_nodes(models, known, scope, alone=edges is None)
+        found += _on_nodes(models, known, scope, alone=edges is None, alike=alike)
         found += [] if best is None else residual_members(known, scope, best)
     if edges is not None:
         found += edge_members(known, edges, best)
     return found
 
 
-def _on_nodes(models: dict[str, Any], known: Known, scope: Scope, *, alone: bool) -> list[Member]:
+def _on_nodes(
+    models: dict[str, Any], known: Known, scope: Scope, *, alone: bool, alike: bool
+) -> list[Member]:
     """Return the members on the graph of nearest rows, or of anchors.
 
     Beside given graphs there are fewer of them: rows are averaged along all graphs together.
     """
     nodes = scope.graph.nodes
-    n = nodes.points.shape[0]
-    if isinstance(nodes, RowNodes) and n > 2 and can_have_features(n, len(known.y)):
-        lines = {name: model for name, model in models.items() if name == "linear" and alone}
+    n, width = nodes.points.shape
+    few = n > 2 and can_have_features(n, len(known.y))
+    lines = {name: each for name, each in models.items() if name.startswith("linear") and alone}
+    found = residual_members(known, scope, None)
+    if isinstance(nodes, RowNodes) and few:
         found = cluster_members(known, scope, several=alone)
-        return [*found, *diffused_members(known, scope, lines)]
-    return list(residual_members(known, scope, None))
+    if isinstance(nodes, RowNodes) and (few or (alike and n * width <= ENTRIES)):
+        return [*found, *diffused_members(known, scope, lines, alike=alike)]
+    return list(found)

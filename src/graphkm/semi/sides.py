@@ -40,6 +40,8 @@ class Side:
         The graph of nearest rows.
     edges : Edges or None
         The given graphs.
+    alike : bool
+        Whether all columns share one unit, because an encoder made them.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Side:
     labeled: NDArray[np.int64]
     graph: NodeGraph | None
     edges: Edges | None = None
+    alike: bool = False
 
     def judged(self, member: Member, n: int) -> Member:
         """Return a member as the judge sees it: by the first n labels, which are no names."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from ..embed import TextEmbedder, Words
+from ..embed import ImageEmbedder, TextEmbedder, Words
 from ..estimators.given_rows import rows_as_numbers
 from ..neighbours.distinct import Copies, copies_in_order
 
@@ -92,6 +92,11 @@ class View:
     def numbers(self, rows: Any, *, reset: bool) -> Any:
         """Return the rows as numbers, checked."""
         return rows_as_numbers(self.columns, rows, reset=reset)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all its columns share one unit."""
+        return isinstance(self.encoder, TextEmbedder | ImageEmbedder | Words)
 
     @property
     def reads_texts(self) -> bool:
