@@ -8,6 +8,7 @@ cuts            how a member cuts the graph into classes
 features        features from graphs of all rows: eigenvectors, and kernels that fade
 clusters        ridge regressions on these features
 leading         linear models of rows whose leading directions are made longer
+named           rows that are like the name of a label
 diffused        linear models on rows that are averaged along the graph
 residuals       fields that correct a model where it errs
 along_edges     members on given graphs
@@ -23,6 +24,7 @@ from .diffused import diffused_members
 from .leading import leading_members
 from .member import Known, Member, Scope
 from .models import model_members, usual_models
+from .named import named_member
 from .residuals import residual_members
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "diffused_members",
     "leading_members",
     "model_members",
+    "named_member",
     "residual_members",
     "usual_models",
 ]

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
 
@@ -28,7 +29,7 @@ from ..graphs.row_ids import without_ids
 from ..judge.folds import Splitter, check_folds, make_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
-from ..members import Known, Member, Scope, usual_models
+from ..members import Known, Member, Scope, named_member, usual_models
 from ..members.along_edges import Edges
 from ..members.averages import unit_rows
 from ..members.of_all_rows import learns_from_all
@@ -417,6 +418,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             scope = None if side.graph is None else Scope(side.graph, self.n_threads())
             seen = side.known, side.given, side.labeled, scope, side.edges
             members = fit_members(own, *seen, self._judge, alike=side.alike)
+            if side.names is not None and not issparse(side.given):
+                members.append(named_member(side.known, side.given, *side.names))
             found.append([side.judged(member, len(known.y)) for member in members])
         if not any(found):
             raise ValueError(

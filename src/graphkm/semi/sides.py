@@ -42,6 +42,8 @@ class Side:
         The given graphs.
     alike : bool
         Whether all columns share one unit, because an encoder made them.
+    names : (rows, labels) or None
+        The rows of labels' names, and these labels.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Side:
     graph: NodeGraph | None
     edges: Edges | None = None
     alike: bool = False
+    names: tuple[Any, NDArray[Any]] | None = None
 
     def judged(self, member: Member, n: int) -> Member:
         """Return a member as the judge sees it: by the first n labels, which are no names."""
@@ -121,4 +124,4 @@ def side_of(
         known = with_names(known, *names)
         rows = given = below(rows, names[0])
         labeled = np.concatenate([labeled, n + np.arange(len(names[1]))])
-    return Side(name, given, known, labeled, nodes(rows, labeled))
+    return Side(name, given, known, labeled, nodes(rows, labeled), names=names)
