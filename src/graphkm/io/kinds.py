@@ -16,6 +16,7 @@ from .amounts import amount_kind, amount_reader, is_amount
 
 NUMBER, COMMA, WORD, EMPTY = "number", "decimal comma", "word", "empty"
 TRUTH = "true or false"
+TEXT, IMAGE = "text", "image"  # only where a user says so: encoders make numbers of them
 DATE = "YYYY-MM-DD"  # and a time, as ISO 8601 writes it
 MISSING = frozenset(
     ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None")
