@@ -30,7 +30,7 @@ def label(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="Rows: CSV, Parquet or LIBSVM; or a folder of images.",
+            help="Rows: CSV, Parquet or LIBSVM; or a folder of images or of .txt files.",
             show_default=False,
         ),
     ],
@@ -59,6 +59,14 @@ def label(
     text: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of texts to learn from.")
     ] = None,
+    encoder: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="What makes vectors of texts or images: the name, folder or ONNX file of a "
+            "model. auto needs no network.",
+        ),
+    ] = "auto",
     model: Annotated[
         Path | None,
         typer.Option(
@@ -79,7 +87,8 @@ def label(
 
     The page is served on this computer alone, under an address that nobody else can guess. Every
     answer is on the disk before the page says so. --out holds every labelled row with its columns,
-    for graphkm train. Stop with Ctrl-C, and start again to continue. Labels that DATA has already
+    for graphkm train. Save predictions writes all rows, with what the saved model says of them, to
+    a file beside --out. Stop with Ctrl-C, and start again to continue. Labels that DATA has already
     are in the column called label, or in the one that --label names; no other is taken for them.
     """
     _check(out, data, classes, regression, images, text)
@@ -93,17 +102,19 @@ def label(
 
     from ..app.classes import AnswerError
     from ..app.journal import Journal, JournalError
-    from ..app.reading import read_material
     from ..app.session import Session
+    from .label_predictions import predictions_path, predictor
     from .opening import reading
     from .output import check_output, say
 
     place = model if model is not None else out.with_suffix(".gkm")
-    for written in (out, place):
+    predictions = predictions_path(out)
+    for written in (out, place, predictions):
         check_output(written, *([] if data.is_dir() else [data]))
-    rows = read_material(
+    rows = _read(
         data,
         None if files.format is Format.auto else files.format.value,
+        encoder=encoder,
         label=files.label,
         images=images,
         text=text,
@@ -127,6 +138,7 @@ def label(
             classes=asked,
             regression=regression,
             save=_saver(rows, files, regression, place),
+            predict=predictor(rows, place, predictions),
             first=first,
         )
     except (JournalError, AnswerError) as error:
@@ -146,6 +158,24 @@ def label(
     say(f"{len(session.journal.labels()):,} labels are in {where}. Start again to continue.")
     if session.saving or session.learner.is_alive():
         _leave()
+
+
+def _read(data: Path, format: str | None, *, encoder: str, **options: Any) -> Material:
+    """Return the rows; raise UsageError if what makes vectors of them is missing or not needed."""
+    from ..app.reading import read_material
+    from ..embed import MissingModelError
+
+    shown = int(sys.stderr.isatty())
+    try:
+        rows = read_material(data, format, encoder=encoder, verbose=shown, **options)
+    except (ImportError, MissingModelError) as error:
+        raise UsageError(str(error)) from error
+    if encoder != "auto" and rows.vectors is None:
+        raise UsageError(
+            f"--encoder {encoder}: it makes vectors of texts and images, and these rows have none; "
+            "name their column with --text or --images, or drop --encoder."
+        )
+    return rows
 
 
 def _leave() -> NoReturn:
@@ -213,7 +243,7 @@ def _first_model(
             f"--model {path}: it knows the class {foreign[0]}, which --classes does not name. Add "
             "it to --classes, or name another file."
         )
-    if rows.alike:  # words or pixels, which the page makes itself
+    if rows.vectors is not None:
         if note.columns != list(rows.names):
             raise UsageError(
                 f"--model {path}: it was trained on other columns than these words or pixels. Name "
@@ -282,7 +312,7 @@ def _saver(
             method=Method.mixture.value,
         )
         estimator = make_estimator(note.method, note.task, FitOptions())
-        scale = Scale.none if rows.alike else Scale.auto
+        scale = Scale.none if rows.vectors is not None else Scale.auto
         fitted, chosen = fit_prepared(estimator, scale, Rows(rows.X, y, note))
         before = path.exists()
         write_model(fitted, path, replace(note, scale=chosen))
