@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,8 @@ class Encoding:
             )
         embedder = TextEmbedder(self.model, verbose=self.verbose)
         vectors = embedder.fit_transform(texts)
-        notes = [f"The model learns from the texts in {column}, as vectors of {embedder.model_}."]
+        what = f"vectors of {embedder.model_}"
+        notes = [f"The model on this page learns from the texts in {column}: {what}."]
         if empty:
             verb = "is" if empty == 1 else "are"
             notes.append(f"{empty:,} of the {len(texts):,} texts in {column} {verb} empty.")
@@ -69,7 +69,9 @@ class Encoding:
             notes.append(_left_out([paths[k].name for k in broken]))
             vectors = embedder.fit_transform([files[k] for k in whole])
         what = "pixels and gradients" if self.model == "auto" else f"vectors of {embedder.model_}"
-        return Encoded(vectors, whole, [f"The model learns from the images, as {what}.", *notes])
+        return Encoded(
+            vectors, whole, [f"The model on this page learns from the images: {what}.", *notes]
+        )
 
 
 @dataclass(frozen=True)
@@ -83,19 +85,3 @@ class Encoded:
 
 def _left_out(names: Sequence[str]) -> str:
     return f"Left out, because they cannot be read as pictures: {few_names(names)}."
-
-
-def side_by_side(vectors: NDArray[np.float32], numbers: NDArray[Any]) -> NDArray[np.float32]:
-    """Return vectors and other columns in one array, in which both spread equally far.
-
-    Examples
-    --------
-    >>> side_by_side(np.eye(2, dtype=np.float32), np.array([[-10.0], [10.0]])).round(2).tolist()
-    [[1.0, 0.0, -0.71], [0.0, 1.0, 0.71]]
-    """
-    size = _spread(vectors) / max(_spread(numbers), 1e-12)
-    return np.hstack([vectors, (numbers * size).astype(np.float32)])
-
-
-def _spread(rows: NDArray[Any]) -> float:
-    return float(np.sqrt(rows.var(axis=0, dtype=np.float64).sum()))

@@ -98,7 +98,7 @@ class Learnt:
         )
 
     def _learnt_from(self, plain: bool) -> list[str]:
-        """Return a note on the columns beside one that is encoded, or on those of a mixed table."""
+        """Return a note on the columns of a mixed table, or on those beside one that is encoded."""
         own = [
             (kind, name)
             for kind, name in zip(self.kinds, self.names, strict=True)
@@ -106,6 +106,7 @@ class Learnt:
         ]
         if plain or not own:
             return []
-        kinds, names = zip(*own, strict=True)
-        beside = " besides" * (len(own) < len(self.kinds))
-        return [f"The model learns from {kinds_line(kinds, names)}{beside}."]
+        line = kinds_line(*map(list, zip(*own, strict=True)))
+        if len(own) == len(self.kinds):
+            return [f"The model learns from {line}."]
+        return [f"Models that you save learn from the other columns too: {line}."]

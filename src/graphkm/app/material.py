@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 
-from ..io.kinds import IMAGE, TEXT, WORD, number_text
+from ..io.kinds import WORD, number_text
 from ..tables.preparing import make_scaler, steps_before, usual_scale
-from .encoding import side_by_side
 
 _CELLS = 200  # columns of a row that are shown, at most
 _SNIPPET = 160  # letters of a text in a list, at most
@@ -132,38 +131,25 @@ class Material:
 def in_units(material: Material) -> tuple[Any, list[str]]:
     """Return the rows as numbers in comparable units, and the table's column of each number.
 
-    Tables are prepared as `graphkm train` prepares them. Texts and pictures are the encoder's
-    vectors, and all other columns together weigh as much as these.
+    Texts and pictures are the encoder's vectors, which come from no single column. Tables are
+    prepared as `graphkm train` prepares them.
     """
-    X, names, kinds = material.X, list(material.names), list(material.kinds)
+    X, names = material.X, list(material.names)
+    if material.vectors is not None:
+        return material.vectors, []
     if issparse(X):
         scaler = make_scaler(usual_scale(X))
         return X if scaler is None else scaler.fit_transform(X), names
-    if material.vectors is None:
-        return _prepared(X, names, kinds)
-    encoded = next(k for k, kind in enumerate(kinds) if kind in (TEXT, IMAGE))
-    others = [k for k in range(len(names)) if k != encoded]
-    if not others:
-        return material.vectors, names * material.vectors.shape[1]
-    numbers, called = _prepared(
-        X[:, others], [names[k] for k in others], [kinds[k] for k in others]
-    )
-    called = [names[encoded]] * material.vectors.shape[1] + called
-    return side_by_side(material.vectors, numbers), called
-
-
-def _prepared(X: Any, names: list[str], kinds: list[str]) -> tuple[NDArray[Any], list[str]]:
-    """Return a table's columns as numbers, and the column of each number."""
-    words = [k for k, kind in enumerate(kinds) if kind == WORD]
-    steps = Pipeline(steps_before("standard", words, bool(kinds), X))
+    words = [k for k, kind in enumerate(material.kinds) if kind == WORD]
+    steps = Pipeline(steps_before("standard", words, bool(material.kinds), X))
     numbers = steps.fit_transform(X)
-    called = [name for k, name in enumerate(names) if k not in words]
     if words:
         encoder = steps[-1].named_transformers_["categories"][-1]
         widths = [len(categories) for categories in encoder.categories_]
+        names = [name for k, name in enumerate(names) if k not in words]
         for k, width in zip(words, widths, strict=True):
-            called += [names[k]] * width
-    return numbers, called
+            names += [material.names[k]] * width
+    return numbers, names
 
 
 def numbers_of(X: Any, row: int) -> list[str]:
