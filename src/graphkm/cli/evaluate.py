@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .links import Links
     from .model_files import FileNote
-    from .row_files import Table
+    from .row_table import Table
 
 EXAMPLES = (
     "graphkm evaluate moons.gkm test_rows.csv",

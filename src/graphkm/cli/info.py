@@ -16,7 +16,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
     """Tell what a model was trained on, how, and what files it takes."""
     from .learning_rows import label_text, label_values
     from .model_files import described_model, found_facts, last_step, read_model, shown_parameters
-    from .note_lines import edges_line, label_line
+    from .note_lines import edges_line, encoder_lines, label_line
     from .output import show
 
     fitted, note = read_model(model)
@@ -32,6 +32,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
             "classes": ", ".join(map(label_text, classes)) if classes else None,
             "trained on": _origin(note),
             "features": _features(note),
+            **encoder_lines(note),
             **_treatments(note),
             "edges": edges_line(note),
             "label": label_line(note),

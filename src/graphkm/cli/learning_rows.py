@@ -20,8 +20,8 @@ from ..tables.useless_columns import constant_columns, identifier_doubts
 from .model_files import FileNote
 from .note_lines import edges_line, label_line
 from .opening import Source
-from .options import Task, TrainingFileOptions, UsageError
-from .row_files import Table
+from .options import LearningFileOptions, Task, TrainingFileOptions, UsageError
+from .row_table import Table
 from .whole_files import missing_policy, read_any, table_note
 
 _MANY = 20  # up to so many different whole numbers are classes; more may be quantities
@@ -54,7 +54,15 @@ class Rows:
     @property
     def n_gaps(self) -> int:
         """The number of missing values."""
-        return 0 if issparse(self.X) else int((self.X != self.X).sum())
+        return int(self._missing.sum())
+
+    @property
+    def _missing(self) -> NDArray[np.bool_]:
+        """Where a value is filled in; an empty text stays as it is."""
+        if issparse(self.X):
+            return np.zeros((0, 0), dtype=bool)
+        others = [k for k in range(self.X.shape[1]) if k not in self.note.encoded]
+        return np.asarray(self.X[:, others] != self.X[:, others])
 
     def chosen(self, which: NDArray[Any]) -> Rows:
         """Return some of the rows."""
@@ -73,7 +81,7 @@ class Rows:
         width = f"{self.note.n_features:,} feature{'s' * (self.note.n_features != 1)}"
         classify = self.note.task == "classify"
         return {
-            "rows": f"{len(self.y):,} with {width}",
+            "rows": _counted_texts(self.note, len(self.y)) or f"{len(self.y):,} with {width}",
             "encoding": None if self.note.encoding == "utf-8" else self.note.encoding,
             "columns": self._columns(),
             "left out": ", ".join(f"{k} ({why})" for k, why in self.note.left_out.items()) or None,
@@ -114,7 +122,8 @@ class Rows:
             )
         if issparse(self.X):
             return said
-        return said + identifier_doubts(self.X, self.names, self.note.words)
+        no_numbers = [*self.note.words, *self.note.encoded]
+        return said + identifier_doubts(self.X, self.names, no_numbers)
 
     @property
     def _many_classes(self) -> bool:
@@ -126,7 +135,7 @@ class Rows:
     def _gaps(self) -> str | None:
         if not self.n_gaps:
             return None
-        columns = int((self.X != self.X).any(axis=0).sum())
+        columns = int(self._missing.any(axis=0).sum())
         values = f"{self.n_gaps:,} value{'s' * (self.n_gaps != 1)}"
         return f"{values} of {columns} column{'s' * (columns != 1)}, filled in"
 
@@ -142,7 +151,7 @@ class Rows:
 
 
 def read_rows(
-    source: Source, options: TrainingFileOptions, task: Task, unlabeled: Source | None = None
+    source: Source, options: LearningFileOptions, task: Task, unlabeled: Source | None = None
 ) -> Rows:
     """Read a file to learn from, and a second file of unlabelled rows if one is given."""
     labels = "number" if task is Task.regress else "auto"
@@ -154,6 +163,11 @@ def read_rows(
 
 def _counted(note: FileNote, y: NDArray[Any]) -> FileNote:
     return replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum()))
+
+
+def _counted_texts(note: FileNote, n: int) -> str | None:
+    """Return how many texts or pictures there are, if rows consist of nothing else."""
+    return f"{n:,} {note.kinds[0]}s" if len(note.encoded) == note.n_features == 1 else None
 
 
 def _without_constants(rows: Rows, name: str) -> Rows:

@@ -14,12 +14,13 @@ from ..exchange.skops_files import is_skops_file, load_with_skops, save_with_sko
 from ..exchange.state_mixtures import models_in
 from ..exchange.storable import MIXED, ForeignModelError
 from ..gkm import GKMClassifierCV, GKMRegressorCV
-from ..io.kinds import NUMBER, WORD
+from ..io.kinds import IMAGE, NUMBER, TEXT, WORD
 from ..semi import MemberTable
 from .gains import mixture_facts, mixture_lines, search_facts, search_lines
 from .preparing import behind, prepared_kinds, taking_arrays
+from .views import silence
 
-_OWN = ("unlabeled", "verbose", "callback")  # set by the command line itself
+_OWN = ("unlabeled", "verbose", "callback", "views")  # set by the command line itself
 _SEARCHES = (GKMClassifierCV, GKMRegressorCV)
 
 
@@ -54,12 +55,19 @@ class FileNote:
     encoding: str | None = None  # of the training file, if it is CSV
     label_kind: str = NUMBER  # how labels that are numbers are written
     edges: dict[str, int] = field(default_factory=dict)  # in the files of --edges, by graph
+    # What makes vectors of texts and pictures: by view, the model's name and its hash.
+    encoders: dict[str, dict[str, str | None]] = field(default_factory=dict)
     version: str = ""  # of graphkm
 
     @property
     def words(self) -> list[int]:
         """Positions of the features that are categories."""
         return [k for k, kind in enumerate(self.kinds) if kind == WORD]
+
+    @property
+    def encoded(self) -> dict[int, str]:
+        """The kinds of the features that encoders read, by their positions."""
+        return {k: kind for k, kind in enumerate(self.kinds) if kind in (TEXT, IMAGE)}
 
     @property
     def plain(self) -> bool:
@@ -98,6 +106,7 @@ def write_model(model: Any, path: Path, note: FileNote) -> None:
     local = {"verbose": 0, "n_jobs": None}
     whole.set_params(**{k: v for k, v in local.items() if k in whole.get_params()})
     if isinstance(whole, MIXED):
+        silence(whole)
         for inside in models_in(whole.mixture_):
             if "n_jobs" in inside.get_params():
                 inside.set_params(n_jobs=None)

@@ -241,6 +241,8 @@ def kinds_line(kinds: Sequence[str], names: Sequence[str]) -> str:
         n, shown = len(members), ", ".join(members[:_SHOWN]) + ", ..." * (len(members) > _SHOWN)
         if kind == NUMBER:
             parts.append(f"{n:,} number{'s' * (n != 1)}")
+        elif kind in (TEXT, IMAGE):
+            parts.append(f"{n:,} {kind}{'s' * (n != 1)} ({shown})")
         elif kind == WORD:
             parts.append(f"{n:,} categor{'y' if n == 1 else 'ies'} ({shown})")
         elif kind in (COMMA, TRUTH):
