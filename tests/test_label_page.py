@@ -315,6 +315,27 @@ def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
 
 
 @pytest.mark.long
+def test_a_model_that_exists_and_rows_that_are_others(tmp_path, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    (tmp_path / "photos").mkdir()
+    lines = []
+    for k in range(30):
+        Image.new("L", (9, 9), 8 * k).save(tmp_path / "photos" / f"{k}.png")
+        lines.append(f"photos/{k}.png,{k % 2 + 0.01 * k},{'' if k % 3 else 'ab'[k % 2]}\n")
+    (tmp_path / "rows.csv").write_text("path,x,label\n" + "".join(lines))
+    train = ("train", tmp_path / "rows.csv", tmp_path / "m.gkm", "--drop", "path")
+    assert run(*train) == 0
+    (tmp_path / "photos" / "3.png").write_bytes(b"")
+    out = ("--out", tmp_path / "l.csv", "--model", tmp_path / "m.gkm")
+    for data, more, words in (
+        ("rows.csv", ("--images", "path"), "it reads 30 rows, and 29 can be shown"),
+        ("photos", (), "it has learnt from x, and"),
+    ):
+        assert run("label", tmp_path / data, *out, *more) == 2
+        assert words in capsys.readouterr().err and not (tmp_path / "l.csv").exists()
+
+
+@pytest.mark.long
 def test_two_tabs_see_the_same_state(table):
     folder, names = table
     with label_page(folder, "rows.csv", "--out", "tabs.csv", "--classes", "cat,dog") as page:
