@@ -13,7 +13,7 @@ from ..io import DataFileError
 from ..io.columns import Columns, Head, Piece
 from ..io.kinds import IMAGE, TEXT
 from ..tables.folders import FolderRows, read_folder
-from .model_files import FileNote
+from .model_files import FOLDER, FileNote
 from .options import FileOptions, LearningFileOptions, Task, UsageError
 from .output import say
 from .row_table import Table
@@ -56,7 +56,7 @@ def read_folder_rows(
     y = _objects(labels)
     note = FileNote(
         task="classify",
-        format="folder",
+        format=FOLDER,
         columns=[_COLUMNS[kind]],
         n_features=1,
         label=LABEL,
@@ -103,7 +103,7 @@ def open_known_folder(
             f"{path} holds {found.kind}, and the model has learnt from {note.kinds[0]}s."
         )
     head = Head(path, [FILE, _COLUMNS[note.kinds[0]], LABEL], 3)
-    table = Table(path, "folder", iter(()), Columns(head, (1,), 2, (0,)))
+    table = Table(path, FOLDER, iter(()), Columns(head, (1,), 2, (0,)))
     y = _labels(found, note)
 
     def pieces() -> Iterator[Piece]:

@@ -130,7 +130,9 @@ class Rows:
         return self.note.task == "classify" and len(self.classes) > 2
 
     def _columns(self) -> str | None:
-        return None if self.note.plain else kinds_line(self.note.kinds, self.names)
+        if self.note.plain or len(self.note.encoded) == self.note.n_features:
+            return None
+        return kinds_line(self.note.kinds, self.names)
 
     def _gaps(self) -> str | None:
         if not self.n_gaps:

@@ -21,6 +21,8 @@ from .preparing import behind, prepared_kinds, taking_arrays
 from .views import silence
 
 _OWN = ("unlabeled", "verbose", "callback", "views")  # set by the command line itself
+FOLDER = "folder"
+"""The format of a folder of pictures or text files."""
 _SEARCHES = (GKMClassifierCV, GKMRegressorCV)
 
 

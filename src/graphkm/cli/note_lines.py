@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from .model_files import FileNote
+from .model_files import FOLDER, FileNote
 
 
 def label_line(note: FileNote) -> str | None:
     """Return what a summary says of the label's column."""
     if note.label is None:
         return None
+    if note.format == FOLDER:
+        return "the sub-folders"
     column = repr(note.label) if isinstance(note.label, str) else f"number {note.label}"
     guess = ", a guess: it is the last one; --label names another"
     return f"the column {column}{guess if note.guessed else ''}"
@@ -30,7 +32,7 @@ def encoder_lines(note: FileNote) -> dict[str, str | None]:
     for k, kind in note.encoded.items():
         own = [each for each in note.encoders.values() if each.get("column") in (names[k], None)]
         told = " and ".join(map(_called, own))
-        lines[f"{kind}s"] = f"{names[k]}, by {told}" if told else names[k]
+        lines[f"{kind}s"] = f"{names[k]}, by {told}" * (note.format != FOLDER) or f"by {told}"
     return lines
 
 

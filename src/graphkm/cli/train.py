@@ -150,6 +150,8 @@ def _check_encoders(data: str, files: LearningFileOptions, method: Method, any_e
     from .folder_rows import is_folder
     from .views import check_encoders
 
+    if files.text is not None and files.text == files.images:
+        raise UsageError(f"--text and --images name the same column, {files.text}.")
     flags = [f"--{name}" for name in ("text", "images") if getattr(files, name) is not None]
     if is_folder(data):
         if any_edges:
