@@ -216,7 +216,7 @@ def saved_accuracy(out: Path, folder: Path, truth: np.ndarray, colours: dict[str
     from graphkm.app.reading import read_material
 
     hidden = np.setdiff1d(np.arange(len(truth)), [int(row) for row in colours["labelled"]])
-    X = read_material(folder / "images").X[hidden].astype(np.float64)
+    X = read_material(folder / "images").X[hidden]
     said = load_model(out.with_suffix(".gkm")).predict(X)
     return float(np.mean(said.astype(int) == truth[hidden]))
 
