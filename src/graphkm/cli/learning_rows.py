@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..io import DataFileError
 from ..io.columns import listed
 from ..io.kinds import are_dates, kinds_line
 from ..tables.naming import is_usual_label
-from ..tables.treatments import are_texts
+from ..tables.treatments import DIFFERENT_TEXTS, are_texts
 from ..tables.useless_columns import constant_columns, identifier_doubts
 from .model_files import FileNote
 from .note_lines import edges_line, label_line
@@ -84,7 +85,7 @@ class Rows:
             "rows": _counted_texts(self.note, len(self.y)) or f"{len(self.y):,} with {width}",
             "encoding": None if self.note.encoding == "utf-8" else self.note.encoding,
             "columns": self._columns(),
-            "left out": ", ".join(f"{k} ({why})" for k, why in self.note.left_out.items()) or None,
+            "left out": self._left_out(),
             "missing": self._gaps(),
             "label": label_line(self.note),
             "labelled": f"{n_labeled:,} ({100 * n_labeled / len(self.y):.3g} %)",
@@ -133,6 +134,12 @@ class Rows:
         if self.note.plain or len(self.note.encoded) == self.note.n_features:
             return None
         return kinds_line(self.note.kinds, self.names)
+
+    def _left_out(self) -> str | None:
+        told = ", ".join(f"{name} ({why})" for name, why in self.note.left_out.items())
+        texts = [name for name, why in self.note.left_out.items() if DIFFERENT_TEXTS in why]
+        advice = f"; to learn from texts, pass --text {quote(texts[-1])}" if texts else ""
+        return f"{told}{advice}" or None
 
     def _gaps(self) -> str | None:
         if not self.n_gaps:

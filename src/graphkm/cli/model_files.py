@@ -18,7 +18,7 @@ from ..io.kinds import IMAGE, NUMBER, TEXT, WORD
 from ..semi import MemberTable
 from .gains import mixture_facts, mixture_lines, search_facts, search_lines
 from .preparing import behind, prepared_kinds, taking_arrays
-from .views import silence
+from .views import encoders_of, only_column, silence
 
 _OWN = ("unlabeled", "verbose", "callback", "views")  # set by the command line itself
 FOLDER = "folder"
@@ -81,13 +81,16 @@ class FileNote:
         """Return the note for a model saved in Python, whose file has none."""
         classes = getattr(model, "classes_", None)
         names = getattr(model, "feature_names_in_", None)
-        kinds, missing = prepared_kinds(model)
+        n_features, (kinds, missing) = int(model.n_features_in_), prepared_kinds(model)
+        if hasattr(model, "views_"):
+            name, kind = only_column(model)
+            names, kinds, n_features, missing = name and [name], [kind], 1, "impute"
         return cls(
             task="regress" if classes is None else "classify",
             format="unknown",
             method="unknown",
             columns=None if names is None else [str(name) for name in names],
-            n_features=int(model.n_features_in_),
+            n_features=n_features,
             label=None,
             labels="text" if classes is not None and classes.dtype.kind in "UO" else "number",
             unlabeled=None,
@@ -96,6 +99,7 @@ class FileNote:
             version=version,
             kinds=kinds,
             missing=missing,
+            encoders=encoders_of(model, names or ["1"]),
         )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..embed import ImageEmbedder, TextEmbedder, Words
-from ..io.kinds import TEXT
+from ..io.kinds import IMAGE, TEXT
 from ..tables.encoders import AUTO, Encoders, image_views, text_views
 from .options import Method, UsageError
 
@@ -104,3 +105,29 @@ def _all_encoders(model: Any) -> Iterator[Any]:
     yield from (view.encoder for view in getattr(model, "views_", {}).values())
     for asked in (getattr(model, "views", None) or {}).values():
         yield asked[0] if isinstance(asked, tuple) else asked
+
+
+def only_column(model: Any) -> tuple[str | None, str]:
+    """Return the name of the only column that a model saved in Python reads, and its kind.
+
+    The views then take all that they are given. Raise UsageError if the views of the model are not
+    all made of one column of texts or of pictures.
+    """
+    views = model.views_
+    chosen = {repr(view.chosen): view.chosen for view in views.values()}
+    kinds = {_kind(view.encoder) for view in views.values()}
+    (only, *more), (kind, *others) = chosen.values(), kinds
+    if more or others or kind is None or isinstance(only, list):
+        raise UsageError(
+            f"the model was saved in Python and sees the views {', '.join(views)}, which are not "
+            "all made of one column of texts or pictures. Ask it in Python, or train it with "
+            "graphkm train."
+        )
+    model.views_ = {name: replace(view, chosen=None) for name, view in views.items()}
+    return (only if isinstance(only, str) else None), kind
+
+
+def _kind(encoder: Any) -> str | None:
+    if isinstance(encoder, TextEmbedder | Words):
+        return TEXT
+    return IMAGE if isinstance(encoder, ImageEmbedder) else None

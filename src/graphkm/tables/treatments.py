@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from shlex import quote
 from types import MappingProxyType
 from typing import Any
 
@@ -35,6 +34,8 @@ from .naming import UnknownColumnError, find_column
 
 _FEW = 20  # up to so many different words are categories, however few rows there are
 _EXACT = 2**53  # whole numbers up to here are exact as floats
+DIFFERENT_TEXTS = "different texts"
+"""What the reason to leave out a column of texts says."""
 _FLAGS = {TEXT: "--text", IMAGE: "--images"}
 _OBJECTS = (WORD, TEXT, IMAGE)  # kinds whose cells stay texts
 NO_ENCODED: Mapping[str, str] = MappingProxyType({})
@@ -160,16 +161,8 @@ def _refuse_or_leave(column: Any, k: int, columns: Columns, categorical: str) ->
             f"and is {advice}. Name it there, or leave it out with --drop."
         )
     if are_texts(different, len(present)):
-        return f"{different:,} different texts in {len(present):,} rows{_use(present, k, columns)}"
+        return f"{different:,} {DIFFERENT_TEXTS} in {len(present):,} rows"
     return ""
-
-
-def _use(present: list[str], k: int, columns: Columns) -> str:
-    """Return how a column of texts is learnt from; nothing for names and codes of one word."""
-    if 2 * sum(" " in text for text in present) <= len(present):
-        return ""
-    name = str(k + 1) if columns.head.names is None else quote(columns.head.names[k])
-    return f"; --text {name} learns from them"
 
 
 def are_texts(n_different: int, n: int) -> bool:
