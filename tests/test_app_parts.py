@@ -269,7 +269,7 @@ def test_links_out_of_the_folder_have_no_image(tmp_path):
         read_material(tmp_path / "in")
     for name in ("a.png", "b.png"):
         (tmp_path / "in" / name).write_text("no picture")
-    with pytest.raises(DataFileError, match=r"cannot be read as pictures: a\.png, b\.png"):
+    with pytest.raises(DataFileError, match=r"a\.png cannot be read as a picture"):
         read_material(tmp_path / "in")
 
 
@@ -303,6 +303,18 @@ def test_broken_images_are_named_and_the_others_are_labelled(tmp_path):
         assert [found.line(row, "x")[0] for row in range(3)] == ["0.png", "2.png", "3.png"]
         assert [found.images(row).name for row in range(3)] == ["0.png", "2.png", "3.png"]
     assert found.given.tolist() == ["a", "c", "e"]
+
+
+def test_images_in_the_cache_are_not_decoded_again(tmp_path, monkeypatch):
+    Image = pytest.importorskip("PIL.Image")
+    monkeypatch.setenv("GRAPHKM_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "in").mkdir()
+    for k in range(3):
+        Image.new("L", (10, 10), 100 * k).save(tmp_path / "in" / f"{k}.png")
+    first = read_material(tmp_path / "in")
+    monkeypatch.setattr("graphkm.embed.images.read_picture", None)  # it would fail
+    monkeypatch.setattr("graphkm.embed.pictures.read_picture", None)
+    assert np.array_equal(read_material(tmp_path / "in").vectors, first.vectors)
 
 
 def test_odd_images_are_read_or_named(tmp_path):
