@@ -28,7 +28,7 @@ class Page:
         if data is not None:
             sent["Content-Type"] = "application/json"
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         place = f"/{self.token if token is None else token}/{path}"
         connection.putrequest(method, place, skip_host=True, skip_accept_encoding=True)
         for name, value in sent.items():

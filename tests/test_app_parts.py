@@ -7,8 +7,10 @@ import datetime
 import errno
 import json
 import os
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("pyarrow")
 
 from sklearn.datasets import dump_svmlight_file, make_blobs
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
 from graphkm.active import Cover
 from graphkm.app.classes import AnswerError
@@ -25,8 +27,10 @@ from graphkm.app.journal import Answer, Journal, JournalError
 from graphkm.app.learning import wilson
 from graphkm.app.live_model import LiveModel
 from graphkm.app.material import in_units
+from graphkm.app.neighbours import Neighbours
 from graphkm.app.reading import read_material
 from graphkm.app.session import MeanwhileError, Session
+from graphkm.embed import MissingModelError
 from graphkm.io import DataFileError
 
 
@@ -55,7 +59,7 @@ def read_labels(path):
 def test_a_table_with_words_numbers_holes_and_labels(tmp_path):
     text = 'nr;soil;x;day;who;Label\n1;"a; b";1,5;31.12.2024;A;cat\n2;c;;01.01.2025;A;?\n4;;5;;A;\n'
     found = read_material(write(tmp_path / "rows.csv", text), id="nr")
-    assert found.names == ["soil", "x", "day"] and found.label == "Label" and not found.alike
+    assert found.names == ["soil", "x", "day"] and found.label == "Label" and found.vectors is None
     assert found.kinds == ["word", "decimal comma", "DD.MM.YYYY"]
     assert found.X[0].tolist() == ["a; b", 1.5, 20088.0] and np.isnan(found.X[1, 1])
     assert found.given.tolist() == ["cat", None, None]
@@ -133,16 +137,96 @@ def test_quotes_of_several_lines_and_other_encodings(tmp_path):
         assert read_material(tmp_path / "rows.csv", **options).shown(0) == found.shown(0)
 
 
-def test_texts_become_numbers(tmp_path):
+def test_texts_become_vectors_and_stay_as_they_are_in_the_file(tmp_path):
+    pytest.importorskip("tokenizers")
     texts = [
         f"a cheap red car number {k}" if k % 2 else f"the old dog sleeps {k}" for k in range(20)
     ]
     text = "body\n" + "\n".join(texts) + "\n"
     found = read_material(write(tmp_path / "rows.csv", text), text="body")
-    assert found.alike and found.page(0)["text"] == texts[0] and found.page(0)["cells"] == []
-    same = np.linalg.norm(found.X[0] - found.X[2])
-    assert same < np.linalg.norm(found.X[0] - found.X[1])
-    assert found.columns()[0] == "body" and found.line(1, "car")[0] == texts[1]
+    assert found.page(0)["text"] == texts[0] and found.page(0)["cells"] == []
+    same = np.linalg.norm(found.vectors[0] - found.vectors[2])
+    assert same < np.linalg.norm(found.vectors[0] - found.vectors[1])
+    assert found.X[:, 0].tolist() == texts and found.names == ["body"] and found.kinds == ["text"]
+    assert found.columns() == ["body", "label"] and found.line(1, "car") == [texts[1], "car"]
+    assert in_units(found)[0] is found.vectors
+    assert "from the texts in body" in found.notes[0]
+
+
+def test_a_text_among_numbers_words_and_identifiers(tmp_path):
+    pytest.importorskip("tokenizers")
+    lines = [f"A{k};{k % 5},5;{'ab'[k % 2]};text number {k};{'cat' * (k < 2)}" for k in range(30)]
+    text = "key;size;hue;body;label\n" + "\n".join(lines) + "\n"
+    found = read_material(write(tmp_path / "rows.csv", text), text="body", id="key")
+    assert found.names == ["size", "hue", "body"] and found.text == "body"
+    assert found.kinds == ["decimal comma", "word", "text"]
+    assert found.X[3].tolist() == [3.5, "b", "text number 3"]
+    assert found.columns() == ["key", "size", "hue", "body", "label"]  # the table's own columns
+    assert found.line(3, "dog") == ["A3", "3,5", "b", "text number 3", "dog"]
+    assert in_units(found)[0] is found.vectors
+    assert any("save learn from the other columns too: 1 with" in note for note in found.notes)
+    assert any("key (it identifies rows)" in note for note in found.notes)
+    assert not any("body (" in note for note in found.notes)
+
+
+def test_a_text_in_a_table_without_names(tmp_path):
+    pytest.importorskip("tokenizers")
+    lines = [f"{k},some words {k},{k * k}" for k in range(5)]
+    found = read_material(
+        write(tmp_path / "rows.csv", "\n".join(lines) + "\n"), text="2", header=False
+    )
+    assert found.X[2].tolist() == [2.0, "some words 2", 4.0]
+    assert found.columns() is None and found.line(2, "a") == ["2", "some words 2", "4", "a"]
+
+
+ODD_TEXTS = {
+    "empty": "",
+    "blank": "   ",
+    "a megabyte": "word " * 200_000,
+    "emoji": "\U0001f408\u200d\U0001f5a4 \U0001f1e9\U0001f1ea",
+    "right to left": "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "markup": "<script>window.hacked = 1</script>",
+    "lines": "one\ntwo",
+}
+
+
+def test_odd_texts_have_vectors_and_are_shown(tmp_path):
+    pytest.importorskip("tokenizers")
+    with open(tmp_path / "rows.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("name", "body"), *ODD_TEXTS.items()])
+    found = read_material(tmp_path / "rows.csv", text="body", id="name")
+    assert found.vectors.shape == (7, 256) and np.isfinite(found.vectors).all()
+    assert not found.vectors[:2].any() and found.vectors[2:].any(axis=1).all()
+    assert any("2 of the 7 texts in body are empty" in note for note in found.notes)
+    pages = [found.page(row)["text"] for row in range(7)]
+    assert pages[3:] == list(ODD_TEXTS.values())[3:] and len(pages[2]) <= 5002
+    assert pages[2].endswith("word …")
+    assert found.snippet(6) == "one two" and len(found.snippet(2)) < 170
+    assert found.line(6, "x") == ["lines", "one two", "x"]
+    (tmp_path / "none.csv").write_text("body,x\n,1\n ,2\n")
+    with pytest.raises(DataFileError, match="all 2 texts in body are empty"):
+        read_material(tmp_path / "none.csv", text="body")
+
+
+def test_a_bar_is_shown_and_vectors_come_from_the_cache(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("tokenizers")
+    lines = [f"{'ab' * k} number {k}" for k in range(40)]
+    path = write(tmp_path / "rows.csv", "body\n" + "\n".join(lines) + "\n")
+    monkeypatch.setenv("GRAPHKM_CACHE", str(tmp_path / "cache"))
+    first = read_material(path, text="body", verbose=1)
+    assert "40/40" in capsys.readouterr().err
+    monkeypatch.setattr("graphkm.embed.word_pieces.mean_of_pieces", None)  # it would fail
+    again = read_material(path, text="body")
+    assert capsys.readouterr().err == "" and np.array_equal(first.vectors, again.vectors)
+
+
+def test_a_missing_encoder_is_named(tmp_path, monkeypatch):
+    path = write(tmp_path / "rows.csv", "body\na b\nc d\n")
+    with pytest.raises(MissingModelError, match="no folder or file"):
+        read_material(path, text="body", encoder=str(tmp_path / "nowhere"))
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(ImportError, match=r"pip install \"graphkm\[text\]\""):
+        read_material(path, text="body")
 
 
 def test_images_from_a_folder_and_from_a_column(tmp_path):
@@ -151,32 +235,54 @@ def test_images_from_a_folder_and_from_a_column(tmp_path):
     for k in range(3):
         Image.new("L", (10, 10), 100 * k).save(tmp_path / "in" / f"{k}.png")
     found = read_material(tmp_path / "in")
-    assert found.X.shape == (3, 784) and found.page(2)["image"] and found.alike
-    np.testing.assert_allclose(found.X[:, 0], [0, 100 / 255, 200 / 255], rtol=1e-6)
-    assert found.line(1, "grey")[0] == "1.png"
+    assert found.vectors.shape == (3, 1108) and found.page(2)["image"]
+    assert found.X[:, 0].tolist() == [str(tmp_path / "in" / f"{k}.png") for k in range(3)]
+    assert found.names == ["file"] and found.kinds == ["image"]
+    assert np.all(np.diff(found.vectors[:, 0]) > 0)
+    assert found.columns() == ["file", "label"] and found.line(1, "grey") == ["1.png", "grey"]
     (tmp_path / "rows.csv").write_text("path,x\nin/0.png,1\n../secret.png,2\nin/no.png,3\n")
     found = read_material(tmp_path / "rows.csv", images="path")
     assert [found.images(k) is not None for k in range(3)] == [True, False, False]
+    assert found.vectors is None and found.names == ["x"]
+    assert "does not learn from the images: row 2 names" in found.notes[0]
     (tmp_path / "only.csv").write_text("path\nin/0.png\n../secret.png\n")
     with pytest.raises(DataFileError, match=r"row 2 names the image '\.\./secret\.png'"):
         read_material(tmp_path / "only.csv", images="path")
+    (tmp_path / "both.csv").write_text("x,path,who\n1,in/0.png,A\n2,in/1.png,A\n4,in/2.png,A\n")
+    found = read_material(tmp_path / "both.csv", images="path")
+    assert found.X[1].tolist() == [2.0, str(tmp_path / "in" / "1.png")]
+    assert found.kinds == ["number", "image"] and found.vectors.shape == (3, 1108)
+    assert found.columns() == ["x", "path", "who", "label"]
+    assert found.line(1, "b") == ["2", "in/1.png", "A", "b"]
 
 
 def test_links_out_of_the_folder_have_no_image(tmp_path):
-    pytest.importorskip("PIL.Image")
-    (tmp_path / "outside.png").write_bytes(b"x")
+    Image = pytest.importorskip("PIL.Image")
+    Image.new("L", (10, 10), 9).save(tmp_path / "outside.png")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "link.png").symlink_to(tmp_path / "outside.png")
     (tmp_path / "in" / "page.svg").write_text("<svg/>")
     (tmp_path / "in" / "rows.csv").write_text("path,x\nlink.png,1\npage.svg,2\n\x00,3\n")
     found = read_material(tmp_path / "in" / "rows.csv", images="path")
     assert [found.images(k) for k in range(3)] == [None, None, None]
-    with pytest.raises(DataFileError, match="it holds 0 images"):  # nor is the link learnt from
+    with pytest.raises(DataFileError, match=r"it holds 0 images; .* links lead out .*: link\.png"):
         read_material(tmp_path / "in")
     for name in ("a.png", "b.png"):
         (tmp_path / "in" / name).write_text("no picture")
     with pytest.raises(DataFileError, match=r"a\.png cannot be read as a picture"):
         read_material(tmp_path / "in")
+
+
+def test_links_out_of_the_folder_have_no_text(tmp_path):
+    pytest.importorskip("tokenizers")
+    (tmp_path / "secret.txt").write_text("the password")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    for k in range(2):
+        (tmp_path / "in" / f"{k}.txt").write_text(f"words {k}")
+    found = read_material(tmp_path / "in")
+    assert found.X[:, 0].tolist() == ["words 0", "words 1"]
+    assert any("links lead out of the folder: link.txt" in note for note in found.notes)
 
 
 def test_broken_images_are_named_and_the_others_are_labelled(tmp_path):
@@ -191,11 +297,70 @@ def test_broken_images_are_named_and_the_others_are_labelled(tmp_path):
         read_material(tmp_path),
         read_material(tmp_path / "rows.csv", images="path"),
     ):
-        assert "cannot be read as pictures: 1.png, 5.jpg." in found.notes[-1]
-        np.testing.assert_allclose(found.X[:, 0], [0, 120 / 255, 180 / 255], rtol=1e-6)
+        assert any("cannot be read as pictures: 1.png, 5.jpg." in note for note in found.notes)
+        assert [Path(path).name for path in found.X[:, 0]] == ["0.png", "2.png", "3.png"]
+        assert len(found.vectors) == 3 and np.all(np.diff(found.vectors[:, 0]) > 0)
         assert [found.line(row, "x")[0] for row in range(3)] == ["0.png", "2.png", "3.png"]
         assert [found.images(row).name for row in range(3)] == ["0.png", "2.png", "3.png"]
     assert found.given.tolist() == ["a", "c", "e"]
+
+
+def test_images_in_the_cache_are_not_decoded_again(tmp_path, monkeypatch):
+    Image = pytest.importorskip("PIL.Image")
+    monkeypatch.setenv("GRAPHKM_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "in").mkdir()
+    for k in range(3):
+        Image.new("L", (10, 10), 100 * k).save(tmp_path / "in" / f"{k}.png")
+    first = read_material(tmp_path / "in")
+    monkeypatch.setattr("graphkm.embed.images.read_picture", None)  # it would fail
+    monkeypatch.setattr("graphkm.embed.pictures.read_picture", None)
+    assert np.array_equal(read_material(tmp_path / "in").vectors, first.vectors)
+
+
+def test_odd_images_are_read_or_named(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    (tmp_path / "zero.png").touch()
+    Image.new("1", (10_000, 5_000)).save(tmp_path / "large.png")  # 50 megapixels
+    frames = [Image.new("L", (20, 20), 90 * k) for k in range(3)]
+    frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
+    Image.new("CMYK", (20, 20), (200, 10, 10, 10)).save(tmp_path / "print.jpg")
+    Image.new("L", (20, 20), 9).save(tmp_path / "scan.tif")
+    found = read_material(tmp_path)
+    assert [found.line(row, "x")[0] for row in range(3)] == ["large.png", "moving.gif", "print.jpg"]
+    assert np.isfinite(found.vectors).all()
+    assert any("cannot be read as pictures: zero.png." in note for note in found.notes)
+    assert any("browsers do not show them: scan.tif." in note for note in found.notes)
+
+
+def test_a_folder_of_texts_and_sub_folders(tmp_path):
+    pytest.importorskip("tokenizers")
+    for name, text in {"cat/1.txt": "meow", "dog/1.txt": "woof woof", "dog/2.txt": ""}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = read_material(tmp_path)
+    assert found.given.tolist() == [None, None]  # folders may stand for anything
+    assert any("not taken as labels" in note for note in found.notes)
+    assert any("they hold no text: dog/2.txt" in note for note in found.notes)
+    assert found.columns() == ["file", "label"] and found.line(1, "x") == ["dog/1.txt", "x"]
+    assert found.page(0)["text"] == "meow" and found.page(0)["cells"] == [("file", "cat/1.txt")]
+    (tmp_path / "Unlabelled").mkdir()
+    (tmp_path / "Unlabelled" / "1.txt").write_text("who?")
+    found = read_material(tmp_path)
+    assert found.given.tolist() == [None, "cat", "dog"]
+    assert any("sub-folders are labels: cat, dog." in note for note in found.notes)
+
+
+def test_a_file_of_labels_with_word_columns_is_replaced_and_kept(tmp_path):
+    pytest.importorskip("tokenizers")
+    found = read_material(write(tmp_path / "rows.csv", "body\na b\nc d\ne f\n"), text="body")
+    journal = Journal(tmp_path / "labels.csv", found)
+    journal.add(Answer(1, "label", "x"))
+    journal.close()
+    old = "body,words_1,words_2,label\nc d,0.5,-0.25,x\n"  # as it was before
+    (tmp_path / "labels.csv").write_text(old)
+    Journal(tmp_path / "labels.csv", found).close()
+    assert read_labels(tmp_path / "labels.csv") == [["body", "label"], ["c d", "x"]]
+    assert (tmp_path / "labels.csv.previous").read_text() == old
 
 
 @pytest.mark.parametrize(
@@ -536,6 +701,22 @@ def test_wilson_is_that_of_statsmodels():
 
 
 # ------------------------------------------------------------------- session
+
+
+def test_neighbours_are_labelled_rows_in_the_order_of_the_cosine():
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(50, 6)) + 3.0
+    known = np.arange(0, 50, 2)
+    centred = vectors - vectors.mean(axis=0)
+    for row in (0, 7):
+        others = known[known != row]
+        cosines = cosine_similarity(centred[[row]], centred[others])[0]
+        best = np.argsort(-cosines)[:3]
+        found = Neighbours(vectors)(row, known)
+        assert [other for other, _ in found] == others[best].tolist()
+        np.testing.assert_allclose([alike for _, alike in found], cosines[best], rtol=1e-6)
+    assert Neighbours(vectors)(0, np.array([0])) == []
+    assert Neighbours(np.ones((3, 2)))(0, np.array([1, 2])) == []  # all alike: nothing stands out
 
 
 @pytest.fixture

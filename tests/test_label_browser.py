@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import time
@@ -154,7 +155,7 @@ def test_everything_by_keyboard_alone(rows, tab):
             active = "document.activeElement"  # the body, when Tab has left the page
             outline = page.evaluate(f"{active} === document.body || {OUTLINE}")
             assert outline not in ("none", False)
-        assert {"skip", "unknown", "undo", "new-label", "go-row", "save"} <= seen
+        assert {"skip", "unknown", "undo", "new-label", "go-row", "save", "predict"} <= seen
         assert skipped != unknown
         page.close()
 
@@ -223,6 +224,67 @@ def test_hostile_cells_are_text(tmp_path, tab):
             page.inner_text("#answers") + page.inner_text("#legend") + page.inner_text("#recent")
         )
         assert all(words.count(text) >= 2 for text in HOSTILE)
+        page.close()
+
+
+@pytest.mark.long
+def test_texts_and_their_neighbours_are_text(tmp_path, tab):
+    pytest.importorskip("tokenizers")
+    hebrew, long = "\u05e9\u05dc\u05d5\u05dd", "verylong" * 40
+    texts = [*HOSTILE, hebrew, f"{long} \U0001f408", "a dog", "the cat", "a cat and a dog"]
+    with open(tmp_path / "rows.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["body"], *([text] for text in texts)])
+    arguments = ("rows.csv", "--text", "body", "--out", "labels.csv")
+    with label_page(tmp_path, *arguments) as server:
+        for row in range(len(texts) - 1):
+            label = HOSTILE[row % 2] if row < 5 else "other"
+            server.post("api/answer", {"row": row, "kind": "label", "label": label})
+        for width in (1280, 390):
+            page = tab(server.address, width=width)
+            shown = ""
+            for k in range(len(texts)):
+                page.evaluate(f"show({k})")
+                until(page, f"shown === {k} && $('row-title').textContent === 'Row {k + 1}'")
+                assert texts[k] == page.inner_text("#row p")
+                shown += page.inner_text("#near")
+            assert all(text in shown for text in HOSTILE) and "% alike" in shown
+            assert page.evaluate("window.hacked") is None
+            marks = "document.querySelectorAll('#near script, #near img, #near svg').length"
+            assert page.evaluate(marks) == 0
+            page.evaluate("show(5)")
+            until(page, "shown === 5")
+            assert page.evaluate("getComputedStyle($('row').children[0]).direction") == "rtl"
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            page.evaluate("show(9)")
+            until(page, "shown === 9")
+            other = page.evaluate("fetch('api/row/9').then((a) => a.json())")["near"][0]["row"]
+            page.click("#near-rows button >> nth=0")  # a neighbour is shown when it is clicked
+            until(page, f"shown === {other}")
+            assert page.evaluate("document.activeElement.id") == "row-title"
+            page.close()
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_images_neighbours_and_predictions(tmp_path, tab):
+    Image = pytest.importorskip("PIL.Image")
+    (tmp_path / "photos").mkdir()
+    for k in range(12):
+        shades = Image.linear_gradient("L").resize((16, 16))
+        shades.rotate(90 * (k % 2)).save(tmp_path / "photos" / f"{k:02d}.png")
+    with label_page(tmp_path, "photos", "--out", "labels.csv", "--classes", "up,side") as server:
+        page = tab(server.address, width=390)
+        assert page.evaluate("$('near').hidden")
+        for _ in range(6):
+            press(page, "12"[page.evaluate("shown") % 2])
+        until(page, "!$('near').hidden && $('near-rows').children.length === 3")
+        until(page, "[...document.querySelectorAll('#near img')].every((i) => i.naturalWidth > 0)")
+        sources = page.evaluate("[...document.querySelectorAll('#near img')].map((i) => i.src)")
+        assert all(source.startswith(f"{server.address}image/") for source in sources)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.keyboard.press("p")
+        until(page, "$('saved').textContent.includes('holds the predictions of all 12 rows')", 120)
+        assert (tmp_path / "labels.predictions.csv").exists()
         page.close()
 
 

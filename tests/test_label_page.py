@@ -19,6 +19,8 @@ pytest.importorskip("pyarrow")
 from cli_runner import moons, process, read_predictions, run, write_csv
 from graphkm import SemiSupervisedClassifier
 from graphkm.active import uncertainty
+from graphkm.app.reading import read_material
+from graphkm.cli.label_predictions import predictor
 from graphkm.cli.model_files import read_model
 from label_server import label_page
 
@@ -133,6 +135,152 @@ def test_a_table_without_names_whose_first_column_is_the_label(tmp_path):
 
 
 @pytest.mark.long
+def test_predictions_of_all_rows_have_the_columns_of_the_table(tmp_path):
+    X, _, names = moons(200, 0)
+    lines = [f"K{k},{a!r},{b!r}" for k, (a, b) in enumerate(X.tolist())]
+    (tmp_path / "rows.csv").write_text("key,x,z\n" + "\n".join(lines) + "\n")
+    out = tmp_path / "labels.predictions.csv"
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv", "--id", "key") as page:
+        status, _, body = page.request("POST", "api/predictions", {})
+        assert status == 400 and b"at least two labels" in body and not out.exists()
+        for row in range(0, 48, 4):
+            page.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
+        said = page.post("api/predictions", {})["said"]
+        assert said.startswith("labels.predictions.csv holds the predictions of all 200 rows by")
+        assert "the model in labels.gkm." in said and "holds a model of 12 labels" in said
+        assert (tmp_path / "labels.gkm").exists()
+        first = out.read_bytes()
+        said = page.post("api/predictions", {})["said"]  # the model has not changed
+        assert "holds a model" not in said and "labels.predictions.csv.previous" in said
+        assert out.read_bytes() == first
+        page.post("api/answer", {"row": 1, "kind": "label", "label": names[1]})
+        assert "holds a model of 13 labels" in page.post("api/predictions", {})["said"]
+    head, *found = csv.reader(out.read_text().splitlines())
+    assert head == ["key", "x", "z", "label", "prediction", "probability"] and len(found) == 200
+    assert [line[:3] for line in found] == [line.split(",") for line in lines]
+    assert {k: line[3] for k, line in enumerate(found) if line[3]} == {
+        row: names[row] for row in (1, *range(0, 48, 4))
+    }
+    assert np.mean([line[4] for line in found] == names) > 0.9
+    assert all(0.4 <= float(line[5]) <= 1 for line in found)
+    assert run("predict", tmp_path / "labels.gkm", tmp_path / "rows.csv", "--out", out) == 0
+    assert [line[1] for line in read_predictions(out)[1]] == [line[4] for line in found]
+
+
+def test_predictions_of_quantities_and_of_odd_tables(tmp_path):
+    rows = [f"{k},{k % 7},{2 * k}" for k in range(40)]
+    (tmp_path / "rows.csv").write_text("x,prediction,label\n" + "\n".join(rows) + "\n")
+    assert run("train", tmp_path / "rows.csv", tmp_path / "m.gkm", "--task", "regress") == 0
+    write = predictor(
+        read_material(tmp_path / "rows.csv", regression=True),
+        tmp_path / "m.gkm",
+        tmp_path / "p.csv",
+    )
+    assert "all 40 rows" in write({3: "6"})
+    head, *found = csv.reader((tmp_path / "p.csv").read_text().splitlines())
+    assert head == ["x", "prediction", "label", "prediction_3"]  # no name stands twice
+    assert found[3][:3] == ["3", "3", "6"] and abs(float(found[20][3]) - 40) < 5
+    lines = [f"{k % 2} 1:{k % 2 + 0.1 * k} 3:2" for k in range(30)]
+    (tmp_path / "rows.libsvm").write_text("\n".join(lines) + "\n")
+    assert run("train", tmp_path / "rows.libsvm", tmp_path / "s.gkm") == 0
+    rows = read_material(tmp_path / "rows.libsvm")
+    predictor(rows, tmp_path / "s.gkm", tmp_path / "s.csv")({0: "0"})
+    head, *found = csv.reader((tmp_path / "s.csv").read_text().splitlines())
+    assert head == ["row", "label", "prediction", "probability"]
+    assert found[0][:2] == ["1", "0"] and found[29][:2] == ["30", ""]
+
+
+SUBJECTS = {
+    "money": ("the card was charged twice", "my bank account shows a wrong amount", "pay the bill"),
+    "animals": ("the dog sleeps all day", "a cat hunts mice", "birds sing in the old tree"),
+}
+
+
+def subjects(n=60):
+    """Return texts and their subjects."""
+    kinds = [("animals", "money")[k % 3 == 0] for k in range(n)]
+    texts = [f"{SUBJECTS[kind][k // 3 % 3]}, said person {k}" for k, kind in enumerate(kinds)]
+    texts[5] = "<script>window.hacked = 1</script> the dog, \U0001f408 and \u05db\u05dc\u05d1"
+    return texts, kinds
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_texts_from_the_page_to_predictions(tmp_path):
+    pytest.importorskip("tokenizers")
+    texts, kinds = subjects()
+    with open(tmp_path / "texts.csv", "w", newline="") as file:
+        lines = [(f"T{k}", text, k % 5) for k, text in enumerate(texts)]
+        csv.writer(file).writerows([("key", "body", "stars"), *lines])
+    arguments = ("texts.csv", "--text", "body", "--id", "key", "--out", "labels.csv")
+    with label_page(tmp_path, *arguments) as page:
+        assert page.get("api/row/5")["near"] == []
+        for row in range(24):
+            page.post("api/answer", {"row": row, "kind": "label", "label": kinds[row]})
+        near = page.get("api/row/30")["near"]
+        assert [other["label"] for other in near] == [kinds[30]] * 3
+        assert near[0]["alike"] >= near[1]["alike"] > 0 and near[0]["text"] == texts[near[0]["row"]]
+        assert all(other["row"] != 12 for other in page.get("api/row/12")["near"])
+        said = page.post("api/predictions", {})["said"]
+        assert "labels.predictions.csv holds" in said and "labels.gkm" in said
+        assert any("save learn from the other columns" in n for n in page.get("api/state")["notes"])
+    head, *found = csv.reader((tmp_path / "labels.csv").read_text().splitlines())
+    assert head == ["key", "body", "stars", "label"] and found[5][1] == texts[5]
+    head, *found = csv.reader((tmp_path / "labels.predictions.csv").read_text().splitlines())
+    assert head == ["key", "body", "stars", "label", "prediction", "probability"]
+    assert [line[0] for line in found] == [f"T{k}" for k in range(60)]
+    assert np.mean(np.array([line[4] for line in found]) == kinds) > 0.9
+    out = tmp_path / "p.csv"
+    assert run("predict", tmp_path / "labels.gkm", tmp_path / "texts.csv", "--out", out) == 0
+    header, lines = read_predictions(out)
+    assert header[:2] == ["key", "prediction"]
+    assert [line[1] for line in lines] == [line[4] for line in found]
+    more = ("--text", "body", "--id", "key", "--unlabeled-data", tmp_path / "texts.csv")
+    assert run("train", tmp_path / "labels.csv", tmp_path / "m.gkm", *more) == 0
+    with label_page(tmp_path, *arguments[:-1], "next.csv", "--model", "m.gkm") as page:
+        state = page.learnt()
+        assert "m.gkm chooses the rows" in state["first"] and sorted(state["classes"]) == sorted(
+            SUBJECTS
+        )
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["images", "texts"])
+def test_folders_from_the_page_to_predictions(tmp_path, kind):
+    Image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("tokenizers")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    texts, kinds = subjects(40)
+    for k, name in enumerate(kinds):
+        if kind == "texts":
+            (folder / f"{k:02d}.txt").write_text(texts[k])
+        else:
+            rows = rng.integers(0, 60, (20, 20)).astype(np.uint8)
+            rows[:, :8] += np.uint8(150 * (name == "money"))
+            Image.fromarray(rows).save(folder / f"{k:02d}.png")
+    with label_page(tmp_path, "files", "--out", "labels.csv") as page:
+        for row in range(20):
+            page.post("api/answer", {"row": row, "kind": "label", "label": kinds[row]})
+        near = page.get("api/row/30")["near"]
+        assert near[0]["label"] == kinds[30] and near[0]["image"] is (kind == "images")
+        assert "predictions of all 40 rows" in page.post("api/predictions", {})["said"]
+    head, *found = csv.reader((tmp_path / "labels.csv").read_text().splitlines())
+    end = "txt" if kind == "texts" else "png"
+    assert head == ["file", "label"] and found[7] == [f"07.{end}", kinds[7]]
+    head, *found = csv.reader((tmp_path / "labels.predictions.csv").read_text().splitlines())
+    assert head == ["file", "label", "prediction", "probability"]
+    assert [line[0] for line in found] == [f"{k:02d}.{end}" for k in range(40)]
+    assert np.mean(np.array([line[2] for line in found]) == kinds) > 0.9
+    out = tmp_path / "p.csv"
+    assert run("predict", tmp_path / "labels.gkm", folder, "--out", out) == 0
+    said = {line[0]: line[1] for line in read_predictions(out)[1]}
+    assert said == {line[0]: line[2] for line in found}
+
+
+@pytest.mark.long
 def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
     X, y, names = moons(200, 20)
     write_csv(tmp_path / "known.csv", X, y)
@@ -164,6 +312,27 @@ def test_a_model_that_exists_chooses_the_first_rows(tmp_path, capsys):
         assert run("label", tmp_path / data, *out, *more) == code
         assert words in capsys.readouterr().err
         assert not (tmp_path / "l.csv").exists()
+
+
+@pytest.mark.long
+def test_a_model_that_exists_and_rows_that_are_others(tmp_path, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    (tmp_path / "photos").mkdir()
+    lines = []
+    for k in range(30):
+        Image.new("L", (9, 9), 8 * k).save(tmp_path / "photos" / f"{k}.png")
+        lines.append(f"photos/{k}.png,{k % 2 + 0.01 * k},{'' if k % 3 else 'ab'[k % 2]}\n")
+    (tmp_path / "rows.csv").write_text("path,x,label\n" + "".join(lines))
+    train = ("train", tmp_path / "rows.csv", tmp_path / "m.gkm", "--drop", "path")
+    assert run(*train) == 0
+    (tmp_path / "photos" / "3.png").write_bytes(b"")
+    out = ("--out", tmp_path / "l.csv", "--model", tmp_path / "m.gkm")
+    for data, more, words in (
+        ("rows.csv", ("--images", "path"), "it reads 30 rows, and 29 can be shown"),
+        ("photos", (), "it has learnt from x, and"),
+    ):
+        assert run("label", tmp_path / data, *out, *more) == 2
+        assert words in capsys.readouterr().err and not (tmp_path / "l.csv").exists()
 
 
 @pytest.mark.long
@@ -475,11 +644,18 @@ def test_images_come_from_the_folder_only(tmp_path):
             "no such column; the columns are x, z",
         ),
         (("rows.csv", "--out", "mine.csv"), 2, "not written by the labelling page"),
+        (("rows.csv", "--out", "l.csv", "--encoder", "x"), 2, "these rows have none"),
+        (
+            ("words.csv", "--out", "l.csv", "--text", "body", "--encoder", "./no"),
+            2,
+            "no folder or file no",
+        ),
     ],
 )
 def test_wrong_usage(table, capsys, monkeypatch, arguments, code, words):
     folder, _ = table
     (folder / "mine.csv").write_text("x,z,label\n")
+    (folder / "words.csv").write_text("body\na b\nc d\n")
     monkeypatch.chdir(folder)
     assert run("label", *arguments) == code
     assert words in capsys.readouterr().err

@@ -31,6 +31,7 @@ from .estimators.labels import as_label_array, labeled_mask
 from .graphs import KNN, Anchors
 from .judge.held_out import take_rows
 from .ridge.factors import spd_inverse
+from .semi.views import Views, see
 
 __all__ = ["Cover", "suggest", "uncertainty"]
 
@@ -249,8 +250,9 @@ def suggest(
     model : fitted classifier or regressor, or None
         Any classifier with `predict_proba` or `decision_function`, a pipeline, or any regressor.
         None is a cold start: rows that cover the graph, before any label is known.
-    X : array, frame or CSR matrix of shape (n_samples, n_features)
-        The rows to choose from, labelled ones among them.
+    X : array, frame or CSR matrix of shape (n_samples, n_features), or what the model takes
+        The rows to choose from, labelled ones among them. For a model with several views it may be
+        a list of texts or a dict of views; the view that counts most has the graph.
     n : int, default=10
         How many; fewer come back if fewer are left.
     y : array-like of shape (n_samples,), optional
@@ -286,6 +288,7 @@ def suggest(
     (5, 0)
     """
     check_count("n", n)
+    X = _encoded(model, X)
     known = np.empty(0, dtype=np.int64)
     if y is not None:
         values = as_label_array(y)
@@ -370,8 +373,17 @@ def _marker(model: Any, unlabeled: Any) -> Any:
     return getattr(last, "unlabeled", usual)
 
 
+def _encoded(model: Any, X: Any) -> Any:
+    """Return the rows in the views that a model sees, so that they are encoded once."""
+    views = getattr(model, "views_", None)
+    return X if views is None else see(views, X, model.mixture_.views)
+
+
 def _transformed(model: Any, X: Any) -> Any:
     """Return the rows as the last step of a pipeline sees them: in comparable units."""
+    if isinstance(X, Views):
+        shares = model.mixture_.shares
+        return X[max(shares, key=shares.get)]
     return model[:-1].transform(X) if hasattr(model, "steps") and len(model.steps) > 1 else X
 
 

@@ -4,7 +4,11 @@
 material           rows, as a model learns from them and as the page shows them
 reading            makes material from files and folders
 table_material     tables, prepared as `graphkm train` prepares them
-texts              tables with a column of texts
+features           the features of a table, and what the page says of them
+encoded_columns    a table's column of texts, or of paths of pictures
+folder_material    folders of pictures or of text files
+encoding           texts and pictures as vectors
+neighbours         the labelled rows that are most alike a row, by these vectors
 images             which image belongs to a row, and nothing outside its folder
 journal            answers on disk before they are acknowledged
 classes            the classes that a person may answer
@@ -13,6 +17,7 @@ live_model         a model that is fitted in milliseconds, with held-out scores
 learning           the thread that fits it after every answer
 places             where rows are on the map
 session            the state that all tabs see
+saving             models and predictions that a person asks for
 security           token, Host, Origin, headers
 server             the pages and their addresses
 =================  ==============================================================

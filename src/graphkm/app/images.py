@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..io import DataFileError
-
 # Not svg: it may hold scripts.
 TYPES = {
     ".png": "image/png",
@@ -19,9 +14,7 @@ TYPES = {
     ".webp": "image/webp",
     ".bmp": "image/bmp",
 }
-_NAMED = 10  # broken images that are named; more are counted
-SIDE = 28
-"""A model learns from grey images with so many pixels to a side, like those of MNIST."""
+_NAMED = 10  # images that are named in a note; more are counted
 
 
 class ImageFolder:
@@ -59,44 +52,13 @@ class ImageFolder:
         return place if inside and place.suffix.lower() in TYPES else None
 
 
-def image_names(folder: Path) -> list[str]:
-    """Return the images of a folder and its sub-folders, in order."""
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
-    inside = ImageFolder(folder, names)
-    return [name for row, name in enumerate(names) if inside(row) is not None]
+def few_names(names: Sequence[str]) -> str:
+    """Return the first names for a note, and how many more there are.
 
-
-def pixels(paths: Sequence[Path]) -> tuple[NDArray[np.float32], list[int], list[str]]:
-    """Return images as rows, the places of their paths, and a note on images that are broken.
-
-    A row has grey values from 0 to 1 of 28 x 28 pixels. Raises DataFileError if fewer than two
-    images can be read.
+    Examples
+    --------
+    >>> few_names([f"{k}.png" for k in range(12)])[-23:]
+    '8.png, 9.png and 2 more'
     """
-    from PIL import Image
-
-    rows = np.empty((len(paths), SIDE * SIDE), np.float32)
-    broken: dict[int, Exception] = {}
-    for k, path in enumerate(paths):
-        try:
-            with Image.open(path) as image:
-                grey = image.convert("L").resize((SIDE, SIDE))
-        except Exception as error:  # decoders raise whatever they stumble over
-            broken[k] = error
-        else:
-            rows[k] = np.asarray(grey, dtype=np.float32).ravel() / 255.0
-    if not broken:
-        return rows, list(range(len(paths))), []
-    first = next(iter(broken))
-    why = f"{paths[first]} cannot be read as a picture ({broken[first]})."
-    if len(paths) - len(broken) < 2:
-        raise DataFileError(f"{why} Give at least two that can be read.")
-    whole = [k for k in range(len(paths)) if k not in broken]
-    names = ", ".join(paths[k].name for k in list(broken)[:_NAMED])
-    more = f" and {len(broken) - _NAMED:,} more" * (len(broken) > _NAMED)
-    left_out = f"Left out, because they cannot be read as pictures: {names}{more}."
-    return rows[whole], whole, [left_out.encode(errors="replace").decode()]
-
-
-def pixel_names() -> list[str]:
-    """Return the names of the columns that `pixels` makes."""
-    return [f"pixel_{k + 1}" for k in range(SIDE * SIDE)]
+    more = f" and {len(names) - _NAMED:,} more" * (len(names) > _NAMED)
+    return (", ".join(names[:_NAMED]) + more).encode(errors="replace").decode()

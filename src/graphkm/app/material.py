@@ -17,6 +17,7 @@ from ..io.kinds import WORD, number_text
 from ..tables.preparing import make_scaler, steps_before, usual_scale
 
 _CELLS = 200  # columns of a row that are shown, at most
+_SNIPPET = 160  # letters of a text in a list, at most
 _LETTERS = 5000  # letters of a text or a cell that are shown, at most
 _HASHED = 64  # rows whose cells go into the fingerprint
 
@@ -28,7 +29,8 @@ class Material:
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-        What is learnt from, as it stands in the file: numbers and words, NaN where one is missing.
+        What a saved model learns from, as it stands in the file: numbers and words, NaN where one
+        is missing, texts, and absolute paths of pictures.
     names : sequence of str
         The columns of X.
     shown : callable
@@ -49,9 +51,11 @@ class Material:
         The column that is shown as text, or as an image.
     images : callable or None
         Takes a row's number, and returns the path of its image, or None.
-    alike : bool
-        Whether the columns of X share one unit, as pixels do; others are standardised.
-    format : {"csv", "parquet", "libsvm"}
+    vectors : ndarray of shape (n_samples, n_vector) or None
+        What an encoder made of the column of texts or pictures.
+    encoder : str
+        The encoder's model, as in `graphkm.embed`.
+    format : {"csv", "parquet", "libsvm", "folder"}
         The format of the file.
     zero_based : bool
         Whether indices of LIBSVM count from 0.
@@ -71,7 +75,8 @@ class Material:
     text: str | None = None
     image: str | None = None
     images: Callable[[int], Path | None] | None = None
-    alike: bool = False
+    vectors: NDArray[np.float32] | None = None
+    encoder: str = "auto"
     format: str = "csv"
     zero_based: bool = False
     notes: Sequence[str] = ()
@@ -96,19 +101,27 @@ class Material:
         """Return a labelled row for the file of labels; no cell has more than one line."""
         return [" ".join(cell.splitlines()) for cell in (*self.written(row), answer)]
 
+    def snippet(self, row: int) -> str | None:
+        """Return the beginning of a row's text, in one line; None if rows are no texts."""
+        if self.text is None:
+            return None
+        text = dict(self.shown(row)).get(self.text, "")
+        words = " ".join(text[: 10 * _SNIPPET].split())
+        return _cut(words, _SNIPPET)
+
     def page(self, row: int, order: Sequence[str] = ()) -> dict[str, Any]:
         """Return a row as the page shows it; columns in `order` come first."""
         cells = self.shown(row)
         text = None
         if self.text is not None:
-            text = next((value for name, value in cells if name == self.text), "")[:_LETTERS]
+            text = _cut(next((value for name, value in cells if name == self.text), ""), _LETTERS)
         hidden = {self.text, self.image}
         place = {name: k for k, name in enumerate(order)}
         left = [cell for cell in cells if cell[0] not in hidden]
         left.sort(key=lambda cell: place.get(cell[0], len(place)))
         return {
             "row": row,
-            "cells": [(name, value[:_LETTERS]) for name, value in left[:_CELLS]],
+            "cells": [(name, _cut(value, _LETTERS)) for name, value in left[:_CELLS]],
             "more": max(0, len(left) - _CELLS),
             "text": text,
             "image": self.images is not None,
@@ -118,14 +131,15 @@ class Material:
 def in_units(material: Material) -> tuple[Any, list[str]]:
     """Return the rows as numbers in comparable units, and the table's column of each number.
 
-    Tables are prepared as `graphkm train` prepares them. Columns that are alike stay as they are.
+    Texts and pictures are the encoder's vectors, which come from no single column. Tables are
+    prepared as `graphkm train` prepares them.
     """
     X, names = material.X, list(material.names)
+    if material.vectors is not None:
+        return material.vectors, []
     if issparse(X):
         scaler = make_scaler(usual_scale(X))
         return X if scaler is None else scaler.fit_transform(X), names
-    if material.alike:
-        return np.asarray(X), names
     words = [k for k, kind in enumerate(material.kinds) if kind == WORD]
     steps = Pipeline(steps_before("standard", words, bool(material.kinds), X))
     numbers = steps.fit_transform(X)
@@ -136,6 +150,10 @@ def in_units(material: Material) -> tuple[Any, list[str]]:
         for k, width in zip(words, widths, strict=True):
             names += [material.names[k]] * width
     return numbers, names
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most].rstrip() + " …"
 
 
 def numbers_of(X: Any, row: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Files and folders to material: tables, texts, LIBSVM, images."""
+"""Files and folders to material."""
 
 from __future__ import annotations
 
@@ -11,28 +11,40 @@ from ..io.files import format_by_name
 from ..io.kinds import number_text
 from ..io.libsvm import whole_libsvm
 from ..io.row_files import open_table
-from .images import ImageFolder, image_names, pixel_names, pixels
+from .encoding import Encoding
+from .folder_material import read_folder_rows
 from .material import Material, numbers_of
 from .table_material import TableReading, read_table
-from .texts import read_texts
 
 
-def read_material(path: Path, format: str | None = None, **options: object) -> Material:
-    """Return the rows of a file, or the images of a folder.
+def read_material(
+    path: Path,
+    format: str | None = None,
+    *,
+    encoder: str = "auto",
+    verbose: int = 0,
+    **options: object,
+) -> Material:
+    """Return the rows of a file, or the pictures or texts of a folder.
 
     Parameters
     ----------
     path : Path
-        CSV, Parquet or LIBSVM; or a folder of images.
+        CSV, Parquet or LIBSVM; or a folder of pictures or of text files.
     format : {"csv", "parquet", "libsvm"}, optional
         What the file is; None judges by its name, else by its text.
+    encoder : str, default="auto"
+        The model that makes vectors of texts or pictures, as in `graphkm.embed`.
+    verbose : int, default=0
+        Whether a progress bar is shown while it does.
     **options
         Of a table: see `TableReading`.
     """
     chosen = TableReading(**options)  # type: ignore[arg-type]
+    encoding = Encoding(encoder, verbose)
     if path.is_dir():
-        _refuse(path, chosen, "a folder of images")
-        return _folder(path)
+        _refuse(path, chosen, "a folder")
+        return read_folder_rows(path, encoding)
     format = format or format_by_name(str(path))
     if format is None:
         with open_table(path, encoding=chosen.encoding) as opened:
@@ -40,11 +52,7 @@ def read_material(path: Path, format: str | None = None, **options: object) -> M
     if format == "libsvm":
         _refuse(path, chosen, "LIBSVM")
         return _libsvm(path, chosen.unlabeled)
-    return (
-        read_table(path, format, chosen)
-        if chosen.text is None
-        else read_texts(path, format, chosen)
-    )
+    return read_table(path, format, chosen, encoding)
 
 
 def _refuse(path: Path, options: TableReading, what: str) -> None:
@@ -59,26 +67,6 @@ def _refuse(path: Path, options: TableReading, what: str) -> None:
     for flag, value in given.items():
         if value:
             raise DataFileError(f"{path} is {what}, whose rows have no named columns: drop {flag}.")
-
-
-def _folder(folder: Path) -> Material:
-    names = image_names(folder)
-    if len(names) < 2:
-        raise DataFileError(f"{folder}: it holds {len(names)} images; two at least are needed.")
-    X, whole, notes = pixels([folder / name for name in names])
-    names = [names[k] for k in whole]
-    return Material(
-        X=X,
-        names=pixel_names(),
-        shown=lambda row: [("image", names[row])],
-        given=np.full(len(names), None, dtype=object),
-        written=lambda row: [names[row], *numbers_of(X, row)],
-        header=["image", *pixel_names()],
-        image="image",
-        images=ImageFolder(folder, names),
-        alike=True,
-        notes=["The model learns from the pixels, in grey, 28 x 28.", *notes],
-    )
 
 
 def _libsvm(path: Path, unlabeled: str | None) -> Material:

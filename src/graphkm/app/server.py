@@ -56,6 +56,7 @@ class Pages:
                 Route("/api/answer", self.answer, methods=["POST"]),
                 Route("/api/undo", self.undo, methods=["POST"]),
                 Route("/api/model", self.save, methods=["POST"]),
+                Route("/api/predictions", self.predict, methods=["POST"]),
                 Route("/image/{row}", self.image),
                 Route("/static/{name}", self.static),
             ],
@@ -78,10 +79,17 @@ class Pages:
         return await _changed(lambda: self._session.undo(**_seen(given)))
 
     async def save(self, request: Request) -> Response:
-        """Write a model, in a thread: a page that is stopped does not wait for its end."""
+        """Write a model."""
+        return await self._long(self._session.write_model)
+
+    async def predict(self, request: Request) -> Response:
+        """Write predictions of all rows."""
+        return await self._long(self._session.write_predictions)
+
+    async def _long(self, work: Callable[[], str]) -> Response:
+        """Return what a thread says at its end: a page that is stopped does not wait for it."""
         done: Future[str] = Future()
-        work = threading.Thread(target=_fulfil, args=(done, self._session.write_model), daemon=True)
-        work.start()
+        threading.Thread(target=_fulfil, args=(done, work), daemon=True).start()
         while not done.done() and not self._over():
             await asyncio.sleep(_PAUSE)
         if not done.done():

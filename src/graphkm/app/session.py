@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from .classes import AnswerError, Classes, quantity
 from .journal import Answer, How, Journal, Kind
 from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
 from .material import Material, in_units
+from .neighbours import AlikeRows
+from .saving import Saving, Write
 
 SKIPPED = 30
 """Answers after which a skipped row may be shown again."""
@@ -43,8 +45,8 @@ class Session:
         The classes, if no others are allowed.
     regression : bool
         Whether labels are quantities.
-    save : callable or None
-        Writes a model; it takes the labels by row, and returns a sentence.
+    save, predict : callable or None
+        Write a model, and its predictions of all rows; see `Saving`.
     first : FirstModel or None
         Chooses rows until there are labels of two classes.
     """
@@ -56,12 +58,14 @@ class Session:
         *,
         classes: Sequence[str] | None = None,
         regression: bool = False,
-        save: Callable[[dict[int, str]], str] | None = None,
+        save: Write | None = None,
+        predict: Write | None = None,
         first: FirstModel | None = None,
     ) -> None:
-        self.material, self.journal, self.save = material, journal, save
+        self.material, self.journal, self._saving = material, journal, Saving(save, predict)
+        self._alike = AlikeRows(material)
         self.regression = regression
-        self._lock, self._saving = threading.RLock(), threading.Lock()
+        self._lock = threading.RLock()
         self._known = journal.labels()
         named = classes or (first.classes if first is not None else ())
         self.classes, self._first = Classes(named, fixed=classes is not None), first
@@ -270,7 +274,7 @@ class Session:
                 "mistakes": learnt.mistakes,
                 "recent": [_listed(a) for a in answers[-_RECENT:]][::-1],
                 "canUndo": bool(answers),
-                "canSave": self.save is not None,
+                "canSave": self._saving.possible,
                 "first": self._first.said if self._first and learnt.codes is None else "",
                 "notes": [*self.material.notes, *self.classes.doubts()],
                 "behind": self._behind(),
@@ -283,7 +287,8 @@ class Session:
             answer = self._standing(number)
         page = self.material.page(number, self._order[1])
         known = None if answer is None else answer["label"]
-        return {**page, "label": known, "answer": answer, "said": learnt.said.get(number)}
+        said = {"label": known, "answer": answer, "said": learnt.said.get(number)}
+        return {**page, **said, "near": self._alike(number, self._now())}
 
     def _behind(self) -> str:
         """Return what the page says where the file of labels could not be written."""
@@ -314,21 +319,20 @@ class Session:
 
     @property
     def saving(self) -> bool:
-        """Whether a model is being trained."""
-        return self._saving.locked()
+        """Whether a model or predictions are being written."""
+        return self._saving.busy
 
     def write_model(self) -> str:
         """Write a model of the labels so far, and return a sentence about it."""
-        if self.save is None:
-            raise AnswerError("no file for the model was named; start the page with --model FILE.")
-        if not self._saving.acquire(blocking=False):
-            raise AnswerError("a model is being trained already; wait for it.")
-        try:
-            with self._lock:
-                known = dict(self._known)
-            return self.save(known)
-        finally:
-            self._saving.release()
+        return self._saving.model(self._now)
+
+    def write_predictions(self) -> str:
+        """Write predictions of all rows, by a model of the labels so far; return a sentence."""
+        return self._saving.predictions(self._now)
+
+    def _now(self) -> dict[int, str]:
+        with self._lock:
+            return dict(self._known)
 
 
 def _listed(answer: Answer) -> dict[str, Any]:

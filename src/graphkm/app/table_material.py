@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 from ..io import DataFileError
 from ..io.columns import Columns, Head
 from ..io.csv import csv_head, fields
-from ..io.kinds import EMPTY, NUMBER, WORD, is_quantity, kinds_line, label_word, number_text, values
+from ..io.kinds import EMPTY, IMAGE, NUMBER, TEXT, WORD, label_word, number_text, values
 from ..io.records import unfolded
 from ..io.row_files import open_table
 from ..tables.naming import check_names, find_column, label_column
-from ..tables.preparing import check_squares
 from ..tables.treatments import NoFeaturesError, label_kind
-from ..tables.useless_columns import constant_columns, identifier_doubts
+from ..tables.useless_columns import constant_columns
 from ..tables.whole_tables import TableFile, read_whole_table
-from .images import ImageFolder, pixel_names, pixels
-from .material import Material, numbers_of
+from .encoded_columns import EncodedColumn
+from .encoding import Encoding
+from .features import Learnt
+from .material import Material
 
 Cells = Callable[[int], list[str]]  # of a row, in the order of the file
 
@@ -82,7 +83,8 @@ class PageColumns:
 
     def likely_label(self, width: int) -> str | int | None:
         """Return a column's name if an option has one: the first line holds names then."""
-        given = (self.options.label, self.options.images, self.options.id, *self.options.drop)
+        own = self.options
+        given = (own.label, own.text, own.images, own.id, *own.drop)
         return next((name for name in given if name and not name.lstrip("-").isdigit()), None)
 
     def choose(self, head: Head) -> Columns:
@@ -98,14 +100,25 @@ class PageColumns:
         found |= {find_column(head, name, "--drop"): "--drop" for name in self.options.drop}
         for name, flag, why in (
             (self.options.id, "--id", "it identifies rows"),
+            (self.options.text, "--text", "a text"),
             (self.options.images, "--images", "an image"),
         ):
             if name is not None:
                 found[find_column(head, name, flag)] = why
         return found
 
+    def encoded(self, head: Head) -> tuple[int, str] | None:
+        """Return the column that an encoder reads, and its kind."""
+        if self.options.text is not None:
+            return find_column(head, self.options.text, "--text"), TEXT
+        if self.options.images is not None:
+            return find_column(head, self.options.images, "--images"), IMAGE
+        return None
 
-def read_table(path: Path, format: str | None, options: TableReading) -> Material:
+
+def read_table(
+    path: Path, format: str | None, options: TableReading, encoding: Encoding
+) -> Material:
     """Return the rows of a CSV or Parquet file."""
     chooser = PageColumns(options)
     with open_table(path, format, encoding=options.encoding) as opened:
@@ -125,66 +138,36 @@ def read_table(path: Path, format: str | None, options: TableReading) -> Materia
         return [found[k] for k in others]
 
     found = _learnt(path, format, chooser, columns, options)
-    n = len(found.X) if found is not None else _length(path, format, chooser, options)
+    if found is None:
+        found = Learnt.nothing(_length(path, format, chooser, options))
+    n = len(found.X)
     if n < 2:
         raise DataFileError(f"{path}: it has {n} rows; two at least are needed.")
     about: dict[str, Any] = {
         "shown": shown,
+        "written": line,
+        "header": None if head.names is None else [names[k] for k in others],
         "given": given_labels([cells(row)[label] for row in range(n)], options, path)
         if label is not None
         else np.full(n, None, dtype=object),
         "label": "label" if label is None else names[label],
         "format": format,
     }
-    if options.images is not None:
-        at = find_column(head, options.images, "--images")
-        where = ImageFolder(path.parent, [cells(row)[at] for row in range(n)])
-        about |= {"image": names[at], "images": where}
-        if found is None:
-            return _of_pixels(path, names[at], where, n, about)
-    assert found is not None
-    header = None if head.names is None else [names[k] for k in others]
     why = {names[k]: reason for k, reason in chooser.only_shown(head).items()}
-    return found.material(why, written=line, header=header, **about)
-
-
-@dataclass(frozen=True)
-class _Learnt:
-    """The features of a table."""
-
-    X: NDArray[Any]
-    names: list[str]
-    kinds: list[str]
-    left_out: dict[str, str]
-
-    def material(self, only_shown: dict[str, str], **about: Any) -> Material:
-        gaps = self.X != self.X
-        plain = all(kind == NUMBER for kind in self.kinds) and not gaps.any()
-        words = [k for k, kind in enumerate(self.kinds) if kind == WORD]
-        check_squares(self.X, self.names, words, "or leave the column out with --drop.")
-        notes = [] if plain else [f"The model learns from {kinds_line(self.kinds, self.names)}."]
-        told = only_shown | self.left_out
-        if told:
-            listed = ", ".join(f"{name} ({why})" for name, why in told.items())
-            notes.append(f"Shown, not learnt from: {listed}.")
-        if gaps.any():
-            columns = int(gaps.any(axis=0).sum())
-            notes.append(f"Missing values in {columns} of the columns: {gaps.sum():,}, filled in.")
-        notes += identifier_doubts(self.X, self.names, words)
-        return Material(
-            X=self.X,
-            names=self.names,
-            kinds=() if plain else self.kinds,
-            left_out=self.left_out,
-            notes=notes,
-            **about,
-        )
+    wanted = chooser.encoded(head)
+    if wanted is None:
+        return found.material(why, **about)
+    place, kind = wanted
+    column = EncodedColumn(path, place, names[place], [cells(row)[place] for row in range(n)])
+    about["encoder"] = encoding.model
+    make = column.texts if kind == TEXT else column.images
+    return make(found, why, about, encoding)
 
 
 def _learnt(
     path: Path, format: str, chooser: PageColumns, columns: Columns, options: TableReading
-) -> _Learnt | None:
-    """Return the features; None if there are no numbers, and images are learnt from instead."""
+) -> Learnt | None:
+    """Return the features; None if there are none beside a column of texts or images."""
     try:
         if not columns.features:
             raise NoFeaturesError(f"{path}: it has no column to learn from.")
@@ -192,21 +175,23 @@ def _learnt(
         file = TableFile(opening, chooser, chooser, options.reading)
         found = read_whole_table(file, options.categorical)
     except NoFeaturesError:
-        if options.images is None:
+        if chooser.encoded(columns.head) is None:
             raise
         return None
-    X, columns, treatment = found.X, found.columns, found.treatment
+    X, treatment = found.X, found.treatment
+    places = list(found.columns.features)
     kinds = list(treatment.kinds) or [NUMBER] * X.shape[1]
-    if options.images is not None and not any(map(is_quantity, kinds)):
-        return None
-    names = list(columns.names or (str(k + 1) for k in columns.features))
+    names = list(found.columns.names or (str(k + 1) for k in places))
     out = constant_columns(X)
-    out = out if columns.names is not None and len(out) < X.shape[1] else {}
+    # A column of texts or images is left to learn from, even if all others go.
+    enough = len(out) < X.shape[1] or chooser.encoded(columns.head) is not None
+    out = out if found.columns.names is not None and enough else {}
     stay = [k for k in range(X.shape[1]) if k not in out]
-    return _Learnt(
+    return Learnt(
         X=X[:, stay] if out else X,
         names=[names[k] for k in stay],
         kinds=[kinds[k] for k in stay],
+        places=[places[k] for k in stay],
         left_out=treatment.left_out | {names[k]: why for k, why in out.items()},
     )
 
@@ -268,35 +253,3 @@ def given_labels(words: list[str], options: TableReading, path: Path) -> NDArray
     given = np.empty(len(found), dtype=object)
     given[:] = found
     return given
-
-
-# ---------------------------------------------------------------------- images
-
-
-def _of_pixels(
-    path: Path, column: str, where: ImageFolder, n: int, about: dict[str, Any]
-) -> Material:
-    paths = [where(row) for row in range(n)]
-    missing = next((k for k, place in enumerate(paths) if place is None), None)
-    if missing is not None:
-        name = dict(about["shown"](missing))[column]
-        raise DataFileError(
-            f"{path}: row {missing + 1} names the image {name!r}, which is not a picture inside "
-            f"{path.resolve().parent}."
-        )
-    X, whole, notes = pixels([place for place in paths if place is not None])
-    shown = about["shown"]
-    about |= {
-        "shown": lambda row: shown(whole[row]),
-        "given": about["given"][whole],
-        "images": lambda row: where(whole[row]),
-    }
-    return Material(
-        X=X,
-        names=pixel_names(),
-        written=lambda row: [dict(shown(whole[row]))[column], *numbers_of(X, row)],
-        header=[column, *pixel_names()],
-        alike=True,
-        notes=["The model learns from the pixels, in grey, 28 x 28.", *notes],
-        **about,
-    )

@@ -14,6 +14,8 @@ column_choice  which columns of a table are read
 note_lines     what summaries say of the label's column and of edges
 preparing      a table's preparation and its estimator in one pipeline
 starting       scikit-learn, imported without the packages that few commands use
+first_model    a model from before, which chooses the first rows of the labelling page
+label_predictions  what a saved model says of all rows of the labelling page
 categories     categories of a file that its model does not know
 learning_rows  whole files as arrays, the task that their labels ask for
 holding_out    labelled rows to test a model on

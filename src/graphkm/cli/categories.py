@@ -72,6 +72,10 @@ class UnknownCategories:
 
 def _known_categories(model: Any) -> Iterator[tuple[int, set[Any]]]:
     """Yield the position of every column that is encoded, and its categories."""
+    for view in getattr(model, "views_", {}).values():
+        if hasattr(view.encoder, "steps"):
+            for k, categories in _known_categories(view.encoder):
+                yield view.chosen[k], categories
     first = model.steps[0][1] if hasattr(model, "steps") else None
     for _, transformer, chosen in getattr(first, "transformers_", ()):
         last = transformer.steps[-1][1] if hasattr(transformer, "steps") else transformer

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..io import DataFileError
 from ..io.columns import Columns, Head, listed
 from ..io.kinds import is_word
 from ..tables.naming import check_names, find_column, label_column
+from ..tables.treatments import encoded_places
 from .model_files import FileNote
 
 
@@ -23,10 +24,16 @@ class TrainingColumns:
     drop: Sequence[str]
     id: str | None = None
     numbers_only: bool = True  # whether a word as a feature is an error
+    # Columns of texts or pictures, and their kinds.
+    encoded: Mapping[str, str] = field(default_factory=dict)
 
     def likely_label(self, width: int) -> str | int | None:
-        """Return the label's name or position: the last column by default."""
-        return _place(self.label or -1)
+        """Return the label's name or position: the last column by default.
+
+        The name of a column of texts serves as well: a line that has it is one of names.
+        """
+        names = [name for name in self.encoded if isinstance(_place(name), str)]
+        return _place(self.label or next(iter(names), -1))
 
     def choose(self, head: Head) -> Columns:
         """Return the columns; raise if none is left, or if two have the same name."""
@@ -35,7 +42,7 @@ class TrainingColumns:
             dropped.add(find_column(head, self.id, "--id"))
         label = label_column(head, self.label)
         if label is None:
-            label = max((k for k in range(head.width) if k not in dropped), default=0)
+            label = self._last_column(head, dropped)
         features = tuple(k for k in range(head.width) if k != label and k not in dropped)
         columns = Columns(head, features, label)
         if not features:
@@ -47,6 +54,17 @@ class TrainingColumns:
         if self.numbers_only:
             _refuse_words(columns)
         return columns
+
+    def _last_column(self, head: Head, dropped: set[int]) -> int:
+        """Return the last column that may be the label: texts and pictures are none."""
+        others = dropped | encoded_places(head, self.encoded).keys()
+        left = [k for k in range(head.width) if k not in others]
+        if not left and self.encoded:
+            raise DataFileError(
+                f"{head.file}: no column is left for the label beside {', '.join(self.encoded)}. "
+                "Add a column of labels, empty where a row has none."
+            )
+        return max(left, default=0)
 
 
 @dataclass(frozen=True)

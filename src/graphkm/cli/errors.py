@@ -8,7 +8,7 @@ import warnings
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from .options import PARAMETERS, TrainingFileOptions, TrainingOptions, UsageError
+from .options import PARAMETERS, LearningFileOptions, TrainingOptions, UsageError
 
 FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 
@@ -27,7 +27,7 @@ _WHOLE = {
 }
 _FLAGS = {"classes": "--classes"} | {
     PARAMETERS.get(field.name, field.name): f"--{field.name.replace('_', '-')}"
-    for options in (TrainingFileOptions, TrainingOptions)
+    for options in (LearningFileOptions, TrainingOptions)
     for field in fields(options)
 }
 _ARGUMENTS = {"affinity=...": "--edges", "ids=...": "--id"}  # of fit and predict

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .links import Links
     from .model_files import FileNote
-    from .row_files import Table
+    from .row_table import Table
 
 EXAMPLES = (
     "graphkm evaluate moons.gkm test_rows.csv",
@@ -57,7 +57,7 @@ def evaluate(
     tested = f"{len(truth):,} of {n_rows:,}"
     label = note.label if files.label is None else files.label
     show(
-        {"label": None if label is None else f"the column {label!r}", "labelled rows": tested}
+        {"label": label_told(label, table.format), "labelled rows": tested}
         | score_lines(note.task, scores),
         {"task": note.task, "label": label, "rows": n_rows, "labelled": len(truth)} | scores,
         as_json,
@@ -65,6 +65,15 @@ def evaluate(
     if note.task == "classify" and not as_json:
         print()
         print_confusion(scores["classes"], scores["confusion"])
+
+
+def label_told(label: Any, format: str) -> str | None:
+    """Return where labels come from: a column, or the names of sub-folders."""
+    from .model_files import FOLDER
+
+    if format == FOLDER:
+        return "the sub-folders"
+    return None if label is None else f"the column {label!r}"
 
 
 def labelled_predictions(

@@ -15,8 +15,15 @@ _SHOWN = 12  # columns in the summary
 def info(model: Model, as_json: AsJson = False) -> None:
     """Tell what a model was trained on, how, and what files it takes."""
     from .learning_rows import label_text, label_values
-    from .model_files import described_model, found_facts, last_step, read_model, shown_parameters
-    from .note_lines import edges_line, label_line
+    from .model_files import (
+        FOLDER,
+        described_model,
+        found_facts,
+        last_step,
+        read_model,
+        shown_parameters,
+    )
+    from .note_lines import edges_line, encoder_lines, label_line
     from .output import show
 
     fitted, note = read_model(model)
@@ -31,7 +38,8 @@ def info(model: Model, as_json: AsJson = False) -> None:
             "task": "classes" if note.task == "classify" else "numbers",
             "classes": ", ".join(map(label_text, classes)) if classes else None,
             "trained on": _origin(note),
-            "features": _features(note),
+            "features": None if note.format == FOLDER else _features(note),
+            **encoder_lines(note),
             **_treatments(note),
             "edges": edges_line(note),
             "label": label_line(note),
@@ -53,10 +61,12 @@ def info(model: Model, as_json: AsJson = False) -> None:
 
 
 def _origin(note: Any) -> str | None:
+    from .model_files import FOLDER
+
     if not note.n_rows:
         return None
     rows = f"{note.n_rows:,} rows, {note.n_labeled:,} of them labelled"
-    format = note.format.upper() if note.format != "parquet" else "Parquet"
+    format = {"parquet": "Parquet", FOLDER: "a folder"}.get(note.format, note.format.upper())
     encoding = f", {note.encoding}" if note.encoding not in (None, "utf-8") else ""
     return f"{rows} ({format}{encoding})"
 
@@ -67,6 +77,8 @@ def _treatments(note: Any) -> dict[str, str | None]:
         return {"missing": "an error" if note.columns else None} | _left_out(note)
     from ..io.kinds import kinds_line
 
+    if len(note.encoded) == note.n_features:  # there are no other columns
+        return _left_out(note)
     names = note.columns or [str(k + 1) for k in range(note.n_features)]
     gaps = "filled in (numbers by the median, categories as one of their own)"
     return {

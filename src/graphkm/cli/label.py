@@ -15,7 +15,6 @@ import typer
 from .options import Format, TableOptions, UsageError, spread
 
 if TYPE_CHECKING:
-    from ..app.learning import FirstModel
     from ..app.material import Material
 
 EXAMPLES = (
@@ -30,7 +29,7 @@ def label(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="Rows: CSV, Parquet or LIBSVM; or a folder of images.",
+            help="Rows: CSV, Parquet or LIBSVM; or a folder of images or of .txt files.",
             show_default=False,
         ),
     ],
@@ -59,6 +58,14 @@ def label(
     text: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of texts to learn from.")
     ] = None,
+    encoder: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="What makes vectors of texts or images: the name, folder or ONNX file of a "
+            "model. auto needs no network.",
+        ),
+    ] = "auto",
     model: Annotated[
         Path | None,
         typer.Option(
@@ -79,7 +86,8 @@ def label(
 
     The page is served on this computer alone, under an address that nobody else can guess. Every
     answer is on the disk before the page says so. --out holds every labelled row with its columns,
-    for graphkm train. Stop with Ctrl-C, and start again to continue. Labels that DATA has already
+    for graphkm train. Save predictions writes all rows, with what the saved model says of them, to
+    a file beside --out. Stop with Ctrl-C, and start again to continue. Labels that DATA has already
     are in the column called label, or in the one that --label names; no other is taken for them.
     """
     _check(out, data, classes, regression, images, text)
@@ -93,17 +101,20 @@ def label(
 
     from ..app.classes import AnswerError
     from ..app.journal import Journal, JournalError
-    from ..app.reading import read_material
     from ..app.session import Session
+    from .first_model import first_model
+    from .label_predictions import predictions_path, predictor
     from .opening import reading
     from .output import check_output, say
 
     place = model if model is not None else out.with_suffix(".gkm")
-    for written in (out, place):
+    predictions = predictions_path(out)
+    for written in (out, place, predictions):
         check_output(written, *([] if data.is_dir() else [data]))
-    rows = read_material(
+    rows = _read(
         data,
         None if files.format is Format.auto else files.format.value,
+        encoder=encoder,
         label=files.label,
         images=images,
         text=text,
@@ -119,7 +130,7 @@ def label(
     asked = _listed(classes)
     first = None
     if model is not None and model.exists():
-        first = _first_model(model, data, rows, files, asked, regression)
+        first = first_model(model, data, rows, files, asked, regression)
     try:
         session = Session(
             rows,
@@ -127,6 +138,7 @@ def label(
             classes=asked,
             regression=regression,
             save=_saver(rows, files, regression, place),
+            predict=predictor(rows, place, predictions),
             first=first,
         )
     except (JournalError, AnswerError) as error:
@@ -141,11 +153,29 @@ def label(
     with suppress(KeyboardInterrupt):  # the usual way to stop
         serve(session, port=port, ready=ready)
     if session.saving:
-        say(f"a model was being trained. {place} is as it was before.")
+        say("a model or predictions were being written. What was not finished is as it was before.")
     where = session.journal.place if session.journal.behind else out
     say(f"{len(session.journal.labels()):,} labels are in {where}. Start again to continue.")
     if session.saving or session.learner.is_alive():
         _leave()
+
+
+def _read(data: Path, format: str | None, *, encoder: str, **options: Any) -> Material:
+    """Return the rows; raise UsageError if what makes vectors of them is missing or not needed."""
+    from ..app.reading import read_material
+    from ..embed import MissingModelError
+
+    shown = int(sys.stderr.isatty())
+    try:
+        rows = read_material(data, format, encoder=encoder, verbose=shown, **options)
+    except (ImportError, MissingModelError) as error:
+        raise UsageError(str(error)) from error
+    if encoder != "auto" and rows.vectors is None:
+        raise UsageError(
+            f"--encoder {encoder}: it makes vectors of texts and images, and these rows have none; "
+            "name their column with --text or --images, or drop --encoder."
+        )
+    return rows
 
 
 def _leave() -> NoReturn:
@@ -182,60 +212,6 @@ def _listed(classes: str | None) -> list[str] | None:
     return [name.strip() for name in classes.split(",") if name.strip()]
 
 
-def _first_model(
-    path: Path,
-    data: Path,
-    rows: Material,
-    files: TableOptions,
-    asked: list[str] | None,
-    regression: bool,
-) -> FirstModel | None:
-    """Return the model that chooses the first rows; raise if its columns or labels are others."""
-    from ..active import uncertainty
-    from ..app.learning import FirstModel
-    from ..io import DataFileError
-    from .learning_rows import label_text
-    from .links import note_no_edges
-    from .model_files import read_model
-    from .output import say
-    from .row_files import open_known, read_whole
-
-    fitted, note = read_model(path)
-    if (note.task == "regress") is not regression:
-        kind, advice = ("quantities", "pass") if note.task == "regress" else ("classes", "drop")
-        raise UsageError(
-            f"--model {path}: it is a model of {kind}; {advice} --regression, or name another file."
-        )
-    classes = [label_text(name) for name in getattr(fitted, "classes_", ())]
-    foreign = [name for name in classes if asked is not None and name not in asked]
-    if foreign:
-        raise UsageError(
-            f"--model {path}: it knows the class {foreign[0]}, which --classes does not name. Add "
-            "it to --classes, or name another file."
-        )
-    if rows.alike:  # words or pixels, which the page makes itself
-        if note.columns != list(rows.names):
-            raise UsageError(
-                f"--model {path}: it was trained on other columns than these words or pixels. Name "
-                "another file."
-            )
-        X = rows.X
-    else:
-        try:
-            with open_known(str(data), files, note, labels=False) as table:
-                X, _ = read_whole(table)
-        except DataFileError as error:
-            raise UsageError(f"--model {path} does not fit these rows: {error}") from error
-    if regression or rows.text is not None:
-        why = "its columns of words may stand for other words here" if rows.text else ""
-        why = why or "a model of quantities does not say how sure it is"
-        say(f"note: {path} does not choose the first rows: {why}.")
-        return None
-    note_no_edges(fitted, path)
-    said = f"Until labels of two classes are known, {path.name} chooses the rows."
-    return FirstModel(lambda some: uncertainty(fitted, X[some]), classes, said)
-
-
 def _saver(
     rows: Material, files: TableOptions, regression: bool, path: Path
 ) -> Callable[[dict[int, str]], str]:
@@ -246,12 +222,14 @@ def _saver(
         from scipy.sparse import issparse
 
         from .estimators import make_estimator
+        from .folder_rows import FILE
         from .gains import gain_sentence
         from .learning_rows import Rows
         from .model_files import FileNote, last_step, write_model
         from .options import FitOptions, Method, Scale
         from .preparing import fit_prepared
         from .row_ids import is_whole
+        from .views import encoders_of
 
         if len(labels) < 2 or (not regression and len(set(labels.values())) < 2):
             raise ValueError("a model needs at least two labels, of two classes; answer more rows.")
@@ -278,14 +256,15 @@ def _saver(
             kinds=list(rows.kinds),
             missing="impute" if rows.kinds else "error",
             left_out=rows.left_out,
-            id=files.id,
+            id=FILE if rows.format == "folder" else files.id,
             method=Method.mixture.value,
         )
         estimator = make_estimator(note.method, note.task, FitOptions())
-        scale = Scale.none if rows.alike else Scale.auto
-        fitted, chosen = fit_prepared(estimator, scale, Rows(rows.X, y, note))
+        learnt = Rows(rows.X, y, note)
+        fitted, chosen = fit_prepared(estimator, Scale.auto, learnt, encoder=rows.encoder)
+        note = replace(note, scale=chosen, encoders=encoders_of(fitted, list(rows.names)))
         before = path.exists()
-        write_model(fitted, path, replace(note, scale=chosen))
+        write_model(fitted, path, note)
         kept = f" The one before it is {path.name}.previous." * before
         found = last_step(fitted)
         heaviest = f" Its heaviest member is {found.members_[0].name}."

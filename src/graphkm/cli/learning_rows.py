@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from ..io import DataFileError
 from ..io.columns import listed
 from ..io.kinds import are_dates, kinds_line
 from ..tables.naming import is_usual_label
-from ..tables.treatments import are_texts
+from ..tables.treatments import DIFFERENT_TEXTS, are_texts
 from ..tables.useless_columns import constant_columns, identifier_doubts
 from .model_files import FileNote
 from .note_lines import edges_line, label_line
 from .opening import Source
-from .options import Task, TrainingFileOptions, UsageError
-from .row_files import Table
+from .options import LearningFileOptions, Task, TrainingFileOptions, UsageError
+from .row_table import Table
 from .whole_files import missing_policy, read_any, table_note
 
 _MANY = 20  # up to so many different whole numbers are classes; more may be quantities
@@ -54,7 +55,15 @@ class Rows:
     @property
     def n_gaps(self) -> int:
         """The number of missing values."""
-        return 0 if issparse(self.X) else int((self.X != self.X).sum())
+        return int(self._missing.sum())
+
+    @property
+    def _missing(self) -> NDArray[np.bool_]:
+        """Where a value is filled in; an empty text stays as it is."""
+        if issparse(self.X):
+            return np.zeros((0, 0), dtype=bool)
+        others = [k for k in range(self.X.shape[1]) if k not in self.note.encoded]
+        return np.asarray(self.X[:, others] != self.X[:, others])
 
     def chosen(self, which: NDArray[Any]) -> Rows:
         """Return some of the rows."""
@@ -73,10 +82,10 @@ class Rows:
         width = f"{self.note.n_features:,} feature{'s' * (self.note.n_features != 1)}"
         classify = self.note.task == "classify"
         return {
-            "rows": f"{len(self.y):,} with {width}",
+            "rows": _counted_texts(self.note, len(self.y)) or f"{len(self.y):,} with {width}",
             "encoding": None if self.note.encoding == "utf-8" else self.note.encoding,
             "columns": self._columns(),
-            "left out": ", ".join(f"{k} ({why})" for k, why in self.note.left_out.items()) or None,
+            "left out": self._left_out(),
             "missing": self._gaps(),
             "label": label_line(self.note),
             "labelled": f"{n_labeled:,} ({100 * n_labeled / len(self.y):.3g} %)",
@@ -114,19 +123,28 @@ class Rows:
             )
         if issparse(self.X):
             return said
-        return said + identifier_doubts(self.X, self.names, self.note.words)
+        no_numbers = [*self.note.words, *self.note.encoded]
+        return said + identifier_doubts(self.X, self.names, no_numbers)
 
     @property
     def _many_classes(self) -> bool:
         return self.note.task == "classify" and len(self.classes) > 2
 
     def _columns(self) -> str | None:
-        return None if self.note.plain else kinds_line(self.note.kinds, self.names)
+        if self.note.plain or len(self.note.encoded) == self.note.n_features:
+            return None
+        return kinds_line(self.note.kinds, self.names)
+
+    def _left_out(self) -> str | None:
+        told = ", ".join(f"{name} ({why})" for name, why in self.note.left_out.items())
+        texts = [name for name, why in self.note.left_out.items() if DIFFERENT_TEXTS in why]
+        advice = f"; to learn from texts, pass --text {quote(texts[-1])}" if texts else ""
+        return f"{told}{advice}" or None
 
     def _gaps(self) -> str | None:
         if not self.n_gaps:
             return None
-        columns = int((self.X != self.X).any(axis=0).sum())
+        columns = int(self._missing.any(axis=0).sum())
         values = f"{self.n_gaps:,} value{'s' * (self.n_gaps != 1)}"
         return f"{values} of {columns} column{'s' * (columns != 1)}, filled in"
 
@@ -142,7 +160,7 @@ class Rows:
 
 
 def read_rows(
-    source: Source, options: TrainingFileOptions, task: Task, unlabeled: Source | None = None
+    source: Source, options: LearningFileOptions, task: Task, unlabeled: Source | None = None
 ) -> Rows:
     """Read a file to learn from, and a second file of unlabelled rows if one is given."""
     labels = "number" if task is Task.regress else "auto"
@@ -154,6 +172,11 @@ def read_rows(
 
 def _counted(note: FileNote, y: NDArray[Any]) -> FileNote:
     return replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum()))
+
+
+def _counted_texts(note: FileNote, n: int) -> str | None:
+    """Return how many texts or pictures there are, if rows consist of nothing else."""
+    return f"{n:,} {note.kinds[0]}s" if len(note.encoded) == note.n_features == 1 else None
 
 
 def _without_constants(rows: Rows, name: str) -> Rows:

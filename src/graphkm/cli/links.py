@@ -19,8 +19,9 @@ from .joining import calls_of, weights_in
 from .model_files import FileNote, last_step
 from .options import FileOptions, UsageError
 from .output import say
-from .row_files import Table, open_known, read_whole
+from .row_files import open_known, read_whole
 from .row_ids import all_whole, as_ids, check_ids
+from .row_table import Table
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,15 @@ from ..exchange.skops_files import is_skops_file, load_with_skops, save_with_sko
 from ..exchange.state_mixtures import models_in
 from ..exchange.storable import MIXED, ForeignModelError
 from ..gkm import GKMClassifierCV, GKMRegressorCV
-from ..io.kinds import NUMBER, WORD
+from ..io.kinds import IMAGE, NUMBER, TEXT, WORD
 from ..semi import MemberTable
 from .gains import mixture_facts, mixture_lines, search_facts, search_lines
 from .preparing import behind, prepared_kinds, taking_arrays
+from .views import encoders_of, only_column, silence
 
-_OWN = ("unlabeled", "verbose", "callback")  # set by the command line itself
+_OWN = ("unlabeled", "verbose", "callback", "views")  # set by the command line itself
+FOLDER = "folder"
+"""The format of a folder of pictures or text files."""
 _SEARCHES = (GKMClassifierCV, GKMRegressorCV)
 
 
@@ -54,12 +57,19 @@ class FileNote:
     encoding: str | None = None  # of the training file, if it is CSV
     label_kind: str = NUMBER  # how labels that are numbers are written
     edges: dict[str, int] = field(default_factory=dict)  # in the files of --edges, by graph
+    # What makes vectors of texts and pictures: by view, the model's name and its hash.
+    encoders: dict[str, dict[str, str | None]] = field(default_factory=dict)
     version: str = ""  # of graphkm
 
     @property
     def words(self) -> list[int]:
         """Positions of the features that are categories."""
         return [k for k, kind in enumerate(self.kinds) if kind == WORD]
+
+    @property
+    def encoded(self) -> dict[int, str]:
+        """The kinds of the features that encoders read, by their positions."""
+        return {k: kind for k, kind in enumerate(self.kinds) if kind in (TEXT, IMAGE)}
 
     @property
     def plain(self) -> bool:
@@ -71,13 +81,16 @@ class FileNote:
         """Return the note for a model saved in Python, whose file has none."""
         classes = getattr(model, "classes_", None)
         names = getattr(model, "feature_names_in_", None)
-        kinds, missing = prepared_kinds(model)
+        n_features, (kinds, missing) = int(model.n_features_in_), prepared_kinds(model)
+        if hasattr(model, "views_"):
+            name, kind = only_column(model)
+            names, kinds, n_features, missing = name and [name], [kind], 1, "impute"
         return cls(
             task="regress" if classes is None else "classify",
             format="unknown",
             method="unknown",
             columns=None if names is None else [str(name) for name in names],
-            n_features=int(model.n_features_in_),
+            n_features=n_features,
             label=None,
             labels="text" if classes is not None and classes.dtype.kind in "UO" else "number",
             unlabeled=None,
@@ -86,6 +99,7 @@ class FileNote:
             version=version,
             kinds=kinds,
             missing=missing,
+            encoders=encoders_of(model, names or ["1"]),
         )
 
 
@@ -98,6 +112,7 @@ def write_model(model: Any, path: Path, note: FileNote) -> None:
     local = {"verbose": 0, "n_jobs": None}
     whole.set_params(**{k: v for k, v in local.items() if k in whole.get_params()})
     if isinstance(whole, MIXED):
+        silence(whole)
         for inside in models_in(whole.mixture_):
             if "n_jobs" in inside.get_params():
                 inside.set_params(n_jobs=None)

@@ -80,7 +80,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="Rows: LIBSVM, CSV or Parquet, compressed (.gz, .bz2, .xz) or not; - reads from "
-        "standard input.",
+        "standard input. Or a folder of pictures or .txt files: its sub-folders are classes, but "
+        "for one that is called unlabelled.",
         show_default=False,
     ),
 ]
@@ -218,6 +219,43 @@ class TrainingFileOptions(TableOptions):
             show_default=False,
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class LearningFileOptions(TrainingFileOptions):
+    """How a file of rows to learn from is read as a whole, and what makes numbers of texts."""
+
+    text: Annotated[
+        str | None,
+        _file_option(
+            metavar="COLUMN",
+            help="A column of texts to learn from, with --method mixture; other columns are "
+            "features as ever.",
+        ),
+    ] = None
+    images: Annotated[
+        str | None,
+        _file_option(
+            metavar="COLUMN",
+            help="A column with paths of pictures to learn from, as seen from the folder of DATA.",
+        ),
+    ] = None
+    encoder: Annotated[
+        str,
+        _file_option(
+            metavar="MODEL",
+            help="What makes vectors of texts or pictures: the name, folder or ONNX file of a "
+            "model. auto needs no network.",
+        ),
+    ] = "auto"
+
+    @property
+    def encoded(self) -> dict[str, str]:
+        """The columns that encoders read, and their kinds."""
+        from ..io.kinds import IMAGE, TEXT
+
+        asked = {TEXT: self.text, IMAGE: self.images}
+        return {column: kind for kind, column in asked.items() if column is not None}
 
 
 @dataclass(frozen=True)

@@ -43,16 +43,23 @@ def behind(steps: Sequence[tuple[str, Any]], estimator: Any) -> Any:
 
 
 def fit_prepared(
-    estimator: Any, scale: Scale, rows: Any, given: Mapping[str, Any] | None = None
+    estimator: Any,
+    scale: Scale,
+    rows: Any,
+    given: Mapping[str, Any] | None = None,
+    encoder: str = "auto",
 ) -> tuple[Any, str]:
     """Return the model fitted to rows of a table, with its steps, and the name of the scaling.
 
-    `given` is what the estimator's `fit` takes besides: the graphs of --edges.
+    `given` is what the estimator's `fit` takes besides: the graphs of --edges. `encoder` makes
+    vectors of texts and pictures, if there are any: the mixture then sees several views.
     """
     from sklearn.compose import ColumnTransformer
 
     from ..tables.preparing import check_squares, name_columns, steps_before
 
+    if rows.note.encoded:
+        return _fit_views(estimator, scale, rows, given or {}, encoder)
     chosen, words = choose_scale(scale, rows.X), rows.note.words
     if chosen == "standard":
         advice = "leave the column out with --drop, or pass --scale maxabs."
@@ -64,6 +71,28 @@ def fit_prepared(
     if isinstance(steps[0][1] if steps else None, ColumnTransformer) and rows.note.columns:
         name_columns(model[0], rows.note.columns)
     return model, chosen
+
+
+def _fit_views(
+    estimator: Any, scale: Scale, rows: Any, given: Mapping[str, Any], encoder: str
+) -> tuple[Any, str]:
+    """Return a mixture fitted to several views: of texts or pictures, and of all other columns."""
+    from sklearn.pipeline import Pipeline
+
+    from ..tables.preparing import check_squares, steps_before
+    from .views import views_for
+
+    note = rows.note
+    others = [k for k in range(note.n_features) if k not in note.encoded]
+    X, words = rows.X[:, others], [j for j, k in enumerate(others) if k in note.words]
+    chosen = choose_scale(scale, X) if others else "none"
+    if chosen == "standard":
+        advice = "leave the column out with --drop, or pass --scale maxabs."
+        check_squares(X, [rows.names[k] for k in others], words, advice)
+    steps = steps_before(chosen, words, note.missing == "impute", X) if others else []
+    numbers = Pipeline(steps) if steps else None
+    estimator.set_params(views=views_for(note.encoded, encoder, (numbers, others)))
+    return estimator.fit(rows.X, rows.y, **given), chosen
 
 
 def taking_arrays(model: Any) -> Any:

@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ..io.cells import Cells, texts
-from ..io.columns import Chooser, Columns, Piece
+from ..io.columns import Chooser, Piece
 from ..io.kinds import NUMBER
 from ..io.row_files import OpenTable
-from ..tables.treatments import Treatment, labels_of, rows_of
+from ..tables.treatments import labels_of, rows_of
 from ..tables.whole_tables import whole_rows
 from .column_choice import KnownColumns, TrainingColumns
+from .folder_rows import is_folder, open_known_folder
 from .libsvm_rows import libsvm_indices, libsvm_rows
 from .model_files import FileNote
 from .opening import open_file, reading
 from .options import FileOptions, TrainingFileOptions, UsageError
 from .output import progress_bar
+from .row_table import Table
 
 _ADVICE = "Fix it. A model that is trained with --missing impute fills missing values in."
-
-
-@dataclass(frozen=True)
-class Table:
-    """An open file of rows."""
-
-    name: str  # in messages
-    format: str  # libsvm, csv or parquet
-    pieces: Iterator[Piece]  # labels are floats with NaN, or texts with None
-    columns: Columns | None = None  # None for LIBSVM
-    zero_based: bool = False  # LIBSVM: whether indices count from 0
-    dropped: tuple[int, ...] = ()  # LIBSVM: indices of skipped features
-    # Of a table that is not all plain numbers.
-    treatment: Treatment = field(default_factory=Treatment)
-    kept: deque[tuple[str, ...]] = field(default_factory=deque)  # cells to copy, of rows read
-    opened: OpenTable | None = None  # tells the encoding
-
-    @property
-    def encoding(self) -> str | None:
-        """The encoding of CSV, as far as it was read; None for other formats."""
-        return None if self.opened is None else self.opened.encoding
-
-    @property
-    def kept_names(self) -> list[str]:
-        """The names of the columns to copy, or their numbers from 1."""
-        if self.columns is None:
-            return []
-        names = self.columns.head.names
-        return [str(k + 1) if names is None else names[k] for k in self.columns.kept]
 
 
 @contextmanager
@@ -93,6 +65,9 @@ def open_known(
             "the model has learnt from edges alone, and no column of a file tells it anything. Ask "
             "it in Python: predict(None, affinity=edges, ids=ids)."
         )
+    if is_folder(path):
+        yield open_known_folder(path, options, note, kept)
+        return
     if options.unlabeled is None:
         options = replace(options, unlabeled=note.unlabeled)
     if options.header is None and note.columns is not None:
@@ -115,7 +90,7 @@ def open_known(
         width = note.n_features + len(dropped)
         table = _libsvm(opened, options, width, note.zero_based, dropped)
         dense = table.pieces if note.sparse else ((X.toarray(), y) for X, y in table.pieces)
-        yield replace(table, pieces=dense)
+        yield table.with_pieces(dense)
 
 
 def _known_cells(
@@ -126,13 +101,15 @@ def _known_cells(
 
     def rows(found: Iterator[Cells]) -> Iterator[Piece]:
         for piece in found:
-            X, cells = rows_of(piece, columns, note.kinds, note.missing, opened.bad_rows)
+            X, cells = rows_of(
+                piece, columns, note.kinds, note.missing, opened.bad_rows, folder=opened.folder
+            )
             y = labels_of(cells, columns, note.labels, options.unlabeled, opened.bad_rows)
             table.kept.extend(zip(*(texts(cells.columns[k]) for k in columns.kept), strict=True))
             if len(y):
                 yield X, y
 
-    return replace(table, pieces=rows(pieces))
+    return table.with_pieces(rows(pieces))
 
 
 def _number_rows(opened: OpenTable, options: FileOptions, chooser: Chooser, labels: str) -> Table:

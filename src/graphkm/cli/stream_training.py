@@ -39,7 +39,8 @@ from .options import (
 )
 from .output import percent, progress_bar, whole_or_not
 from .preparing import behind, choose_scale
-from .row_files import Table, open_training
+from .row_files import open_training
+from .row_table import Table
 
 _WINDOW = 1000  # tested rows in the recent score
 _WIDEST = 2**31 - 2  # the largest index of a LIBSVM file

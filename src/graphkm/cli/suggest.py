@@ -35,7 +35,8 @@ def suggest(
 
     A row is useful if the model is unsure of it, and if no labelled row, nor one that was suggested
     before it, is near it. Rows of DATA that have a label already are not suggested. The output's
-    columns are row (numbered from 1, without the header), prediction and uncertainty (up to 1).
+    columns are row (numbered from 1, without the header), prediction and uncertainty (up to 1). If
+    DATA is a folder, file takes the place of row.
     """
     from .links import note_no_edges
     from .model_files import read_model
@@ -47,10 +48,10 @@ def suggest(
         check_output(out, model, data)
     fitted, note = read_model(model)
     note_no_edges(fitted, model)
-    lines, left = suggestions(fitted, note, data, files, count, seed)
+    called, lines, left = suggestions(fitted, note, data, files, count, seed)
     with whole_or_not(out, keep_previous=True) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["row", "prediction", "uncertainty"])
+        writer.writerow([called, "prediction", "uncertainty"])
         writer.writerows(lines)
     if as_json:
         rows = [line[0] for line in lines]
@@ -59,10 +60,8 @@ def suggest(
 
 def suggestions(
     model: Any, note: Any, data: str, files: FileOptions, count: int, seed: int
-) -> tuple[list[list[Any]], int]:
-    """Return a line for every suggested row, and how many rows have no label."""
-    import numpy as np
-
+) -> tuple[str, list[list[Any]], int]:
+    """Return what rows are told by, a line for every suggested one, and how many have no label."""
     from ..active import suggest as choose
     from ..active import uncertainty
     from ..estimators.labels import missing_mask
@@ -77,6 +76,9 @@ def suggestions(
         raise DataFileError(f"{table.name}: all of its {len(y):,} rows have a label already.")
     chosen = choose(model, X, count, y=y, unlabeled=None, random_state=seed)
     answers, unsure = model.predict(X[chosen]), uncertainty(model, X)[chosen]
+    # The files of a folder have names; rows of a table have numbers.
+    called = table.kept_names[0] if table.kept_names else "row"
+    names = [name for (name,) in table.kept] or range(1, len(y) + 1)
     texts = [label_text(a) for a in answers] if note.task == "classify" else answers.tolist()
-    numbers = (np.asarray(chosen) + 1).tolist()
-    return [list(line) for line in zip(numbers, texts, unsure.round(4).tolist(), strict=True)], left
+    told = zip([names[k] for k in chosen], texts, unsure.round(4).tolist(), strict=True)
+    return called, [list(line) for line in told], left

@@ -12,13 +12,13 @@ import typer
 from .options import (
     AsJson,
     Data,
+    LearningFileOptions,
     Method,
     Model,
     Scale,
     ScaleOption,
     Task,
     TaskOption,
-    TrainingFileOptions,
     TrainingOptions,
     UsageError,
     spread,
@@ -36,6 +36,8 @@ EXAMPLES = (
     "graphkm train few_labels.csv best.gkm --method gkm --search --cv 3",
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
     "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
+    "graphkm train texts.csv texts.gkm --text review",
+    "graphkm train photos/ photos.gkm",
 )
 
 UnlabeledData = Annotated[
@@ -91,7 +93,7 @@ def train(
         ),
     ] = False,
     as_json: AsJson = False,
-    files: TrainingFileOptions = TrainingFileOptions(),  # noqa: B008
+    files: LearningFileOptions = LearningFileOptions(),  # noqa: B008
     fit: TrainingOptions = TrainingOptions(),  # noqa: B008
 ) -> None:
     """Learn from a file in which some rows, or all, have a label.
@@ -102,14 +104,17 @@ def train(
     from .estimators import SEARCH, check_options, make_estimator
     from .joining import check_edges
     from .model_files import described_model, found_facts, kept_model, write_model
+    from .note_lines import encoder_lines
     from .output import check_output, say, show
     from .preparing import fit_prepared
+    from .views import encoders_of
 
     if search and method is not Method.gkm:
         raise UsageError(f"--search belongs to --method gkm, and the method is {method.value}.")
     paths = named_files(edges or (), data, unlabeled_data)
     if paths:
         check_edges(method.value, files)
+    _check_encoders(data, files, method, bool(paths))
     check_output(model, data, unlabeled_data, *paths.values())
     start = time.perf_counter()
     asked = SEARCH if search else method.value
@@ -118,18 +123,20 @@ def train(
     read_in = time.perf_counter() - start
     rows, held_out = _held_out(rows, holdout, fit.seed, bool(paths))
     estimator = make_estimator(asked, rows.note.task, fit)
-    fitted, chosen = fit_prepared(estimator, scale, rows, given.for_fit)
-    note = replace(rows.note, scale=chosen, method=method.value)
+    fitted, chosen = fit_prepared(estimator, scale, rows, given.for_fit, files.encoder)
+    encoders = encoders_of(fitted, rows.names)
+    note = replace(rows.note, scale=chosen, method=method.value, encoders=encoders)
     told = described_model(fitted, note), found_facts(fitted)  # the written model has less to tell
     write_model(kept_model(fitted), model, note)
     seconds = time.perf_counter() - start
     measured, scores = _measured(fitted, note, held_out, "held-out score" in told[0])
     times = {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(model)}
     show(
-        rows.lines() | told[0] | measured | times,
+        rows.lines() | encoder_lines(note) | told[0] | measured | times,
         rows.facts()
         | told[1]
         | {"scale": chosen, "method": method.value, "seconds": seconds, "model": model}
+        | {"encoders": encoders}
         | {"held_out": scores},
         as_json,
     )
@@ -138,19 +145,37 @@ def train(
             say(f"note: {text}")
 
 
+def _check_encoders(data: str, files: LearningFileOptions, method: Method, any_edges: bool) -> None:
+    """Raise for options that do not go with texts or pictures, before anything is read."""
+    from .folder_rows import is_folder
+    from .views import check_encoders
+
+    if files.text is not None and files.text == files.images:
+        raise UsageError(f"--text and --images name the same column, {files.text}.")
+    flags = [f"--{name}" for name in ("text", "images") if getattr(files, name) is not None]
+    if is_folder(data):
+        if any_edges:
+            raise UsageError(f"--edges: {data} is a folder; edges join the rows of a table.")
+        flags = [data]
+    check_encoders(method.value, len(flags), files.encoder, " ".join(flags))
+
+
 def _read(
     data: str,
     unlabeled_data: str | None,
     paths: Mapping[str, str],
-    files: TrainingFileOptions,
+    files: LearningFileOptions,
     task: Task,
 ) -> tuple[Rows, GivenGraphs]:
     """Return rows to learn from, and the graphs of them that --edges gives."""
-    from .joining import read_graphs
+    from .folder_rows import is_folder, read_folder_rows
+    from .joining import GivenGraphs, read_graphs
     from .learning_rows import read_rows
     from .opening import Source
     from .row_ids import training_ids
 
+    if is_folder(data):
+        return read_folder_rows(data, files, task, unlabeled_data), GivenGraphs()
     source = Source.at(data)
     more = None if unlabeled_data is None else Source.at(unlabeled_data)
     rows = read_rows(source, files, task, more)

@@ -18,19 +18,23 @@ from ..tables.whole_tables import TableFile, read_whole_table, with_unlabeled
 from .column_choice import KnownColumns, TrainingColumns
 from .model_files import FileNote
 from .opening import Source, reading
-from .options import TrainingFileOptions, UsageError
-from .row_files import Table, open_known, open_training, read_whole, reading_bar
+from .options import LearningFileOptions, TrainingFileOptions, UsageError
+from .row_files import open_known, open_training, read_whole, reading_bar
+from .row_table import Table
 
 _NO_CATEGORIES = "--categorical: features of LIBSVM files are numbers."
 
 
 def read_any(
-    source: Source, options: TrainingFileOptions, labels: str, more: Source | None = None
+    source: Source, options: LearningFileOptions, labels: str, more: Source | None = None
 ) -> tuple[Table, Piece]:
     """Read a whole file to learn from, and `more` unlabelled rows of another one."""
     if _is_libsvm(source, options):
+        if options.encoded:
+            raise UsageError("--text, --images: features of LIBSVM files are numbers.")
         return _read_libsvm(source, options, labels, more)
-    chooser = partial(TrainingColumns, options.label, options.drop or (), options.id)
+    given = options.label, options.drop or (), options.id
+    chooser = partial(TrainingColumns, *given, encoded=options.encoded)
     file = _table_file(source, options, chooser(), chooser(numbers_only=False))
     found = read_whole_table(
         file,
@@ -38,6 +42,7 @@ def read_any(
         labels=labels,
         missing=missing_policy(options, found_some=True),
         more=None if more is None else _SecondFile(more, options),
+        encoded=options.encoded,
     )
     table = _closed(found.opened, found.columns)
     return replace(table, treatment=found.treatment), (found.X, found.y)

@@ -25,6 +25,7 @@ from .reading import listed
 MOST_PIXELS = 100_000_000
 """Images with more are refused."""
 INSTALL = '"graphkm[image]"'
+_LONGEST = 300  # letters of a name in a message
 _SIDE = 1024  # what models look at is smaller; so larger images are reduced at once
 _ORIENTATION = 0x0112  # the tag in EXIF
 # What turns an image upright: FLIP_LEFT_RIGHT, ROTATE_180 and so on, by the tag's values.
@@ -217,7 +218,7 @@ def _upright(image: Any, file: Any) -> Any:
 def _complaint(path: Path, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         why = "there is no such file"
-    elif path.is_file() and path.stat().st_size == 0:
+    elif os.path.isfile(path) and os.path.getsize(path) == 0:  # no error for impossible names
         why = "the file is empty"
     elif isinstance(error, pillow().DecompressionBombError | PictureError):
         why = f"it has more than {MOST_PIXELS // 10**6} megapixels"
@@ -225,4 +226,5 @@ def _complaint(path: Path, error: Exception) -> str:
         why = "it is of no known format"
     else:
         why = str(error) or type(error).__name__
-    return f"{path} cannot be read as a picture ({why}). Replace it or leave it out."
+    name = str(path) if len(str(path)) <= _LONGEST else f"{str(path)[:_LONGEST]}..."
+    return f"{name} cannot be read as a picture ({why}). Replace it or leave it out."

@@ -63,6 +63,11 @@ for _module in (kernels, losses, smoothness, graphs, solvers, gkm):
 State = dict[str, Any]
 
 
+def _parameters(model: Any) -> State:
+    found: State = model.get_params(deep=False)
+    return found
+
+
 @dataclass(frozen=True)
 class Kind:
     """How a class of models is stored, apart from its constructor's parameters."""
@@ -70,6 +75,7 @@ class Kind:
     cls: Any  # a type, called with parameters
     state: Callable[[Any], State]  # returns what `fit` has set
     restore: Callable[[Any, State], None]  # gives that to a new model, or raises
+    parameters: Callable[[Any], State] = _parameters  # returns what the constructor takes
 
 
 Kinds = Mapping[str, Kind]
@@ -142,8 +148,8 @@ class Encoder:
             return None
         # An estimator among the parameters of another is not fitted.
         last = value.steps[-1][1] if hasattr(value, "steps") else value
-        fitted = hasattr(last, "n_features_in_")
-        parts = {"parameters": value.get_params(deep=False)}
+        fitted = any(hasattr(last, name) for name in ("n_features_in_", "n_features_out_"))
+        parts = {"parameters": kind.parameters(value)}
         if fitted:
             parts["state"] = kind.state(value)
         return {"model" if fitted else "unfitted": type(value).__name__} | {

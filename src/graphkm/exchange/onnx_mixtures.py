@@ -6,15 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..members.member import LEAST
-from ..semi.mixed import Mixed, Part
+from ..semi.mixed import Part
+from ..semi.mixed_views import AnyMixture, MixedViews
 from .onnx_fields import Reached, add_far, add_field, add_reached
 from .onnx_machines import Answers
 from .onnx_members import add_quantities, add_shares
 from .onnx_nodes import Nodes
 
 
-def add_mixture(graph: Nodes, rows: str, mixed: Mixed) -> Answers:
+def add_mixture(graph: Nodes, rows: str, mixed: AnyMixture) -> Answers:
     """Add the nodes that compute all answers of a mixture from rows."""
+    if isinstance(mixed, MixedViews):
+        raise ValueError(
+            f"The model has learnt from several views ({', '.join(mixed.views)}), and an ONNX "
+            "graph takes one matrix of rows; save it with graphkm.exchange.save_model, or fit to "
+            "the rows of one view."
+        )
     if mixed.linked is not None:
         raise ValueError(
             "The model was fitted with an affinity, and an ONNX graph takes rows without edges; "

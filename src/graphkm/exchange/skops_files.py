@@ -29,8 +29,9 @@ from ..judge import held_out
 from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..kernels import SquaredExponential
 from ..neighbours.index import NeighbourIndex
-from ..semi import mixed, report
+from ..semi import mixed, mixed_views, report, views
 from .container import ModelFileError, write_parts
+from .state_encoders import EMBEDDERS, ENCODERS, check_encoder_model, check_local
 from .storable import MIXED
 
 _PARTS = (
@@ -40,6 +41,8 @@ _PARTS = (
     *(mixed.Mixed, mixed.Part, mixed.Linked, Ids, report.MemberTable, report.MemberReport),
     *(KernelRidgeClassifierCV, KernelRidgeCV, KernelExpansion, SquaredExponential),
     *(csr_array, csr_matrix),
+    *(mixed_views.MixedViews, views.View, views.ViewColumns),
+    *(kind.cls for kind in ENCODERS),
 )
 _TRUSTED = {f"{cls.__module__}.{cls.__qualname__}" for cls in _PARTS} | {
     "numpy.dtype",
@@ -68,6 +71,8 @@ def is_skops_file(path: str | os.PathLike[str]) -> bool:
 
 def save_with_skops(model: Any, path: str | os.PathLike[str], note: dict[str, Any]) -> None:
     """Write a model and its note, whole or not at all."""
+    for encoder in _embedders(model):
+        check_encoder_model(encoder)
     content = _skops().dumps({"model": model, "note": note}, compression=zipfile.ZIP_DEFLATED)
     write_parts(path, [_sealed(content)], keep_previous=True)
 
@@ -99,7 +104,20 @@ def load_with_skops(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         raise ModelFileError(
             f"{os.fspath(path)} is a skops file, but not a model of graphkm train."
         )
+    try:
+        for encoder in _embedders(model):
+            check_local(encoder)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{os.fspath(path)} is not loaded: {error}.") from error
     return model, note
+
+
+def _embedders(model: Any) -> Iterator[Any]:
+    """Yield the encoders of a model's views that name another model."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    for view in getattr(last, "views_", {}).values():
+        if isinstance(view.encoder, EMBEDDERS):
+            yield view.encoder
 
 
 def _sealed(content: bytes) -> bytes:

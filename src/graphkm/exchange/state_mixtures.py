@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from ..graphs import resolve_nodes
@@ -15,6 +18,7 @@ from ..semi.mixed import Linked, Mixed, Part
 from ..semi.mixed_views import AnyMixture
 from ..semi.report import MemberReport, MemberTable
 from .codec import State
+from .state_encoders import width_of
 from .state_fields import HOW, SEEN, check_inside, is_number, nodes_state, restored_nodes
 from .state_machines import (
     check_matrix,
@@ -25,9 +29,11 @@ from .state_machines import (
     set_attributes,
     take_memory,
 )
+from .state_views import restored_views, views_state
 
-_STATE = {"members", "best_score", "unlabeled_gain", "models", "parts", "nodes"}
-_STATE |= {"values", "weight", "prior", "tilt", "class_sizes", "linked"}
+_OWN = {"members", "best_score", "unlabeled_gain", "class_sizes"}
+_OF_ROWS = {"models", "parts", "nodes", "values", "weight", "prior", "tilt", "linked"}
+_OF_VIEWS = {"views", "tilt"}  # in the place of the former if there are several views
 _OF_MODEL = {"model", "all_rows", "how", "heat"}
 _OF_PART = {"model", "weight", "temperature", "field", "on_edges"}
 _OF_LINKED = {"n", "names", "values", "weight", "distributions"}
@@ -37,12 +43,24 @@ _ROUNDING = 1e-3  # of shares in single precision, added up
 def mixture_state(model: Any) -> State:
     """Return everything that the front door needs to predict, and its table of members."""
     mixed = model.mixture_
-    held = {id(part.model): part.model for part in mixed.parts}  # each model once
-    places = {own: place for place, own in enumerate(held)}
     own = {
         "members": [tuple(each) for each in model.members_],
         "best_score": float(model.best_score_),
         "unlabeled_gain": model.unlabeled_gain_,
+        "class_sizes": getattr(model, "class_sizes_", None),
+    }
+    if isinstance(mixed, MixedViews):
+        own |= {"views": views_state(model, _mixed_state), "tilt": mixed.tilt}
+    else:
+        own |= _mixed_state(model, mixed)
+    return present(model, SEEN) | own | memory_state(model)
+
+
+def _mixed_state(model: Any, mixed: Mixed) -> State:
+    """Return what the mixture of plain rows, or of one view, needs to predict."""
+    held = {id(part.model): part.model for part in mixed.parts}  # each model once
+    places = {own: place for place, own in enumerate(held)}
+    return {
         "models": [_model_state(each) for each in held.values()],
         "parts": [
             {
@@ -59,10 +77,8 @@ def mixture_state(model: Any) -> State:
         "weight": mixed.weight,
         "prior": mixed.prior,
         "tilt": mixed.tilt,
-        "class_sizes": getattr(model, "class_sizes_", None),
         "linked": _linked_state(model, mixed.linked),
     }
-    return present(model, SEEN) | own | memory_state(model)
 
 
 def _linked_state(model: Any, linked: Linked | None) -> State | None:
@@ -88,22 +104,34 @@ def restore_mixture(model: Any, state: State) -> None:
     """Give a new model the state from `mixture_state`; raise ValueError if it does not fit."""
     set_attributes(model, {name: state.pop(name) for name in SEEN if name in state}, least=0)
     remembered = take_memory(state)
-    require(set(state) == _STATE, "it is not complete")
+    by_views = "views" in state
+    require(set(state) == _OWN | (_OF_VIEWS if by_views else _OF_ROWS), "it is not complete")
     _check_parameters(model)
     model.members_ = _restored_table(state["members"])
     for name in ("best_score", "unlabeled_gain"):
         require(type(state[name]) is float, f"its {name} is {str(state[name])[:40]}")
     model.best_score_, model.unlabeled_gain_ = state["best_score"], state["unlabeled_gain"]
-    model.mixture_ = _restored_mixture(model, state)
+    if by_views:
+        model.views_, mixed = restored_views(model, state["views"], width_of, _restored_mixture)
+        model.mixture_ = replace(mixed, tilt=_restored_tilt(state["tilt"], mixed.classes))
+        linked = next(_linked_in(each["mixture"] for each in state["views"]), None)
+    else:
+        model.mixture_ = _restored_mixture(model, state)
+        linked = state["linked"]
     if is_classifier(model):
         check_matrix("the sizes of its classes", state["class_sizes"], (len(model.classes_),))
         model.class_sizes_ = state["class_sizes"]
     by_edges = not model.mixture_.parts and model.mixture_.nodes is None
     by_edges = by_edges and model.mixture_.linked is not None
     require(model.n_features_in_ > 0 or by_edges, "it has no features")
-    if state["linked"] is not None and state["linked"]["distributions"] is not None:
-        model.label_distributions_ = state["linked"]["distributions"]
+    if linked is not None and linked["distributions"] is not None:
+        model.label_distributions_ = linked["distributions"]
     restore_memory(model, remembered)
+
+
+def _linked_in(states: Iterator[State | None]) -> Iterator[State]:
+    """Yield what is kept of given edges in the mixtures of several views."""
+    yield from (each["linked"] for each in states if each is not None and each["linked"])
 
 
 def _check_parameters(model: Any) -> None:
@@ -114,6 +142,7 @@ def _check_parameters(model: Any) -> None:
         require(known, f"its estimator is {str(each)[:40]}")
     if model.graph is not None and model.graph != "auto":
         resolve_nodes(model.graph)  # ValueError if it is none
+    require(model.views is None or type(model.views) is dict, "its encoders have no names")
 
 
 def _restored_table(lines: Any) -> MemberTable:
@@ -142,7 +171,17 @@ def _model_state(held: HeldOut) -> State:
     }
 
 
+def _restored_tilt(tilt: Any, classes: NDArray[Any] | None) -> Any:
+    if tilt is None:
+        return None
+    if classes is None:
+        raise ValueError("its quantities have sizes of classes")
+    check_matrix("what gives its classes their sizes", tilt, (len(classes),))
+    return tilt
+
+
 def _restored_mixture(model: Any, state: State) -> Mixed:
+    require(type(state) is dict and set(state) >= _OF_ROWS, "a mixture is not complete")
     classes = model.classes_ if is_classifier(model) else None
     parts, weight, prior = state["parts"], state["weight"], state["prior"]
     require(type(parts) is list and is_number(weight) and weight >= 0, "it is no mixture")
@@ -156,10 +195,7 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     check_matrix("its prior", prior, (width,))
     require(classes is None or (prior >= 0).all(), "a class has a prior below 0")
     require(classes is None or abs(prior.sum() - 1.0) <= 1e-9, "its prior does not add up to 1")
-    tilt = state["tilt"]
-    if tilt is not None:
-        require(classes is not None, "its quantities have sizes of classes")
-        check_matrix("what gives its classes their sizes", tilt, (width,))
+    tilt = _restored_tilt(state["tilt"], classes)
     require(linked is not None or not any(part.on_edges for part in parts), "it has no edges")
     for part in parts:
         if part.field is not None and part.on_edges and linked is not None:

@@ -209,3 +209,4 @@ PREPARATIONS = (
     Kind(ColumnTransformer, _transformer_state, _restore_transformer),
 )
 _FOR_COLUMNS = (*SCALERS, SimpleImputer, OneHotEncoder)  # inside a ColumnTransformer
+FOR_VIEWS = (*_FOR_COLUMNS, ColumnTransformer)  # as the encoder of a view

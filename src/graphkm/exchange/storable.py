@@ -16,6 +16,7 @@ from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..semi import SemiSupervisedClassifier, SemiSupervisedRegressor
 from .codec import Kind, Kinds, State
 from .pairwise import PairwiseClassifier
+from .state_encoders import ENCODERS
 from .state_gkm import gkm_state, restore_gkm
 from .state_machines import machine_state, restore_machine
 from .state_mixtures import mixture_state, models_in, restore_mixture
@@ -86,6 +87,22 @@ def check_storable(model: Any) -> None:
                 "model of this library inside it can be saved."
             )
         check_storable(inside)
+    for name, view in getattr(model, "views_", {}).items():
+        _check_view(name, view.encoder)
+
+
+def _check_view(name: str, encoder: Any) -> None:
+    """Raise unless the encoder of a view can be saved."""
+    own = tuple(kind.cls for kind in ENCODERS)
+    if encoder is None or isinstance(encoder, own):
+        return
+    for step in [each for _, each in encoder.steps] if is_pipeline(encoder) else [encoder]:
+        if not (_is_preparation(step) or step is None or step == "passthrough"):
+            raise ForeignModelError(
+                f"The encoder of the view {name!r} cannot be saved: a {type(step).__name__} has no "
+                f"plain form in a model file. {', '.join(cls.__name__ for cls in own)}, scalers, "
+                "imputers, OneHotEncoder and ColumnTransformer have one."
+            )
 
 
 def _inside(model: Any) -> Iterator[Any]:
@@ -200,7 +217,7 @@ class _AllKinds(Mapping[str, Kind]):
     """All kinds by name; those of scikit-learn are imported when one of them is asked for."""
 
     def _tables(self) -> Iterator[dict[str, Kind]]:
-        yield _by_name(_MODELS)
+        yield _by_name((*_MODELS, *ENCODERS))
         from sklearn.pipeline import Pipeline
 
         yield _by_name((Kind(Pipeline, lambda pipeline: {}, _restore_pipeline),))

@@ -16,6 +16,7 @@ from .amounts import amount_kind, amount_reader, is_amount
 
 NUMBER, COMMA, WORD, EMPTY = "number", "decimal comma", "word", "empty"
 TRUTH = "true or false"
+TEXT, IMAGE = "text", "image"  # only where a user says so: encoders make numbers of them
 DATE = "YYYY-MM-DD"  # and a time, as ISO 8601 writes it
 MISSING = frozenset(
     ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None")
@@ -240,6 +241,8 @@ def kinds_line(kinds: Sequence[str], names: Sequence[str]) -> str:
         n, shown = len(members), ", ".join(members[:_SHOWN]) + ", ..." * (len(members) > _SHOWN)
         if kind == NUMBER:
             parts.append(f"{n:,} number{'s' * (n != 1)}")
+        elif kind in (TEXT, IMAGE):
+            parts.append(f"{n:,} {kind}{'s' * (n != 1)} ({shown})")
         elif kind == WORD:
             parts.append(f"{n:,} categor{'y' if n == 1 else 'ies'} ({shown})")
         elif kind in (COMMA, TRUTH):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,11 @@ class OpenTable:
     def name(self) -> str:
         """The file's name in messages."""
         return self.bad_rows.name
+
+    @property
+    def folder(self) -> Path:
+        """Where the file lies; the present folder for a stream."""
+        return Path(self.name).parent
 
     def columns(
         self,

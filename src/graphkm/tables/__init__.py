@@ -6,6 +6,8 @@ whole_tables     whole files: numbers by the compiled parser, any other table by
 treatments       what becomes of columns: numbers, categories, dates; what is left out; gaps
 useless_columns  columns with one value, and columns that look like identifiers
 preparing        imputers, encoders and scalers that make numbers of columns
+encoders         the usual views of texts and of pictures
+folders          folders of pictures or text files as rows
 ===============  ===========================================================================
 
 `graphkm.io` reads the cells, and knows what they hold.

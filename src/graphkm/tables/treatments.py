@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,15 @@ from numpy.typing import NDArray
 
 from ..io.bad_rows import BadRows
 from ..io.cells import Cells, Column, texts
-from ..io.columns import Columns, mark_unlabeled
+from ..io.columns import Columns, Head, mark_unlabeled
 from ..io.files import DataFileError
 from ..io.kinds import (
     DATE,
     EMPTY,
+    IMAGE,
     MISSING,
     NUMBER,
+    TEXT,
     TRUTH,
     WORD,
     is_date,
@@ -30,6 +34,12 @@ from .naming import UnknownColumnError, find_column
 
 _FEW = 20  # up to so many different words are categories, however few rows there are
 _EXACT = 2**53  # whole numbers up to here are exact as floats
+DIFFERENT_TEXTS = "different texts"
+"""What the reason to leave out a column of texts says."""
+_FLAGS = {TEXT: "--text", IMAGE: "--images"}
+_OBJECTS = (WORD, TEXT, IMAGE)  # kinds whose cells stay texts
+NO_ENCODED: Mapping[str, str] = MappingProxyType({})
+"""No column is encoded."""
 
 
 class NoFeaturesError(DataFileError):
@@ -45,19 +55,30 @@ class Treatment:
     label: str = NUMBER  # how labels that are numbers are written
 
 
-def treat(cells: Cells, columns: Columns, categorical: str) -> tuple[Columns, Treatment]:
+def treat(
+    cells: Cells, columns: Columns, categorical: str, encoded: Mapping[str, str] = NO_ENCODED
+) -> tuple[Columns, Treatment]:
     """Return the columns to learn from, and their kinds.
 
-    `categorical` is "auto", "none", or the names of the columns that are categories.
+    `categorical` is "auto", "none", or the names of the columns that are categories. `encoded` has
+    the names of the columns that are texts or paths of pictures, and their kinds.
     """
     named = _named(columns, categorical)
+    encoders = encoded_places(columns.head, encoded)
+    for k in encoders.keys() - {*columns.features}:
+        raise UnknownColumnError(
+            f"{_FLAGS[encoders[k]]}: the column {_call(columns, k)} is the label, or is left out."
+        )
     kinds: dict[int, str] = {}
     left_out: dict[str, str] = {}
     for k in columns.features:
+        if k in encoders:
+            kinds[k] = encoders[k]
+            continue
         call, column = _call(columns, k), cells.columns[k]
         kind, why = (WORD, "") if k in named else _kind(column, call, columns.head.file)
         if kind == WORD and k not in named:
-            why = _refuse_or_leave(column, call, columns, categorical)
+            why = _refuse_or_leave(column, k, columns, categorical)
         if kind == EMPTY:
             why = "no value"
         if not why:
@@ -101,6 +122,17 @@ def _named(columns: Columns, categorical: str) -> set[int]:
     return found
 
 
+def encoded_places(head: Head, encoded: Mapping[str, str]) -> dict[int, str]:
+    """Return the kinds of the columns that are encoded, by their places.
+
+    Examples
+    --------
+    >>> encoded_places(Head("a.csv", ["review", "stars"], 2), {"review": "text"})
+    {0: 'text'}
+    """
+    return {find_column(head, name, _FLAGS[kind]): kind for name, kind in encoded.items()}
+
+
 def _call(columns: Columns, k: int) -> str:
     """Return what a column is called in a message."""
     return f"number {k + 1}" if columns.head.names is None else repr(columns.head.names[k])
@@ -118,18 +150,18 @@ def _kind(column: Column, call: str, file: str) -> tuple[str, str]:
         ) from None
 
 
-def _refuse_or_leave(column: Any, call: str, columns: Columns, categorical: str) -> str:
+def _refuse_or_leave(column: Any, k: int, columns: Columns, categorical: str) -> str:
     """Return why a column of words is left out, if it is; raise if words are not wanted."""
     present = [word for word in column if word not in MISSING]
     different = len(set(present))
     if categorical != "auto":
         advice = "--categorical none" if categorical == "none" else "not named in --categorical"
         raise DataFileError(
-            f"{columns.head.file}: the column {call} holds words ({present[0]!r}), and is "
-            f"{advice}. Name it there, or leave it out with --drop."
+            f"{columns.head.file}: the column {_call(columns, k)} holds words ({present[0]!r}), "
+            f"and is {advice}. Name it there, or leave it out with --drop."
         )
     if are_texts(different, len(present)):
-        return f"{different:,} different texts in {len(present):,} rows"
+        return f"{different:,} {DIFFERENT_TEXTS} in {len(present):,} rows"
     return ""
 
 
@@ -151,16 +183,18 @@ def rows_of(
     missing: str,
     bad_rows: BadRows,
     gaps: BadRows | None = None,
+    folder: Path | None = None,
 ) -> tuple[Any, Cells]:
     """Return the features of some rows, and their cells without the bad rows.
 
     The features are floats, or objects if some are categories; a missing value is NaN. Unless it is
-    filled in later, its row is left out and added to `gaps`; without `gaps`, to `bad_rows`.
+    filled in later, its row is left out and added to `gaps`; without `gaps`, to `bad_rows`. Paths
+    of pictures are seen from `folder`; a picture that cannot be read makes a bad row.
     """
     features, bad, gone = [], dict[int, str](), dict[int, str]()
     for k, kind in _pairs(columns, kinds):
         _check_kind(cells.columns[k], kind, columns, k)
-        values, wrong = _feature(cells.columns[k], kind)
+        values, wrong = _feature(cells.columns[k], kind, folder)
         features.append(values)
         where = f"in column {_in_column(columns, k)}"
         for place, reason in wrong.items():
@@ -172,7 +206,7 @@ def rows_of(
         told.add(cells.places[place], reason)
     good = np.ones(len(cells.places), dtype=bool)
     good[list(bad | gone)] = False
-    X = np.empty((len(good), len(features)), dtype=object if WORD in kinds else np.float64)
+    X = np.empty((len(good), len(features)), dtype=object if {*kinds} & {*_OBJECTS} else np.float64)
     for j, values in enumerate(features):
         X[:, j] = values
     return X[good], cells.chosen(good)
@@ -184,7 +218,7 @@ def _pairs(columns: Columns, kinds: Sequence[str]) -> list[tuple[int, str]]:
 
 def _check_kind(column: Column, kind: str, columns: Columns, k: int) -> None:
     """Raise if Parquet has dates where numbers are expected, or numbers where dates are."""
-    if isinstance(column, list) or kind == WORD or column.empty:
+    if isinstance(column, list) or kind in _OBJECTS or column.empty:
         return
     if (column.kind == DATE) != is_date(kind):
         found, wanted = ("dates", "numbers") if column.kind == DATE else ("numbers", "dates")
@@ -198,17 +232,32 @@ def _in_column(columns: Columns, k: int) -> str:
     return str(k + 1) if columns.head.names is None else repr(columns.head.names[k])
 
 
-def _feature(column: Column, kind: str) -> tuple[NDArray[Any], dict[int, str]]:
+def _feature(column: Column, kind: str, folder: Path | None) -> tuple[NDArray[Any], dict[int, str]]:
     """Return the values of a feature, and complaints about some of them."""
-    if kind == WORD:
+    if kind == IMAGE:
+        return _pictures(texts(column), folder)
+    if kind in _OBJECTS:
+        gaps = MISSING if kind == WORD else ("",)  # a text may well be ?
         out = np.empty(len(column), dtype=object)
-        out[:] = [np.nan if word in MISSING else word for word in texts(column)]
+        out[:] = [np.nan if word in gaps else word for word in texts(column)]
         return out, {}
     if isinstance(column, list):
         return values(column, kind)
     numbers = column.numbers()
     infinite = np.flatnonzero(np.isinf(numbers)).tolist()
     return numbers, {place: f"the value of {numbers[place]} is not finite" for place in infinite}
+
+
+def _pictures(names: list[str], folder: Path | None) -> tuple[NDArray[Any], dict[int, str]]:
+    """Return absolute paths of pictures, and complaints about those that cannot be read."""
+    from ..embed import broken_pictures
+
+    where = (folder or Path()).absolute()
+    out = np.empty(len(names), dtype=object)
+    out[:] = [str(where / name) for name in names]
+    broken = broken_pictures(out)
+    wrong = {place: why.partition(". Replace")[0] for place, why in broken.items()}
+    return out, wrong | {k: "no picture is named" for k, name in enumerate(names) if not name}
 
 
 def labels_of(

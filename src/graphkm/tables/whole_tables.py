@@ -6,7 +6,7 @@ slower.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from ..io.columns import Chooser, Columns, Piece
 from ..io.files import DataFileError
 from ..io.kinds import EMPTY, NUMBER, WORD, values
 from ..io.row_files import OpenTable, joined
-from .treatments import Treatment, label_kind, labels_of, names_columns, rows_of, treat
+from .treatments import NO_ENCODED, Treatment, label_kind, labels_of, names_columns, rows_of, treat
 
 _GAPS = "Fix it, or pass --missing impute to fill such values in, or --missing drop."
 
@@ -110,6 +110,7 @@ def read_whole_table(
     labels: str = "number",
     missing: str = "impute",
     more: MoreRows | None = None,
+    encoded: Mapping[str, str] = NO_ENCODED,
 ) -> WholeTable:
     r"""Read a whole table, and unlabelled rows of another file.
 
@@ -125,6 +126,8 @@ def read_whole_table(
         What becomes of rows with missing values. "impute" keeps them.
     more : MoreRows, optional
         Rows of another file. What a column holds is judged by both files.
+    encoded : mapping, default={}
+        The columns that encoders read, texts or paths of pictures, and their kinds.
 
     Examples
     --------
@@ -139,12 +142,12 @@ def read_whole_table(
     >>> found.X.tolist(), found.y.tolist(), found.treatment.kinds
     ([[1.0, 'red'], [2.0, 'blue']], ['cat', 'dog'], ('number', 'word'))
     """
-    if not names_columns(categorical):
+    if not names_columns(categorical) and not encoded:
         try:
             return _by_numbers(file, labels, more)
         except DataFileError:
             pass  # it is not all numbers
-    return _by_cells(file, categorical, labels, missing, more)
+    return _by_cells(file, categorical, labels, missing, more, encoded)
 
 
 def _by_numbers(file: TableFile, labels: str, more: MoreRows | None) -> WholeTable:
@@ -181,6 +184,7 @@ def _by_cells(
     labels: str,
     missing: str,
     more: MoreRows | None,
+    encoded: Mapping[str, str],
 ) -> WholeTable:
     opened, columns, cells = file.cells()
     judged, features = cells, columns.features
@@ -189,7 +193,7 @@ def _by_cells(
         places = dict(zip(features, found.features, strict=True))
         other = Cells({k: other.columns[j] for k, j in places.items()}, other.places)
         judged = Cells({k: _both(cells.columns[k], other.columns[k]) for k in features}, [])
-    columns, treatment = treat(judged, columns, categorical)
+    columns, treatment = treat(judged, columns, categorical, encoded)
     X, cells = _features(opened, cells, columns, treatment, missing)
     y = labels_of(cells, columns, labels, file.reading["unlabeled"], opened.bad_rows)
     if more is not None:
@@ -213,7 +217,7 @@ def _features(
     # The file has reported the bad rows that it counted itself.
     bad = replace(opened.bad_rows, count=0, reasons=[])
     gaps = BadRows(opened.name, "skip" if missing == "drop" else "error", bad.place, _GAPS)
-    X, cells = rows_of(cells, columns, treatment.kinds, missing, bad, gaps)
+    X, cells = rows_of(cells, columns, treatment.kinds, missing, bad, gaps, opened.folder)
     bad.report()
     gaps.report()
     if not len(X):

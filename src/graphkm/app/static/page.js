@@ -75,10 +75,12 @@ function undo() {
   work("api/undo", { seen: state.recent[0] }, (next) => { chosen = null; rows.clear(); take(next); });
 }
 
-async function save() { // beside the answers, which need not wait for it
-  $("saved").textContent = "Training on all rows …";
-  try { $("saved").textContent = (await ask("api/model", {})).said; } catch (error) { $("saved").textContent = error.message; }
+async function save(path, meanwhile) { // beside the answers, which need not wait for it
+  $("saved").textContent = meanwhile;
+  try { $("saved").textContent = (await ask(path, {})).said; } catch (error) { $("saved").textContent = error.message; }
 }
+const saveModel = () => save("api/model", "Training on all rows …");
+const savePredictions = () => save("api/predictions", "Training on all rows, then predicting them …");
 
 function keyOf(k) {
   const names = state.classes;
@@ -91,7 +93,8 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && typing) { event.target.blur(); return; }
   if (typing || event.ctrlKey || event.altKey || event.metaKey || event.repeat || !state) return;
   const k = state.regression ? -1 : state.classes.findIndex((_, j) => keyOf(j) === event.key);
-  const act = { s: () => answer("skip"), d: () => answer("unknown"), u: undo, n: () => show(null), w: save,
+  const act = { s: () => answer("skip"), d: () => answer("unknown"), u: undo, n: () => show(null), w: saveModel,
+    p: savePredictions,
     c: () => $("new-label").focus(), g: () => $("go-row").focus() }[event.key.toLowerCase()];
   if (k >= 0) answer("label", state.classes[k]);
   else if (act) act();
@@ -103,7 +106,8 @@ $("skip").onclick = () => answer("skip");
 $("unknown").onclick = () => answer("unknown");
 $("undo").onclick = undo;
 $("next").onclick = () => show(null);
-$("save").onclick = save;
+$("save").onclick = saveModel;
+$("predict").onclick = savePredictions;
 $("new").onsubmit = (event) => {
   event.preventDefault();
   const label = $("new-label").value.trim();
@@ -142,6 +146,7 @@ async function present() {
     shown = null;
     $("row-title").textContent = "All rows have an answer";
     $("row").replaceChildren();
+    drawNear([]);
     return;
   }
   state.queue.slice(0, 4).forEach((other) => fetchRow(other).then(preload, () => rows.delete(other)));
@@ -164,12 +169,12 @@ function drawRow(found) {
     picture.onerror = () => picture.replaceWith(make("p", "This row's image cannot be shown."));
     parts.push(picture);
   }
-  if (found.text !== null) parts.push(make("p", found.text));
+  if (found.text !== null) parts.push(make("p", found.text, { dir: "auto" }));
   if (found.cells.length) {
     const table = make("table");
     for (const [name, value] of found.cells) {
       const line = table.insertRow();
-      line.append(make("th", name, { scope: "row" }), make("td", value));
+      line.append(make("th", name, { scope: "row" }), make("td", value, { dir: "auto" }));
     }
     parts.push(table);
   }
@@ -186,8 +191,27 @@ function drawRow(found) {
   for (const button of $("answers").children) {
     button.setAttribute("aria-pressed", String(button.dataset.label === found.label));
   }
+  drawNear(found.near);
   map.current = found.row;
   map.draw();
+}
+
+function drawNear(near) { // labelled rows that are most alike the one shown
+  $("near").hidden = near.length === 0;
+  $("near-rows").replaceChildren(...near.map((other) => {
+    const item = make("li"), button = make("button", "", { type: "button" }), words = make("span");
+    if (other.image) {
+      const picture = make("img", null, { src: `image/${other.row}`, alt: `Image of row ${other.row + 1}` });
+      picture.onerror = () => picture.remove();
+      button.append(picture);
+    }
+    words.append(make("strong", other.label, { dir: "auto" }), ` row ${other.row + 1}, ${Math.round(100 * other.alike)} % alike`);
+    button.append(words);
+    if (other.text !== null) button.append(make("span", other.text || "(empty)", { className: "snippet", dir: "auto" }));
+    button.onclick = () => { show(other.row); $("row-title").focus(); };
+    item.append(button);
+    return item;
+  }));
 }
 
 // ------------------------------------------------------------------ the state
@@ -206,7 +230,7 @@ function take(next) {
       : state.current ? state.first : "Learning …";
   $("behind").textContent = state.behind;
   $("undo").disabled = !state.canUndo;
-  $("save").disabled = !state.canSave;
+  $("save").disabled = $("predict").disabled = !state.canSave;
   if (learnt !== state.model) rows.forEach((_, row) => { if (row !== shown) rows.delete(row); });
   drawKnown();
   drawLists();
