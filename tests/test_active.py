@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -16,7 +17,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from cli_runner import moons, run, write_csv
-from graphkm import GKMClassifier, GKMRegressor, SemiSupervisedClassifier, SemiSupervisedRegressor
+from graphkm import (
+    GKMClassifier,
+    GKMRegressor,
+    KernelRidgeClassifierCV,
+    SemiSupervisedClassifier,
+    SemiSupervisedRegressor,
+)
 from graphkm import active as module
 from graphkm.active import Cover, suggest, uncertainty
 from graphkm.graphs import KNN
@@ -241,3 +248,18 @@ def test_the_command_says_what_is_wrong(tmp_path, capsys):
     assert run("suggest", tmp_path / "m.gkm", rows) == 1
     assert "all of its 100 rows have a label" in capsys.readouterr().err
     assert run("suggest", tmp_path / "m.gkm", rows, "--json") == 2
+
+
+def test_rows_of_several_views_are_suggested():
+    pytest.importorskip("tokenizers")
+    said = ("the cat sat on my mat", "prices of stocks fall", "every dog barks")
+    texts = [f"{said[k % 3]} {k}" for k in range(30)]
+    y = [["cat", "money", "dog"][k % 3] if k < 9 else "" for k in range(30)]
+    ridge = KernelRidgeClassifierCV(alphas=[1.0])
+    model = SemiSupervisedClassifier(ridge, unlabeled="", random_state=0).fit(texts, y)
+    found = suggest(model, texts, 5, y=y)
+    assert len(set(found.tolist())) == 5 and found.min() >= 9
+    assert suggest(model, np.array(texts), 5, y=y).tolist() == found.tolist()
+    rng = np.random.default_rng(0)
+    views = {"a": rng.normal(size=(30, 2)), "b": rng.normal(size=(30, 3))}
+    assert len(suggest(clone(model).fit(views, y), views, 4, y=y)) == 4

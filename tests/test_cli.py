@@ -50,6 +50,7 @@ def workshop(tmp_path_factory):
         test.writelines(f"{a},{b},{n},{n}\n" for (a, b), n in zip(X, names, strict=True))
     write_csv(folder / "rows.csv", X, y)
     write_papers(folder, X, y, names)
+    write_texts_and_photos(folder)
     for example in (*examples("train")[:3], examples("train")[-1]):
         assert run_example(example, folder).returncode == 0
     return folder
@@ -70,6 +71,21 @@ def write_papers(folder, X, y, names):
     for name, wanted in (("cites", False), ("new_cites", True)):
         lines = [f"{u},{v}" for u, v in cites if bool({u, v} & new) is wanted]
         (folder / f"{name}.csv").write_text("\n".join(["source,target", *lines]) + "\n")
+
+
+def write_texts_and_photos(folder):
+    """Write a table of texts, and a folder of pictures; half of them have labels."""
+    said = {"good": "a great phone, I love it", "bad": "it broke, I want my money back"}
+    rows = [(f"{said[name]} {k}", name * (k < 6)) for k in range(12) for name in said]
+    lines = [f'"{text}",{label}' for text, label in rows]
+    (folder / "texts.csv").write_text("\n".join(["review,label", *lines]) + "\n")
+    Image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    for k in range(24):
+        name = ("dark", "light")[k % 2] if k < 12 else "unlabelled"
+        (folder / "photos" / name).mkdir(parents=True, exist_ok=True)
+        grey = rng.integers(0, 90, (9, 9), dtype=np.uint8) + np.uint8(150 * (k % 2))
+        Image.fromarray(grey).save(folder / "photos" / name / f"{k}.png")
 
 
 def run_example(example, folder):
@@ -94,6 +110,8 @@ def run_example(example, folder):
 def test_examples_run(name, example, workshop):
     if "onnx" in example:
         pytest.importorskip("onnx")
+    if "--text" in example:
+        pytest.importorskip("tokenizers")
     done = run_example(example, workshop)
     assert done.returncode == 0, done.stderr
     assert done.stdout or "--out" in example

@@ -45,6 +45,13 @@ def test_pixels_are_those_of_the_labelling_page(tmp_path, photo):
     np.testing.assert_array_equal(pixels(tmp_path / "a.png")[0], expected[0])
 
 
+def test_a_name_that_no_file_can_have_is_a_broken_picture():
+    names = ["x" * 100_000, "a\0b.png"]
+    found = broken_pictures(names)
+    assert list(found) == [0, 1]
+    assert len(found[0]) < 600 and "cannot be read as a picture" in found[0]
+
+
 def test_small_grey_images_stay_as_they_are():
     images = np.random.default_rng(0).integers(0, 256, (5, 28, 28)).astype(np.uint8)
     rows = ImageEmbedder("pixels", cache=None).fit_transform(images)

@@ -35,9 +35,9 @@ EXAMPLES = (
     "graphkm train few_labels.csv machine.gkm --method gkm --loss logistic --C 10",
     "graphkm train few_labels.csv best.gkm --method gkm --search --cv 3",
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
-    "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
     "graphkm train texts.csv texts.gkm --text review",
     "graphkm train photos/ photos.gkm",
+    "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
 )
 
 UnlabeledData = Annotated[

@@ -225,6 +225,7 @@ def _complaint(path: Path, error: Exception) -> str:
     elif isinstance(error, pillow().UnidentifiedImageError):
         why = "it is of no known format"
     else:
-        why = str(error) or type(error).__name__
+        told = getattr(error, "strerror", None) or str(error)  # without the name, which may be long
+        why = told or type(error).__name__
     name = str(path) if len(str(path)) <= _LONGEST else f"{str(path)[:_LONGEST]}..."
     return f"{name} cannot be read as a picture ({why}). Replace it or leave it out."
