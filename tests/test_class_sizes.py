@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.linear_model import LogisticRegression
@@ -194,6 +195,14 @@ def test_weights_say_that_labels_stand_for_their_classes(scale):
     assert clone(model).fit(X, y, weights).mixture_.tilt is None
     plain, same = (clone(model).fit(X, y, each).class_sizes_ for each in (None, even))
     assert same == pytest.approx(plain, abs=2e-3)  # forests with weights draw other thresholds
+
+
+def test_sizes_are_estimated_on_anchors_of_sparse_rows():
+    X, y, truth = _blobs(labels=60)
+    rows = csr_array(np.maximum(X - X.min(axis=0), 0.0))
+    model = SemiSupervisedClassifier(graph="anchors", unlabeled="", random_state=0).fit(rows, y)
+    assert model.mixture_.tilt is not None
+    assert np.mean(model.predict(rows) == truth) > 0.8
 
 
 def test_all_rows_labelled_leave_nothing_to_estimate():

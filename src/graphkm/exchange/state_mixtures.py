@@ -15,7 +15,7 @@ from ..graphs.given_edges import Ids
 from ..judge.held_out import HeldOut
 from ..members.of_all_rows import OfAllRows
 from ..semi.mixed import Linked, Mixed, Part
-from ..semi.mixed_views import AnyMixture
+from ..semi.mixed_views import AnyMixture, MixedViews
 from ..semi.report import MemberReport, MemberTable
 from .codec import State
 from .state_encoders import width_of

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
 
@@ -181,11 +180,12 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         links = None if theirs is None else links_to_themselves(rows.shape[0])
         training = Training(given, rows, labeled[order], links)
         sides = self._sides(part, theirs, training, known, seed)
-        self._learn(models, known, sides, seed)
+        judged = known if len(labeled) else sides[0].known  # names alone are labelled
+        self._learn(models, judged, sides, seed)
         looked_at = training
         if sides[0].graph is not None and theirs is None and isinstance(part, Anchors):
             looked_at = Training.of_nodes(_nodes_of(sides), given)  # as for rows in blocks
-        self._meet_sizes(training, looked_at, known)
+        self._meet_sizes(training, looked_at, judged)
         self._keep_answers(training, known)
         return self
 
@@ -220,6 +220,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             return [self._beside_edges("", given, rows, known, labeled, nodes(rows, None), theirs)]
         names, sides = self._names(self.views_), list[Side]()
         for name, view in self.views_.items():
+            if not len(labeled) and not view.reads_texts:
+                continue  # only texts can be told by names
             own = replace(known, rows=known.rows[name])
             if theirs is not None and not sides:
                 graph = nodes(rows[name], None)
@@ -418,7 +420,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             scope = None if side.graph is None else Scope(side.graph, self.n_threads())
             seen = side.known, side.given, side.labeled, scope, side.edges
             members = fit_members(own, *seen, self._judge, alike=side.alike)
-            if side.names is not None and not issparse(side.given):
+            if side.compares_names:
+                assert side.names is not None
                 members.append(named_member(side.known, side.given, *side.names))
             found.append([side.judged(member, len(known.y)) for member in members])
         if not any(found):
@@ -455,6 +458,10 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         y, weights, sample_weight, seed
             Their labels and weights, `sample_weight` as it was passed, and the seed of the folds.
         """
+        if not len(y):  # names alone are labelled
+            return np.empty(0, np.int64), Known(
+                given, y, weights, None, getattr(self, "classes_", None), [], Copies.of(y)
+            )
         copies, seen = copies_of(rows), given.first if isinstance(given, Views) else given
         folds = make_folds(self.cv, seen, y, partial(self._splitter, seed=seed), copies)
         order = np.argsort(copies.place, kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from .label_names import names_of, with_named
 from .odds import labels_only, odds_of
 from .sides import LabelNames
 from .training import Training
-from .views import View
+from .views import View, Views, unmeasured
 
 _ENOUGH = 4000  # unlabelled rows: their mean probabilities are known to one in a hundred
 _DOUBT = 1e-3  # of drawn labels: the sizes of classes would hardly change
@@ -163,9 +163,11 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         values = as_label_array(y)
         check_consistent_length(rows, values)
         labeled = np.flatnonzero(labeled_mask(values, self.unlabeled) & counts)
-        require_labels(labeled, len(values), self.unlabeled)
+        named = isinstance(self.label_names, Mapping) and isinstance(rows, Views)
+        if not named:  # names of texts stand for labels
+            require_labels(labeled, len(values), self.unlabeled)
         refuse_ambiguous(values, self.unlabeled)
-        known = plain_labels(values[labeled])
+        known = plain_labels(values[labeled]) if len(labeled) else values[:0]
         self.classes_ = checked_classes(with_named(known, self.label_names))
         checked_sizes(self.class_sizes, self.classes_, np.ones(len(self.classes_)))  # before work
         require_memory_for_classes(len(known), len(self.classes_))
@@ -248,6 +250,6 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         """Return the accuracy on the labelled rows of (X, y)."""
         values = as_label_array(y)
         labeled = labeled_mask(values, self.unlabeled)
-        weights = weights_to_score(values if X is None else X, labeled, sample_weight)
+        weights = weights_to_score(values if unmeasured(X) else X, labeled, sample_weight)
         hits = self.predict(X, affinity, ids)[labeled] == values[labeled]
         return float(np.average(hits, weights=weights))

@@ -21,7 +21,9 @@ def with_named(known: NDArray[Any], names: Any) -> NDArray[Any]:
     if not isinstance(names, Mapping):
         return known
     more = [each for each in names if each not in set(known.tolist())]
-    return np.concatenate([known, np.array(more, dtype=known.dtype)]) if more else known
+    if not len(known):
+        return np.array(more)
+    return np.concatenate([known, np.array(more)]) if more else known
 
 
 def names_of(names: Any, classes: NDArray[Any], views: dict[str, View]) -> LabelNames | None:

@@ -19,6 +19,7 @@ from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
 from .odds import labels_only, odds_of
+from .views import unmeasured
 
 
 @own_names
@@ -123,7 +124,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     ) -> float:
         """Return R^2 on the rows of (X, y) that have a target."""
         labeled, targets = known_targets(y, self.unlabeled)
-        weights = weights_to_score(targets if X is None else X, labeled, sample_weight)
+        weights = weights_to_score(targets if unmeasured(X) else X, labeled, sample_weight)
         ones = np.ones(len(targets))
         found = self.predict(X, affinity, ids)[labeled]
         return r_squared(found, targets, ones if weights is None else weights)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from ..graphs import NodeGraph
 from ..judge.mixture import Without
@@ -54,6 +55,13 @@ class Side:
     edges: Edges | None = None
     alike: bool = False
     names: tuple[Any, NDArray[Any]] | None = None
+
+    @property
+    def compares_names(self) -> bool:
+        """Whether every label has a name, and rows are vectors that can be compared with it."""
+        if self.names is None or issparse(self.given) or self.known.classes is None:
+            return False
+        return len(self.names[1]) == len(self.known.classes)
 
     def judged(self, member: Member, n: int) -> Member:
         """Return a member as the judge sees it: by the first n labels, which are no names."""

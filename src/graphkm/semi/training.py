@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 from .._util.warnings import quiet
 from ..judge.held_out import take_rows
@@ -79,6 +80,9 @@ def _like(points: Any, like: Any) -> Any:
     """Return nodes as frames where rows are frames."""
     if isinstance(points, dict):
         return type(points)({name: _like(each, like[name]) for name, each in points.items()})
+    if issparse(points):  # trees take only short indices
+        parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
+        return csr_array(parts, shape=points.shape)
     if not hasattr(like, "columns"):
         return points
     named = enumerate(list(like.columns))

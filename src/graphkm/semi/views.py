@@ -225,12 +225,18 @@ def as_given(X: Any, rows: Any) -> Any:
     return X if X is None or hasattr(X, "columns") else rows
 
 
+def unmeasured(X: Any) -> bool:
+    """Return whether the length of X is not its number of rows: of None, and of a dict of views."""
+    return X is None or (isinstance(X, Mapping) and not hasattr(X, "shape"))
+
+
 def copies_of(rows: Any) -> Copies:
     """Return which rows are equal in all views, sorted by what they hold."""
     if not isinstance(rows, Views):
         return copies_in_order(rows)
     places = np.column_stack([copies_in_order(each).place for each in rows.values()])
-    return copies_in_order(places.astype(np.float64))
+    _, first, place = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    return Copies(first.astype(np.int64), place.ravel().astype(np.int64))
 
 
 def below(rows: Any, more: Any) -> Any:
