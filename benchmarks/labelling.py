@@ -37,7 +37,7 @@ import numpy as np
 from _common import Figure, script, table
 from few_labels.cells import SETS
 from graphkm.app.journal import with_checksum
-from graphkm.exchange import load_model
+from graphkm.cli.model_files import read_model
 
 COUNTS = (50, 100, 200)
 
@@ -217,7 +217,7 @@ def saved_accuracy(out: Path, folder: Path, truth: np.ndarray, colours: dict[str
 
     hidden = np.setdiff1d(np.arange(len(truth)), [int(row) for row in colours["labelled"]])
     X = read_material(folder / "images").X[hidden]
-    said = load_model(out.with_suffix(".gkm")).predict(X)
+    said = read_model(out.with_suffix(".gkm"))[0].predict(X)
     return float(np.mean(said.astype(int) == truth[hidden]))
 
 

@@ -19,7 +19,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("pyarrow")
 
 from sklearn.datasets import dump_svmlight_file, make_blobs
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
 from graphkm.active import Cover
 from graphkm.app.classes import AnswerError
@@ -27,6 +27,7 @@ from graphkm.app.journal import Answer, Journal, JournalError
 from graphkm.app.learning import wilson
 from graphkm.app.live_model import LiveModel
 from graphkm.app.material import in_units
+from graphkm.app.neighbours import Neighbours
 from graphkm.app.reading import read_material
 from graphkm.app.session import MeanwhileError, Session
 from graphkm.embed import MissingModelError
@@ -198,12 +199,25 @@ def test_odd_texts_have_vectors_and_are_shown(tmp_path):
     assert not found.vectors[:2].any() and found.vectors[2:].any(axis=1).all()
     assert any("2 of the 7 texts in body are empty" in note for note in found.notes)
     pages = [found.page(row)["text"] for row in range(7)]
-    assert pages[3:] == list(ODD_TEXTS.values())[3:] and len(pages[2]) == 5000
+    assert pages[3:] == list(ODD_TEXTS.values())[3:] and len(pages[2]) <= 5002
+    assert pages[2].endswith("word …")
     assert found.snippet(6) == "one two" and len(found.snippet(2)) < 170
     assert found.line(6, "x") == ["lines", "one two", "x"]
     (tmp_path / "none.csv").write_text("body,x\n,1\n ,2\n")
     with pytest.raises(DataFileError, match="all 2 texts in body are empty"):
         read_material(tmp_path / "none.csv", text="body")
+
+
+def test_a_bar_is_shown_and_vectors_come_from_the_cache(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("tokenizers")
+    lines = [f"{'ab' * k} number {k}" for k in range(40)]
+    path = write(tmp_path / "rows.csv", "body\n" + "\n".join(lines) + "\n")
+    monkeypatch.setenv("GRAPHKM_CACHE", str(tmp_path / "cache"))
+    first = read_material(path, text="body", verbose=1)
+    assert "40/40" in capsys.readouterr().err
+    monkeypatch.setattr("graphkm.embed.word_pieces.mean_of_pieces", None)  # it would fail
+    again = read_material(path, text="body")
+    assert capsys.readouterr().err == "" and np.array_equal(first.vectors, again.vectors)
 
 
 def test_a_missing_encoder_is_named(tmp_path, monkeypatch):
@@ -255,7 +269,7 @@ def test_links_out_of_the_folder_have_no_image(tmp_path):
         read_material(tmp_path / "in")
     for name in ("a.png", "b.png"):
         (tmp_path / "in" / name).write_text("no picture")
-    with pytest.raises(DataFileError, match=r"cannot be read as pictures: a\.png, b\.png"):
+    with pytest.raises(DataFileError, match=r"a\.png cannot be read as a picture"):
         read_material(tmp_path / "in")
 
 
@@ -289,6 +303,18 @@ def test_broken_images_are_named_and_the_others_are_labelled(tmp_path):
         assert [found.line(row, "x")[0] for row in range(3)] == ["0.png", "2.png", "3.png"]
         assert [found.images(row).name for row in range(3)] == ["0.png", "2.png", "3.png"]
     assert found.given.tolist() == ["a", "c", "e"]
+
+
+def test_images_in_the_cache_are_not_decoded_again(tmp_path, monkeypatch):
+    Image = pytest.importorskip("PIL.Image")
+    monkeypatch.setenv("GRAPHKM_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "in").mkdir()
+    for k in range(3):
+        Image.new("L", (10, 10), 100 * k).save(tmp_path / "in" / f"{k}.png")
+    first = read_material(tmp_path / "in")
+    monkeypatch.setattr("graphkm.embed.images.read_picture", None)  # it would fail
+    monkeypatch.setattr("graphkm.embed.pictures.read_picture", None)
+    assert np.array_equal(read_material(tmp_path / "in").vectors, first.vectors)
 
 
 def test_odd_images_are_read_or_named(tmp_path):
@@ -675,6 +701,22 @@ def test_wilson_is_that_of_statsmodels():
 
 
 # ------------------------------------------------------------------- session
+
+
+def test_neighbours_are_labelled_rows_in_the_order_of_the_cosine():
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(50, 6)) + 3.0
+    known = np.arange(0, 50, 2)
+    centred = vectors - vectors.mean(axis=0)
+    for row in (0, 7):
+        others = known[known != row]
+        cosines = cosine_similarity(centred[[row]], centred[others])[0]
+        best = np.argsort(-cosines)[:3]
+        found = Neighbours(vectors)(row, known)
+        assert [other for other, _ in found] == others[best].tolist()
+        np.testing.assert_allclose([alike for _, alike in found], cosines[best], rtol=1e-6)
+    assert Neighbours(vectors)(0, np.array([0])) == []
+    assert Neighbours(np.ones((3, 2)))(0, np.array([1, 2])) == []  # all alike: nothing stands out
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ class EncodedColumn:
                 raise DataFileError(f"{self.file}: {wrong}.")
             note = f"The model does not learn from the images: {wrong}."
             return others.material(only_shown, [note], **about)
-        encoded = encoding.pictures(paths)
+        encoded = encoding.pictures(paths, self.cells)
         whole, shown, written = encoded.whole, about["shown"], about["written"]
         about |= {
             "shown": lambda row: shown(whole[row]),

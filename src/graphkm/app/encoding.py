@@ -52,10 +52,10 @@ class Encoding:
             notes.append(f"{empty:,} of the {len(texts):,} texts in {column} {verb} empty.")
         return Encoded(vectors, list(range(len(texts))), notes)
 
-    def pictures(self, paths: Sequence[Path]) -> Encoded:
+    def pictures(self, paths: Sequence[Path], names: Sequence[str]) -> Encoded:
         """Return the vectors of pictures, without those that cannot be read.
 
-        Raises DataFileError if fewer than two can be read.
+        A note has the names of these. Raises DataFileError if fewer than two can be read.
         """
         files, whole, notes = list(map(str, paths)), list(range(len(paths))), list[str]()
         embedder = ImageEmbedder(self.model, verbose=self.verbose)
@@ -65,8 +65,10 @@ class Encoding:
             broken = broken_pictures(files, verbose=self.verbose)
             whole = [k for k in whole if k not in broken]
             if len(whole) < 2:
-                raise DataFileError(f"{error} Two that can be read are needed.") from error
-            notes.append(_left_out([paths[k].name for k in broken]))
+                first = next(iter(broken.values()))
+                raise DataFileError(f"{first} Two that can be read are needed.") from error
+            lost = few_names([names[k] for k in broken])
+            notes.append(f"Left out, because they cannot be read as pictures: {lost}.")
             vectors = embedder.fit_transform([files[k] for k in whole])
         what = "pixels and gradients" if self.model == "auto" else f"vectors of {embedder.model_}"
         return Encoded(
@@ -81,7 +83,3 @@ class Encoded:
     vectors: NDArray[np.float32]
     whole: list[int]  # the places of the rows that have a vector
     notes: list[str] = field(default_factory=list)
-
-
-def _left_out(names: Sequence[str]) -> str:
-    return f"Left out, because they cannot be read as pictures: {few_names(names)}."

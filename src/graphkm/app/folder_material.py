@@ -24,23 +24,30 @@ def read_folder_rows(folder: Path, encoding: Encoding) -> Material:
 
     If a sub-folder is called unlabelled, unlabeled or unknown, the others are classes.
     """
-    found = read_folder(folder, verbose=encoding.verbose)
+    # Pictures are not decoded to look for broken ones: those in the cache need not be decoded.
+    found = read_folder(folder, verbose=encoding.verbose, check=False)
     rows, notes = _shown_rows(folder, found)
     if len(rows) < 2:
         holds = f"{folder}: it holds {len(rows)} {found.kind}; two at least are needed."
         raise DataFileError(" ".join([holds, *notes]))
     names, items = [found.names[k] for k in rows], [found.items[k] for k in rows]
-    labels = [found.labels[k] for k in rows]
-    given, told = _given(names, labels)
-    make = _images if found.kind == "images" else _texts
-    about = make(folder, names, items, encoding)
+    images = found.kind == "images"
+    encoded = (
+        encoding.pictures(list(map(Path, items)), names)
+        if images
+        else encoding.texts(items, str(folder))
+    )
+    names, items = [names[k] for k in encoded.whole], [items[k] for k in encoded.whole]
+    given, told = _given(names, [found.labels[rows[k]] for k in encoded.whole])
+    about = _of_images(folder, names, items) if images else _of_texts(names, items)
     return Material(
         given=given,
         written=lambda row: [names[row]],
         header=[FILE],
+        vectors=encoded.vectors,
         format="folder",
         encoder=encoding.model,
-        notes=[*about.pop("notes"), *told, *notes],
+        notes=[*encoded.notes, *told, *notes],
         **about,
     )
 
@@ -77,31 +84,25 @@ def _given(names: list[str], labels: list[str | None]) -> tuple[NDArray[np.objec
     return given, [f"The names of sub-folders are labels: {few_names(folders)}."]
 
 
-def _images(folder: Path, names: list[str], items: list[str], encoding: Encoding) -> dict[str, Any]:
-    encoded = encoding.pictures(list(map(Path, items)))
+def _of_images(folder: Path, names: list[str], items: list[str]) -> dict[str, Any]:
     where = ImageFolder(folder, [str(Path(item).relative_to(folder)) for item in items])
     return {
         "X": _column([str(Path(item).absolute()) for item in items]),
         "names": [FILE],
         "kinds": [IMAGE],
-        "vectors": encoded.vectors,
         "shown": lambda row: [("image", names[row])],
         "image": "image",
         "images": where,
-        "notes": encoded.notes,
     }
 
 
-def _texts(folder: Path, names: list[str], items: list[str], encoding: Encoding) -> dict[str, Any]:
-    encoded = encoding.texts(items, str(folder))
+def _of_texts(names: list[str], items: list[str]) -> dict[str, Any]:
     return {
         "X": _column(items),
         "names": ["text"],
         "kinds": [TEXT],
-        "vectors": encoded.vectors,
         "shown": lambda row: [(FILE, names[row]), ("text", items[row])],
         "text": "text",
-        "notes": encoded.notes,
     }
 
 

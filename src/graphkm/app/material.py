@@ -107,21 +107,21 @@ class Material:
             return None
         text = dict(self.shown(row)).get(self.text, "")
         words = " ".join(text[: 10 * _SNIPPET].split())
-        return words if len(words) <= _SNIPPET else words[:_SNIPPET].rstrip() + " …"
+        return _cut(words, _SNIPPET)
 
     def page(self, row: int, order: Sequence[str] = ()) -> dict[str, Any]:
         """Return a row as the page shows it; columns in `order` come first."""
         cells = self.shown(row)
         text = None
         if self.text is not None:
-            text = next((value for name, value in cells if name == self.text), "")[:_LETTERS]
+            text = _cut(next((value for name, value in cells if name == self.text), ""), _LETTERS)
         hidden = {self.text, self.image}
         place = {name: k for k, name in enumerate(order)}
         left = [cell for cell in cells if cell[0] not in hidden]
         left.sort(key=lambda cell: place.get(cell[0], len(place)))
         return {
             "row": row,
-            "cells": [(name, value[:_LETTERS]) for name, value in left[:_CELLS]],
+            "cells": [(name, _cut(value, _LETTERS)) for name, value in left[:_CELLS]],
             "more": max(0, len(left) - _CELLS),
             "text": text,
             "image": self.images is not None,
@@ -150,6 +150,10 @@ def in_units(material: Material) -> tuple[Any, list[str]]:
         for k, width in zip(words, widths, strict=True):
             names += [material.names[k]] * width
     return numbers, names
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most].rstrip() + " …"
 
 
 def numbers_of(X: Any, row: int) -> list[str]:

@@ -41,7 +41,7 @@ class Saving:
 
     @property
     def busy(self) -> bool:
-        """Whether a model is being trained."""
+        """Whether a model or predictions are being written."""
         return self._lock.locked()
 
     def model(self, labels: Callable[[], Labels]) -> str:
@@ -66,7 +66,9 @@ class Saving:
         if self._save is None:
             raise AnswerError("no file for the model was named; start the page with --model FILE.")
         if not self._lock.acquire(blocking=False):
-            raise AnswerError("a model is being trained already; wait for it.")
+            raise AnswerError(
+                "a model is being trained already, or its predictions are written; wait for it."
+            )
         try:
             yield dict(labels())
         finally:

@@ -319,7 +319,7 @@ class Session:
 
     @property
     def saving(self) -> bool:
-        """Whether a model is being trained."""
+        """Whether a model or predictions are being written."""
         return self._saving.busy
 
     def write_model(self) -> str:

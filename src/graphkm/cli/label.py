@@ -153,7 +153,7 @@ def label(
     with suppress(KeyboardInterrupt):  # the usual way to stop
         serve(session, port=port, ready=ready)
     if session.saving:
-        say(f"a model was being trained. {place} is as it was before.")
+        say("a model or predictions were being written. What was not finished is as it was before.")
     where = session.journal.place if session.journal.behind else out
     say(f"{len(session.journal.labels()):,} labels are in {where}. Start again to continue.")
     if session.saving or session.learner.is_alive():

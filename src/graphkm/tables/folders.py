@@ -57,7 +57,7 @@ class FolderRows:
         return len(self.names)
 
 
-def read_folder(folder: Path, *, verbose: int = 0) -> FolderRows:
+def read_folder(folder: Path, *, verbose: int = 0, check: bool = True) -> FolderRows:
     """Return the pictures or the texts of a folder and of its sub-folders.
 
     If both are there, those of which there are more count. Files whose names begin with a point,
@@ -69,6 +69,8 @@ def read_folder(folder: Path, *, verbose: int = 0) -> FolderRows:
         The folder.
     verbose : int, default=0
         Whether a progress bar is shown while pictures are checked.
+    check : bool, default=True
+        Whether pictures that cannot be read are left out; each is decoded for that.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def read_folder(folder: Path, *, verbose: int = 0) -> FolderRows:
         )
     if len(pictures) >= len(texts):
         kind, passed = "images", _passed(texts, "text file")
-        items, notes = _pictures(folder, pictures, verbose)
+        items, notes = _pictures(folder, pictures, verbose, check)
     else:
         kind, passed = "texts", _passed(pictures, "picture")
         items, notes = _texts(folder, texts)
@@ -137,9 +139,11 @@ def _label(path: Path, folder: Path) -> str | None:
     return first.encode(errors="replace").decode()
 
 
-def _pictures(folder: Path, files: list[Path], verbose: int) -> tuple[dict[Path, str], list[str]]:
+def _pictures(
+    folder: Path, files: list[Path], verbose: int, check: bool
+) -> tuple[dict[Path, str], list[str]]:
     """Return the paths of pictures that can be read, and a note on the others."""
-    broken = broken_pictures(files, verbose=verbose)
+    broken = broken_pictures(files, verbose=verbose) if check else {}
     whole = {path: str(path) for place, path in enumerate(files) if place not in broken}
     lost = [files[place] for place in broken]
     notes = [_note("they cannot be read as pictures", lost, folder)] if lost else []
