@@ -424,6 +424,7 @@ def test_a_model_of_other_views_from_python_is_refused(place, capsys):
     save_model(model.fit(X, [row[4] for row in reviews()]), place / "views.gkm")
     code, said = wrong(capsys, "predict", "views.gkm", "texts.csv")
     assert code == 2 and "saved in Python" in said and "Ask it in Python" in said
+    assert run("info", "views.gkm") == 0
 
 
 @pytest.mark.long
