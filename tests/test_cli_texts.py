@@ -380,6 +380,29 @@ def test_export_refuses_several_views(place, capsys):
     assert code == 1 and "several views (vectors, words)" in said
 
 
+# ---------------------------------------------------------------- models saved on the page
+
+
+@pytest.mark.parametrize("given", ["texts.csv", "notes", "photos"])
+def test_a_model_saved_on_the_page_predicts_what_it_was_made_of(place, given, capsys):
+    pytest.importorskip("starlette")
+    from graphkm.app.reading import read_material
+    from graphkm.cli.label import _saver
+    from graphkm.cli.options import TableOptions
+
+    column = {"text": "review", "id": "id"} if given == "texts.csv" else {}
+    rows = read_material(place / given, **column)
+    labels = {k: ("good", "bad")[k % 2] for k in range(12)}
+    files = TableOptions(id="id") if column else TableOptions()
+    said = _saver(rows, files, False, place / "page.gkm")(labels)
+    assert "holds a model of 12 labels" in said
+    header, found = predicted(place, "page.gkm", given)
+    assert header[:2] == ["id" if column else "file", "prediction"]
+    model, note = read_model(place / "page.gkm")
+    assert [row[1] for row in found] == model.predict(rows.X).tolist()
+    assert set(note.kinds) & {"text", "image"} and note.encoders
+
+
 # ---------------------------------------------------------------- models saved in Python
 
 
@@ -401,6 +424,7 @@ def test_a_model_of_other_views_from_python_is_refused(place, capsys):
     save_model(model.fit(X, [row[4] for row in reviews()]), place / "views.gkm")
     code, said = wrong(capsys, "predict", "views.gkm", "texts.csv")
     assert code == 2 and "saved in Python" in said and "Ask it in Python" in said
+    assert run("info", "views.gkm") == 0
 
 
 @pytest.mark.long

@@ -37,12 +37,10 @@ def pixels(*items, **options):
 # ------------------------------------------------------------------ pixels
 
 
-def test_pixels_are_those_of_the_labelling_page(tmp_path, photo):
-    from graphkm.app.images import pixels as of_the_page
-
+def test_pixels_are_grey_values_of_the_scaled_image(tmp_path, photo):
     photo.save(tmp_path / "a.png")
-    expected, _, _ = of_the_page([tmp_path / "a.png"] * 2)
-    np.testing.assert_array_equal(pixels(tmp_path / "a.png")[0], expected[0])
+    grey = np.asarray(photo.convert("L").resize((28, 28)), dtype=np.float32)
+    np.testing.assert_array_equal(pixels(tmp_path / "a.png")[0], grey.ravel() / np.float32(255))
 
 
 def test_a_name_that_no_file_can_have_is_a_broken_picture():

@@ -8,10 +8,14 @@ options        options that several sub-commands share, each written once
 errors         exit codes; errors as one sentence that names options
 opening        files, opened as options say: format, encoding, delimiter
 row_files      rows of an open file: for learning, or for a model that knows its columns
+row_table      an open file or folder of rows
 libsvm_rows    rows of LIBSVM files
+folder_rows    pictures or text files in a folder, as rows for a model
+folder_training  the same to learn from
+views          encoders of texts and pictures
 whole_files    whole files to learn from, and the note on their columns
 column_choice  which columns of a table are read
-note_lines     what summaries say of the label's column and of edges
+note_lines     what summaries say of the label's column, of edges and of encoders
 preparing      a table's preparation and its estimator in one pipeline
 starting       scikit-learn, imported without the packages that few commands use
 first_model    a model from before, which chooses the first rows of the labelling page

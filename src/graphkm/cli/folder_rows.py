@@ -1,10 +1,10 @@
-"""Folders of pictures or text files, as rows to learn from and as rows for a model."""
+"""Folders of pictures or text files, as rows for a model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,17 @@ from ..io.columns import Columns, Head, Piece
 from ..io.kinds import IMAGE, TEXT
 from ..tables.folders import FolderRows, read_folder
 from .model_files import FOLDER, FileNote
-from .options import FileOptions, LearningFileOptions, Task, UsageError
+from .options import FileOptions, UsageError
 from .output import say
 from .row_table import Table
-
-if TYPE_CHECKING:
-    from .learning_rows import Rows
 
 FILE, LABEL = "file", "label"
 """What a row's path inside its folder is called, and its class."""
 _PIECE = 1000  # rows that are handed on at a time
-_KINDS = {"images": IMAGE, "texts": TEXT}
-_COLUMNS = {IMAGE: FILE, TEXT: "text"}  # what the only feature is called
+KINDS = {"images": IMAGE, "texts": TEXT}
+"""The kinds of columns that files are."""
+COLUMNS = {IMAGE: FILE, TEXT: "text"}
+"""What the only feature is called."""
 _OF_TABLES = (
     *("label", "unlabeled", "drop", "id", "text", "images", "features", "zero_based"),
     *("header", "delimiter", "encoding"),
@@ -35,50 +34,6 @@ _OF_TABLES = (
 def is_folder(path: str) -> bool:
     """Return whether a path leads to a folder."""
     return Path(path).is_dir()
-
-
-def read_folder_rows(
-    path: str, options: LearningFileOptions, task: Task, more: str | None = None
-) -> Rows:
-    """Return the files of a folder to learn from; those of another folder are unlabelled."""
-    from .learning_rows import Rows, check_labels
-
-    if task is Task.regress:
-        raise UsageError(f"--task regress: the sub-folders of {path} are classes.")
-    found = _read(path, options)
-    items, labels = found.items, found.labels
-    if more is not None:
-        second = _read(more, options)
-        if second.kind != found.kind:
-            raise DataFileError(f"{path} holds {found.kind}, and {more} holds {second.kind}.")
-        items, labels = items + second.items, labels + [None] * len(second)
-    kind = _KINDS[found.kind]
-    y = _objects(labels)
-    note = FileNote(
-        task="classify",
-        format=FOLDER,
-        columns=[_COLUMNS[kind]],
-        n_features=1,
-        label=LABEL,
-        labels="text",
-        unlabeled=None,
-        zero_based=False,
-        sparse=False,
-        n_rows=len(y),
-        n_labeled=sum(label is not None for label in labels),
-        kinds=[kind],
-        missing="impute",
-        id=FILE,
-    )
-    rows = Rows(_objects(items)[:, None], y, note)
-    if not any(label is not None for label in labels):
-        raise DataFileError(
-            f"{path}: none of its {len(y):,} files has a label. Put some of every class into a "
-            "sub-folder that is called like the class; others stay where they are, or in a "
-            "sub-folder called unlabelled."
-        )
-    check_labels(rows, path)
-    return rows
 
 
 def open_known_folder(
@@ -97,12 +52,12 @@ def open_known_folder(
             f"{path} is a folder, and the model has learnt from columns of a table: {wanted}. Give "
             "a table with these columns."
         )
-    found = _read(path, options)
-    if _KINDS[found.kind] != note.kinds[0]:
+    found = read_files(path, options)
+    if KINDS[found.kind] != note.kinds[0]:
         raise DataFileError(
             f"{path} holds {found.kind}, and the model has learnt from {note.kinds[0]}s."
         )
-    head = Head(path, [FILE, _COLUMNS[note.kinds[0]], LABEL], 3)
+    head = Head(path, [FILE, COLUMNS[note.kinds[0]], LABEL], 3)
     table = Table(path, FOLDER, iter(()), Columns(head, (1,), 2, (0,)))
     y = _labels(found, note)
 
@@ -110,12 +65,12 @@ def open_known_folder(
         for start in range(0, len(found), _PIECE):
             some = slice(start, start + _PIECE)
             table.kept.extend((name,) for name in found.names[some])
-            yield _objects(found.items[some])[:, None], y[some]
+            yield as_objects(found.items[some])[:, None], y[some]
 
     return table.with_pieces(pieces())
 
 
-def _read(path: str, options: FileOptions) -> FolderRows:
+def read_files(path: str, options: FileOptions) -> FolderRows:
     """Return the files of a folder; name those that are left out on standard error."""
     if not is_folder(path):
         raise UsageError(f"{path} is no folder; give a folder of files of the same kind.")
@@ -140,14 +95,15 @@ def _shown() -> int:
 def _labels(found: FolderRows, note: FileNote) -> NDArray[Any]:
     """Return the classes of files as the model has them: texts, or numbers."""
     if note.labels != "number":
-        return _objects(found.labels)
+        return as_objects(found.labels)
     try:
         return np.array([np.nan if each is None else float(each) for each in found.labels])
     except ValueError:
         return np.full(len(found), np.nan)  # sub-folders that are no classes of this model
 
 
-def _objects(values: list[Any]) -> NDArray[np.object_]:
+def as_objects(values: list[Any]) -> NDArray[np.object_]:
+    """Return values as an array of one axis, whatever they are."""
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out

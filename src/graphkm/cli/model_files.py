@@ -23,6 +23,8 @@ from .views import encoders_of, only_column, silence
 _OWN = ("unlabeled", "verbose", "callback", "views")  # set by the command line itself
 FOLDER = "folder"
 """The format of a folder of pictures or text files."""
+VIEWS = "views"
+"""The format of rows that are no table: views of a model that was saved in Python."""
 _SEARCHES = (GKMClassifierCV, GKMRegressorCV)
 
 
@@ -82,12 +84,15 @@ class FileNote:
         classes = getattr(model, "classes_", None)
         names = getattr(model, "feature_names_in_", None)
         n_features, (kinds, missing) = int(model.n_features_in_), prepared_kinds(model)
+        format, only = "unknown", None
         if hasattr(model, "views_"):
-            name, kind = only_column(model)
-            names, kinds, n_features, missing = name and [name], [kind], 1, "impute"
+            only = only_column(model)
+            format = "unknown" if only else VIEWS
+        if only is not None:
+            names, kinds, n_features, missing = only[0] and [only[0]], [only[1]], 1, "impute"
         return cls(
             task="regress" if classes is None else "classify",
-            format="unknown",
+            format=format,
             method="unknown",
             columns=None if names is None else [str(name) for name in names],
             n_features=n_features,
@@ -99,7 +104,7 @@ class FileNote:
             version=version,
             kinds=kinds,
             missing=missing,
-            encoders=encoders_of(model, names or ["1"]),
+            encoders=encoders_of(model, names or ["1"]) if only else {},
         )
 
 

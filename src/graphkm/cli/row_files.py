@@ -16,7 +16,7 @@ from ..tables.whole_tables import whole_rows
 from .column_choice import KnownColumns, TrainingColumns
 from .folder_rows import is_folder, open_known_folder
 from .libsvm_rows import libsvm_indices, libsvm_rows
-from .model_files import FileNote
+from .model_files import VIEWS, FileNote
 from .opening import open_file, reading
 from .options import FileOptions, TrainingFileOptions, UsageError
 from .output import progress_bar
@@ -64,6 +64,11 @@ def open_known(
         raise UsageError(
             "the model has learnt from edges alone, and no column of a file tells it anything. Ask "
             "it in Python: predict(None, affinity=edges, ids=ids)."
+        )
+    if note.format == VIEWS:
+        raise UsageError(
+            "the model was saved in Python, and its views are not all made of one column of texts "
+            "or pictures. Ask it in Python, or train it with graphkm train."
         )
     if is_folder(path):
         yield open_known_folder(path, options, note, kept)

@@ -168,7 +168,8 @@ def _read(
     task: Task,
 ) -> tuple[Rows, GivenGraphs]:
     """Return rows to learn from, and the graphs of them that --edges gives."""
-    from .folder_rows import is_folder, read_folder_rows
+    from .folder_rows import is_folder
+    from .folder_training import read_folder_rows
     from .joining import GivenGraphs, read_graphs
     from .learning_rows import read_rows
     from .opening import Source

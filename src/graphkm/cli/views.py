@@ -107,22 +107,18 @@ def _all_encoders(model: Any) -> Iterator[Any]:
         yield asked[0] if isinstance(asked, tuple) else asked
 
 
-def only_column(model: Any) -> tuple[str | None, str]:
+def only_column(model: Any) -> tuple[str | None, str] | None:
     """Return the name of the only column that a model saved in Python reads, and its kind.
 
-    The views then take all that they are given. Raise UsageError if the views of the model are not
-    all made of one column of texts or of pictures.
+    The views then take all that they are given. None if the views of the model are not all made of
+    one column of texts or of pictures.
     """
     views = model.views_
     chosen = {repr(view.chosen): view.chosen for view in views.values()}
     kinds = {_kind(view.encoder) for view in views.values()}
     (only, *more), (kind, *others) = chosen.values(), kinds
     if more or others or kind is None or isinstance(only, list):
-        raise UsageError(
-            f"the model was saved in Python and sees the views {', '.join(views)}, which are not "
-            "all made of one column of texts or pictures. Ask it in Python, or train it with "
-            "graphkm train."
-        )
+        return None
     model.views_ = {name: replace(view, chosen=None) for name, view in views.items()}
     return (only if isinstance(only, str) else None), kind
 

@@ -29,7 +29,9 @@ def save_model(
         A fitted estimator of this library, or a `sklearn.pipeline.Pipeline` that ends with one.
         Before it can stand StandardScaler, MinMaxScaler, MaxAbsScaler, SimpleImputer, OneHotEncoder
         and a ColumnTransformer of them. A `SemiSupervisedClassifier` or `SemiSupervisedRegressor`
-        can be saved if all models of its mixture can. Its file holds the training rows.
+        can be saved if all models of its mixture can. Its file holds the training rows. Encoders
+        of its views are saved, too: of a `TextEmbedder` or an `ImageEmbedder` the name of the model
+        and its hash, by which the loaded one finds it again, and refuses another.
     path : path
         The file; a ModelFileError says why it could not be written.
     note : dict, optional

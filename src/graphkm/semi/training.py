@@ -7,9 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from .._util.warnings import quiet
+from ..estimators.data_checks import canonical_csr
 from ..judge.held_out import take_rows
 from ..members.along_edges import Edges
 from .mixed_views import AnyMixture
@@ -80,9 +81,8 @@ def _like(points: Any, like: Any) -> Any:
     """Return nodes as frames where rows are frames."""
     if isinstance(points, dict):
         return type(points)({name: _like(each, like[name]) for name, each in points.items()})
-    if issparse(points):  # trees take only short indices
-        parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
-        return csr_array(parts, shape=points.shape)
+    if issparse(points):  # means of rows may have 64-bit indices, which forests refuse
+        return canonical_csr(points)
     if not hasattr(like, "columns"):
         return points
     named = enumerate(list(like.columns))
