@@ -9,8 +9,8 @@ So many labels of each class are drawn (seeds 0 to 9); accuracy in % is that of 
 which `--embed` computes once with any model that `TextEmbedder` takes. Both have words as a second
 view. The labels' names are those of the data: "card_arrival", "Sci/Tech", "positive". Rivals:
 "words" is TF-IDF of words with logistic regression, "self-training" the same inside
-scikit-learn's SelfTrainingClassifier, "vectors" logistic regression on the vectors. "no names" is
-the front door with label_names=None.
+scikit-learn's SelfTrainingClassifier, "vectors" logistic regression on the vectors. With `--names`,
+"no names" is the front door with label_names=None.
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
     kinds = ["default"] if arguments.vectors is None else ["default", "minilm"]
     ways = [f"default {what}" for what in RIVALS]
     ways += ["minilm vectors"] * ("minilm" in kinds)
-    ways += [f"{kind} {what}".strip() for kind in kinds for what in ("", "no names")]
+    asked = ("", "no names") if arguments.names else ("",)
+    ways += [f"{kind} {what}".strip() for kind in kinds for what in asked]
     seeds = range(arguments.seeds, arguments.seeds + (2 if arguments.quick else arguments.draws))
     cells = [cell for cell in CELLS if not arguments.quick or cell[0] == "sst2"]
     wanted = [(*cell, seed, way) for cell in cells for seed in seeds for way in ways]
@@ -197,6 +198,7 @@ if __name__ == "__main__":
         seeds={"type": int, "default": 0, "help": "the seed of the first draw"},
         jobs={"type": int, "default": 1, "help": "fits at once; 1 by default"},
         store={"action": "store_true", "help": "keep the results"},
+        names={"action": "store_true", "help": "also without the labels' names"},
         embed={"help": "a model that TextEmbedder takes: compute its vectors, and do nothing else"},
         vectors={"type": Path, "help": "the file of vectors of all-MiniLM-L6-v2"},
     )
