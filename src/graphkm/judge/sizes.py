@@ -22,8 +22,8 @@ mean; if they tell nothing, it changes all of it. So let I be the share of the v
 classes that the probabilities explain. Where the sizes differ from the labels' shares by d, the
 mean of the probabilities differs by I d, and by an error whose variance is
 :math:`(1 - I)^2 s (1 - s) / l`. That is what :math:`l I / (1 - I)^2` rows would tell. All
-unlabelled rows together count as so many, beside the labels' own shares, which count as five rows
-of every class.
+unlabelled rows together count as so many, but never as more than l, because l labels have checked
+the probabilities. Beside them the labels' own shares count as five rows of every class.
 
 Whether labels were drawn by class is a guess, too. If rows were drawn at random, and every size is
 as likely as any other, then all numbers of labels are equally likely. If as many of each were
@@ -172,7 +172,7 @@ def sizes_of_rows(shares: Array, counts: Array) -> Array:
     --------
     >>> shares = np.repeat([[0.9, 0.1], [0.1, 0.9]], [90, 10], axis=0)
     >>> sizes_of_rows(shares, np.array([10.0, 10.0])).round(2)  # twenty labels are not sure of it
-    array([0.75, 0.25])
+    array([0.74, 0.26])
     >>> sizes_of_rows(shares, np.array([500.0, 500.0])).round(2)
     array([0.9, 0.1])
     >>> sizes_of_rows(shares, np.array([600.0, 400.0])).round(2)  # not drawn by class
@@ -181,7 +181,8 @@ def sizes_of_rows(shares: Array, counts: Array) -> Array:
     n, k = shares.shape
     own = counts / counts.sum()
     told = _explained(shares)
-    seen, sizes = min(1.0, counts.sum() / n * told / max(1e-9, 1.0 - told) ** 2), own
+    worth = told / (1.0 - told) ** 2 if told < 0.5 else 1.0  # it is 1 from 0.38 on
+    seen, sizes = min(1.0, min(1.0, worth) * counts.sum() / n), own
     for _ in range(_STEPS):
         found = seen * tilted(shares, np.log(sizes / own)).sum(axis=0) + BEFORE * k * own
         before, sizes = sizes, found / found.sum()
