@@ -28,6 +28,7 @@ from ..graphs.given_edges import Ids
 from ..judge import held_out
 from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..kernels import SquaredExponential
+from ..members.named import LikeNames
 from ..neighbours.index import NeighbourIndex
 from ..semi import mixed, mixed_views, report, views
 from .container import ModelFileError, write_parts
@@ -41,7 +42,7 @@ _PARTS = (
     *(mixed.Mixed, mixed.Part, mixed.Linked, Ids, report.MemberTable, report.MemberReport),
     *(KernelRidgeClassifierCV, KernelRidgeCV, KernelExpansion, SquaredExponential),
     *(csr_array, csr_matrix),
-    *(mixed_views.MixedViews, views.View, views.ViewColumns),
+    *(mixed_views.MixedViews, views.View, views.ViewColumns, LikeNames),
     *(kind.cls for kind in ENCODERS),
 )
 _TRUSTED = {f"{cls.__module__}.{cls.__qualname__}" for cls in _PARTS} | {

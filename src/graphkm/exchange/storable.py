@@ -13,6 +13,7 @@ import numpy as np
 from ..baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from ..gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
+from ..members.named import LikeNames
 from ..semi import SemiSupervisedClassifier, SemiSupervisedRegressor
 from .codec import Kind, Kinds, State
 from .pairwise import PairwiseClassifier
@@ -20,6 +21,7 @@ from .state_encoders import ENCODERS
 from .state_gkm import gkm_state, restore_gkm
 from .state_machines import machine_state, restore_machine
 from .state_mixtures import mixture_state, models_in, restore_mixture
+from .state_names import names_state, restore_names
 
 
 def _search_state(search: Any) -> State:
@@ -195,6 +197,7 @@ _MODELS = (
     Kind(KernelRidgeCV, machine_state, restore_machine),
     *(Kind(cls, mixture_state, restore_mixture) for cls in MIXED),
     Kind(PairwiseClassifier, _pairwise_state, _restore_pairwise),
+    Kind(LikeNames, names_state, restore_names),
 )
 MODELS: tuple[type, ...] = tuple(kind.cls for kind in _MODELS)
 

@@ -9,7 +9,11 @@ given_graphs    graphs that a user brings, and the rows that new rows reach by t
 blocks          rows larger than memory, read in blocks several times
 block_rows      what is done with one block, or with a partition of `graphkm.dask`
 odds            how likely each member is before its held-out labels are seen
+views           several views of the same rows, and the encoders that make them
+label_names     what labels are called
+sides           what the members of one view see
 mixed           the fitted mixture: what it says of any rows
+mixed_views     the sum of the mixtures of several views
 answers         what a fitted front door says of new rows, and of its own
 report          the table of the members
 classifier      `SemiSupervisedClassifier`
