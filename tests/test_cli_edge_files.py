@@ -13,7 +13,7 @@ from graphkm.cli.holding_out import drawn_rows, labels_hidden
 from graphkm.cli.learning_rows import read_rows
 from graphkm.cli.links import read_links
 from graphkm.cli.opening import Source
-from graphkm.cli.options import Task, TrainingFileOptions
+from graphkm.cli.options import Task, LearningFileOptions
 from graphkm.cli.row_ids import training_ids
 from graphkm.graphs.given_edges import Ids
 
@@ -82,7 +82,7 @@ def rows_with(tmp_path, ids, name="rows.csv"):
     [(["7", "8", "10"], "i"), (["007", "8", "10"], "U"), (["7", "x", "9"], "U")],
 )
 def test_ids_are_numbers_only_if_all_of_them_are(tmp_path, ids, kind):
-    options = TrainingFileOptions(id="id")
+    options = LearningFileOptions(id="id")
     source, more = rows_with(tmp_path, ids), rows_with(tmp_path, ["11", "12"], "more.csv")
     rows = read_rows(source, options, Task.auto, more)
     found = training_ids(source, more, options, rows.note)
@@ -107,7 +107,7 @@ def test_texts_and_numbers_stay_what_they_are_in_new_files(tmp_path):
 
 
 def test_held_out_rows_stay_in_the_graph(tmp_path):
-    rows = read_rows(rows_with(tmp_path, range(20)), TrainingFileOptions(id="id"), Task.auto)
+    rows = read_rows(rows_with(tmp_path, range(20)), LearningFileOptions(id="id"), Task.auto)
     places = drawn_rows(rows, 0.2, 0)
     hidden, held_out = labels_hidden(rows, places)
     assert hidden.X is rows.X and hidden.note.n_labeled == 20 - len(places)

@@ -323,7 +323,6 @@ def test_files_that_cannot_be_read_or_written(tmp_path, capsys):
     for arguments, message in (
         (("train", tmp_path / "no.csv", tmp_path / "m.gkm"), "no.csv: no such file"),
         (("train", tmp_path / "no.parquet", tmp_path / "m.gkm"), "no.parquet: no such file"),
-        (("train", tmp_path, tmp_path / "m.gkm"), "is a directory"),
         (("train", good, tmp_path / "no" / "m.gkm"), "there is no such folder"),
         (("predict", tmp_path / "no.gkm", good), "no.gkm"),
         (("info", good), "a.csv"),
@@ -331,6 +330,9 @@ def test_files_that_cannot_be_read_or_written(tmp_path, capsys):
         assert run(*arguments) == 3, arguments
         printed = capsys.readouterr().err
         assert message in printed and printed.count("\n") == 1, printed
+    assert run("train", tmp_path, tmp_path / "m.gkm") == 1
+    printed = capsys.readouterr().err
+    assert "holds no pictures" in printed and printed.count("\n") == 1, printed
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, capsys):

@@ -54,7 +54,7 @@ def picture(path, upright, seed):
     Image.fromarray(grey).save(path)
 
 
-def one_model(known, X, seed, n_jobs):
+def one_model(known, X, seed, n_jobs, *, alike=False):
     """Return kernel ridge alone: forests and boosting take seconds."""
     ridge = KernelRidgeCV if known.classes is None else KernelRidgeClassifierCV
     return {"kernel ridge": ridge(random_state=seed, n_jobs=n_jobs)}

@@ -33,7 +33,7 @@ _OF_TABLES = (
 
 def is_folder(path: str) -> bool:
     """Return whether a path leads to a folder."""
-    return Path(path).is_dir()
+    return path != "" and Path(path).is_dir()
 
 
 def open_known_folder(
