@@ -18,7 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import given_graphs
+import images
 import large_graphs
+import texts
 from _common import RESULTS, ROOT, stored, table
 from few_labels import tables as few_labels
 from ratchet.judging import BETTER, Result, read
@@ -231,6 +233,8 @@ VIEWS: dict[str, Callable[[], str]] = {
     "large_tables growth": _growth,
     "row_steps": _row_steps,
     "given_graphs": lambda: table(*given_graphs.summary(stored("given_graphs"))),
+    "texts": lambda: table(*texts.summary(stored("texts"))),
+    "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
     "calibration": _calibration,
     "accuracy": partial(_accuracy, "accuracy"),
