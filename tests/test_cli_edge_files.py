@@ -13,7 +13,7 @@ from graphkm.cli.holding_out import drawn_rows, labels_hidden
 from graphkm.cli.learning_rows import read_rows
 from graphkm.cli.links import read_links
 from graphkm.cli.opening import Source
-from graphkm.cli.options import Task, LearningFileOptions
+from graphkm.cli.options import LearningFileOptions, Task
 from graphkm.cli.row_ids import training_ids
 from graphkm.graphs.given_edges import Ids
 
