@@ -90,7 +90,7 @@ class ImageEmbedder(Embedder):
 
         Returns
         -------
-        ndarray of shape (n_images, n_features_out_), float32
+        ndarray of float32 of shape (n_images, n_columns)
         """
         check_is_fitted(self)
         return self._vectors(self._items(X))

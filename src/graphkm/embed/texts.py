@@ -81,7 +81,7 @@ class TextEmbedder(Embedder):
 
         Returns
         -------
-        ndarray of shape (n_texts, n_features_out_), float32
+        ndarray of float32 of shape (n_texts, n_columns)
         """
         texts = self._items(X)
         self._model_of_fit()

@@ -85,7 +85,7 @@ class Words(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        csr_matrix of shape (n_texts, n_features_out_)
+        csr_matrix of shape (n_texts, n_columns)
         """
         check_count("max_words", self.max_words)
         check_count("max_pieces", self.max_pieces)
@@ -110,7 +110,7 @@ class Words(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        csr_matrix of shape (n_texts, n_features_out_)
+        csr_matrix of shape (n_texts, n_columns)
         """
         check_is_fitted(self)
         texts = cut(as_texts(X))
