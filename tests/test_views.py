@@ -18,6 +18,7 @@ from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
 from graphkm.embed import TextEmbedder, Words
 from graphkm.members import Known, leading_members, named_member
 from graphkm.neighbours.distinct import Copies
+from graphkm.semi import member_list
 from graphkm.semi.mixed_views import MixedViews
 from graphkm.semi.views import Views, are_texts, copies_of
 
@@ -300,6 +301,27 @@ def test_wrong_names_are_named(names, message):
     y = np.where(np.arange(60) < 16, truth, None)
     with pytest.raises(ValueError, match=message):
         SemiSupervisedClassifier(views=of_texts(lengths), label_names=names).fit(made, y)
+
+
+def test_names_are_of_the_kind_of_the_labels():
+    """Numbers and texts in one array would all become texts."""
+    made, truth = texts()
+    y = np.where(np.arange(60) < 16, np.where(truth == "money", 1, 0), -1)
+    model = SemiSupervisedClassifier(views=of_texts(lengths), label_names={"money": "a bank"})
+    with pytest.raises(ValueError, match="names the label 'money', which no row has"):
+        model.fit(made, y)
+
+
+@pytest.mark.parametrize(("room", "found"), [(0, True), (-1, False)])
+def test_many_rows_of_encoders_are_averaged_as_far_as_memory_goes(room, found, monkeypatch):
+    made, truth = texts()
+    y = np.where(np.arange(60) < 16, truth, None)
+    monkeypatch.setattr(member_list, "can_have_features", lambda n, n_labels: False)
+    # The six texts differ by a number, which the vectors do not see; two names come to them.
+    monkeypatch.setattr(member_list, "ENTRIES", 8 * 12 + room)
+    model = SemiSupervisedClassifier(views=of_texts(lengths, words=False), random_state=0)
+    names = [member.name for member in model.fit(made, y).members_]
+    assert any("diffused" in name for name in names) is found
 
 
 def test_names_need_texts():

@@ -21,9 +21,15 @@ def with_named(known: NDArray[Any], names: Any) -> NDArray[Any]:
     if not isinstance(names, Mapping):
         return known
     more = [each for each in names if each not in set(known.tolist())]
-    if not len(known):
-        return np.array(more)
-    return np.concatenate([known, np.array(more)]) if more else known
+    if not more or not len(known):
+        return np.array(more) if more else known
+    texts = [isinstance(each, str) for each in (*more, *known.tolist())]
+    if any(texts) and not all(texts):
+        raise ValueError(
+            f"label_names names the label {more[0]!r}, which no row has; the rows' labels are like "
+            f"{known.tolist()[0]!r}. Name labels as y has them: all texts, or all numbers."
+        )
+    return np.concatenate([known, np.array(more)])
 
 
 def names_of(names: Any, classes: NDArray[Any], views: dict[str, View]) -> LabelNames | None:

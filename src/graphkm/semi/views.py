@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, clone
 
 from ..embed import ImageEmbedder, TextEmbedder, Words
@@ -121,8 +122,6 @@ def asked_views(views: Any, X: Any) -> dict[str, View] | None:
                 f"{{'words': (Words(), 'review')}}; got {views!r}."
             )
         return {str(name): _view(str(name), each) for name, each in views.items()}
-    if isinstance(X, Views):
-        return {name: View(None, name, ViewColumns()) for name in X}
     if isinstance(X, Mapping):
         if not X:
             raise ValueError("X is an empty dict; pass rows, or a dict of views of the same rows.")
@@ -241,15 +240,7 @@ def copies_of(rows: Any) -> Copies:
 
 def below(rows: Any, more: Any) -> Any:
     """Return rows with more rows below them; both are arrays, or CSR."""
-    import scipy.sparse as sp
-
-    if sp.issparse(rows):
-        return (
-            sp.csr_array(sp.vstack([rows, more]))
-            if isinstance(rows, sp.csr_array)
-            else (sp.vstack([rows, more], format="csr"))
-        )
-    return np.vstack([rows, more])
+    return vstack([rows, more], format="csr") if issparse(rows) else np.vstack([rows, more])
 
 
 def rows_of_names(view: View, texts: list[str]) -> NDArray[Any] | Any:
