@@ -13,6 +13,7 @@ judging         what the judge is asked for each kind of targets
 odds            how likely each member is before its held-out labels are seen
 views           several views of the same rows, and the encoders that make them
 label_names     what labels are called
+ordered         classes that have an order
 sides           what the members of one view see
 mixed           the fitted mixture: what it says of any rows
 mixed_views     the sum of the mixtures of several views
