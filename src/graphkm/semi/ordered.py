@@ -31,7 +31,7 @@ def asked_order(asked: Any, y: Any, classes: NDArray[Any]) -> NDArray[Any] | Non
     if isinstance(asked, str):
         if asked != "auto":
             raise _wrong(asked)
-        dtype = getattr(getattr(y, "cat", y), "dtype", None)
+        dtype: Any = getattr(y, "dtype", None)
         if not getattr(dtype, "ordered", False) or not hasattr(dtype, "categories"):
             return None
         asked = [each for each in dtype.categories.tolist() if each in classes.tolist()]
@@ -57,7 +57,8 @@ def asked_order(asked: Any, y: Any, classes: NDArray[Any]) -> NDArray[Any] | Non
 
 def _wrong(asked: Any) -> ValueError:
     return ValueError(
-        f"ordered must be 'auto', True, False or a list of the classes in their order; got {asked!r}."
+        "ordered must be 'auto', True, False or a list of the classes in their order; got "
+        f"{asked!r}."
     )
 
 
