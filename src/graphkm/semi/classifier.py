@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.array_kinds import own_names
 from ..estimators.classes import winning_class
@@ -297,7 +299,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         return found
 
     def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
-        """Return the classes' probabilities, of shape (n, n_classes); parameters as of predict."""
+        """Return the probability of every class, or of every label; parameters as of predict."""
         return self._mixed(X, affinity, ids)
 
     def predict_log_proba(
@@ -309,9 +311,24 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def decision_function(
         self, X: Any, affinity: Any = None, ids: Any = None
     ) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities; for two classes their difference."""
+        """Return the logarithms of the probabilities; for two classes their difference.
+
+        Several labels have the logarithms of their odds, above 0 where `predict` gives the label.
+        """
+        check_is_fitted(self, "mixture_")
+        if self.mixture_.kind == "labels":
+            found = self._mixed(X, affinity, ids)
+            least = np.finfo(np.float64).tiny
+            return np.asarray(logit(np.maximum(found, least)) - logit(self.thresholds_))
         logs = self.predict_log_proba(X, affinity, ids)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that a row may have several labels."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
 
     def score(
         self,
