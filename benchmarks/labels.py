@@ -124,7 +124,7 @@ def measured(name: str, share: float, hidden: bool, seed: int, way: str) -> dict
 
 def run(arguments: argparse.Namespace) -> list[Figure]:
     draws = range(arguments.first, arguments.first + (1 if arguments.quick else arguments.draws))
-    sets = SETS[:1] if arguments.quick else SETS
+    sets = SETS[:1] if arguments.quick else arguments.sets
     cells = [(name, share, hidden) for name in sets for share in SHARES for hidden in (False, True)]
     ways = ("ours", *RIVALS)
     wanted = [(*cell, seed, way) for cell in reversed(cells) for seed in draws for way in ways]
@@ -170,6 +170,7 @@ if __name__ == "__main__":
         run,
         draws={"type": int, "default": 10, "help": "draws of labels"},
         first={"type": int, "default": 0, "help": "the seed of the first draw"},
+        sets={"nargs": "+", "default": SETS, "choices": SETS, "help": "some of the sets"},
         jobs={"type": int, "default": 1, "help": "fits at once; 1 by default"},
         store={"action": "store_true", "help": "keep the results"},
     )
