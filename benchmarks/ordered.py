@@ -3,9 +3,9 @@
     python benchmarks/ordered.py [--draws 10] [--jobs 2]
 
 Quantities are cut into five classes of equal size: the progress of diabetes (442 rows of
-scikit-learn) and Friedman's first function with noise (600 rows). 30 or 100 rows are labelled (seeds
-0 to 9). The mean absolute error is that of all other rows, in classes; "regressor" learns the numbers of the
-classes as quantities, and rounds.
+scikit-learn) and Friedman's first function with noise (600 rows). 30 or 100 rows are labelled
+(seeds 0 to 9). The mean absolute error is that of all other rows, in classes. "regressor" learns
+the numbers of the classes as quantities, and rounds.
 """
 
 from __future__ import annotations
