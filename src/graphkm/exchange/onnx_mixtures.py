@@ -22,6 +22,11 @@ def add_mixture(graph: Nodes, rows: str, mixed: AnyMixture) -> Answers:
             "graph takes one matrix of rows; save it with graphkm.exchange.save_model, or fit to "
             "the rows of one view."
         )
+    if mixed.by_column:
+        raise ValueError(
+            "The model predicts several columns, and an ONNX graph is made for one class or one "
+            "quantity per row; save it with graphkm.exchange.save_model."
+        )
     if mixed.linked is not None:
         raise ValueError(
             "The model was fitted with an affinity, and an ONNX graph takes rows without edges; "

@@ -223,8 +223,12 @@ def _restored(model: Any, state: Any) -> Calibration:
 
 
 def _check_transduced(model: Any, found: Any) -> None:
-    require(type(found) is np.ndarray and found.ndim == 1, "its training rows have no labels")
-    if is_classifier(model):
+    require(type(found) is np.ndarray and found.ndim in (1, 2), "its training rows have no labels")
+    if found.ndim == 2 and is_classifier(model):
+        shape = (len(found), len(model.classes_))
+        known = found.dtype == np.uint8 and found.shape == shape and (found <= 1).all()
+        require(known, "a training row has none of its labels")
+    elif is_classifier(model):
         known = found.dtype.kind == "u" and (found < len(model.classes_)).all()
         require(known, "a training row has none of its classes")
     else:

@@ -13,7 +13,9 @@ from sklearn.base import is_classifier
 from ..graphs import resolve_nodes
 from ..graphs.given_edges import Ids
 from ..judge.held_out import HeldOut
+from ..members.member import Kind
 from ..members.of_all_rows import OfAllRows
+from ..members.per_column import PerColumn
 from ..semi.mixed import Linked, Mixed, Part
 from ..semi.mixed_views import AnyMixture, MixedViews
 from ..semi.report import MemberReport, MemberTable
@@ -29,10 +31,10 @@ from .state_machines import (
     set_attributes,
     take_memory,
 )
-from .state_views import restored_views, views_state
+from .state_views import check_weight, restored_views, views_state
 
 _OWN = {"members", "best_score", "unlabeled_gain", "class_sizes"}
-_OF_ROWS = {"models", "parts", "nodes", "values", "weight", "prior", "tilt", "linked"}
+_OF_ROWS = {"kind", "models", "parts", "nodes", "values", "weight", "prior", "tilt", "linked"}
 _OF_VIEWS = {"views", "tilt"}  # in the place of the former if there are several views
 _OF_MODEL = {"model", "all_rows", "how", "heat"}
 _OF_PART = {"model", "weight", "temperature", "field", "on_edges"}
@@ -61,6 +63,7 @@ def _mixed_state(model: Any, mixed: Mixed) -> State:
     held = {id(part.model): part.model for part in mixed.parts}  # each model once
     places = {own: place for place, own in enumerate(held)}
     return {
+        "kind": mixed.kind,
         "models": [_model_state(each) for each in held.values()],
         "parts": [
             {
@@ -96,8 +99,14 @@ def _linked_state(model: Any, linked: Linked | None) -> State | None:
 
 def models_in(mixed: AnyMixture) -> list[Any]:
     """Return the fitted models of a mixture, as they were made by their own libraries."""
-    found = {id(part.model): part.model.model for part in mixed.parts}.values()
-    return [each.model if isinstance(each, OfAllRows) else each for each in found]
+    found = {id(part.model): part.model for part in mixed.parts}.values()
+    every = [own for held in found for own in _columns_of(held)]
+    models = [held.model for held in every if isinstance(held, HeldOut)]
+    return [each.model if isinstance(each, OfAllRows) else each for each in models]
+
+
+def _columns_of(held: HeldOut) -> list[HeldOut | float]:
+    return held.model.columns if isinstance(held.model, PerColumn) else [held]
 
 
 def restore_mixture(model: Any, state: State) -> None:
@@ -118,7 +127,7 @@ def restore_mixture(model: Any, state: State) -> None:
     else:
         model.mixture_ = _restored_mixture(model, state)
         linked = state["linked"]
-    if is_classifier(model):
+    if model.mixture_.kind == "classes":
         check_matrix("the sizes of its classes", state["class_sizes"], (len(model.classes_),))
         model.class_sizes_ = state["class_sizes"]
     by_edges = not model.mixture_.parts and model.mixture_.nodes is None
@@ -163,6 +172,10 @@ def _restored_table(lines: Any) -> MemberTable:
 
 
 def _model_state(held: HeldOut) -> State:
+    if isinstance(held.model, PerColumn):
+        every = held.model.columns
+        own = [_model_state(each) if isinstance(each, HeldOut) else each for each in every]
+        return {"columns": own, "how": held.how}
     return {
         "model": held.model.model if isinstance(held.model, OfAllRows) else held.model,
         "all_rows": isinstance(held.model, OfAllRows),
@@ -182,19 +195,28 @@ def _restored_tilt(tilt: Any, classes: NDArray[Any] | None) -> Any:
 
 def _restored_mixture(model: Any, state: State) -> Mixed:
     require(type(state) is dict and set(state) >= _OF_ROWS, "a mixture is not complete")
-    classes = model.classes_ if is_classifier(model) else None
+    kinds: tuple[Kind, ...] = ("classes", "labels") if is_classifier(model) else ("quantities",)
+    require(state["kind"] in kinds, f"it predicts {str(state['kind'])[:40]}")
+    kind: Kind = state["kind"]
+    classes = model.classes_ if kind == "classes" else None
     parts, weight, prior = state["parts"], state["weight"], state["prior"]
-    require(type(parts) is list and is_number(weight) and weight >= 0, "it is no mixture")
-    require(type(state["models"]) is list, "it has no models")
-    models = [_restored_model(model, each) for each in state["models"]]
-    parts = [_restored_part(models, part) for part in parts]
-    linked = _restored_linked(model, state["linked"], 1 if classes is None else len(classes))
-    total = weight + sum(part.weight for part in parts) + (linked.weight if linked else 0.0)
-    require(abs(total - 1.0) <= 1e-9, f"the weights of its members add up to {total}")
-    width = 1 if classes is None else len(classes)
+    require(type(prior) is np.ndarray and prior.ndim == 1 and len(prior) > 0, "it has no prior")
+    width = len(model.classes_) if is_classifier(model) else len(prior)
     check_matrix("its prior", prior, (width,))
     require(classes is None or (prior >= 0).all(), "a class has a prior below 0")
     require(classes is None or abs(prior.sum() - 1.0) <= 1e-9, "its prior does not add up to 1")
+    plain = Mixed([], None, None, 0.0, prior, classes, kind)
+    require(type(parts) is list, "it is no mixture")
+    check_weight("the weight of its nodes", weight, plain) if np.any(weight) else None
+    require(type(state["models"]) is list, "it has no models")
+    models = [_restored_model(model, each, plain) for each in state["models"]]
+    parts = [_restored_part(models, part, plain) for part in parts]
+    linked = _restored_linked(model, state["linked"], plain)
+    total = weight + sum(part.weight for part in parts) + (linked.weight if linked else 0.0)
+    # A view may say nothing of some labels.
+    known = np.abs(total - 1.0) <= 1e-9
+    known |= plain.by_column & (np.abs(total) <= 1e-9)
+    require(np.all(known), f"the weights of its members add up to {total}")
     tilt = _restored_tilt(state["tilt"], classes)
     require(linked is not None or not any(part.on_edges for part in parts), "it has no edges")
     for part in parts:
@@ -203,10 +225,10 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
             check_matrix("what is added to a model", part.field, shape, np.float32)
     values = state["values"]
     fields = [part.field for part in parts if part.field is not None and not part.on_edges]
-    require((values is None) == (weight == 0), "its members have no values")
+    require((values is None) == (not np.any(weight)), "its members have no values")
     if state["nodes"] is None:
-        require(weight == 0 and not fields, "its members have no nodes")
-        return Mixed(parts, None, None, weight, prior, classes, tilt, linked)
+        require(values is None and not fields, "its members have no nodes")
+        return Mixed(parts, None, None, weight, prior, classes, kind, tilt, linked)
     nodes = restored_nodes(model, state["nodes"])
     shape = (nodes.points.shape[0], width)
     for field in fields:
@@ -216,18 +238,21 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     if values is not None and classes is not None:
         shares = (values >= 0).all() and np.abs(values.sum(axis=1) - weight).max() <= _ROUNDING
         require(shares, "the values of its nodes are no shares of classes")
-    return Mixed(parts, nodes, values, weight, prior, classes, tilt, linked)
+    return Mixed(parts, nodes, values, weight, prior, classes, kind, tilt, linked)
 
 
-def _restored_linked(model: Any, state: Any, width: int) -> Linked | None:
+def _restored_linked(model: Any, state: Any, mixed: Mixed) -> Linked | None:
     if state is None:
         return None
     require(type(state) is dict and set(state) == _OF_LINKED, "its edges are not complete")
     n, names, values, weight = (state[name] for name in ("n", "names", "values", "weight"))
     require(type(n) is int and n > 0, f"it knows {str(n)[:40]} rows")
     require(names is None or type(names) is np.ndarray, "its rows have no ids")
-    require(is_number(weight) and 0 <= weight <= 1 + 1e-9, "its edges have no weight")
-    require((values is None) == (weight == 0), "its edges have no values")
+    if np.any(weight):
+        check_weight("the weight of its edges", weight, mixed)
+    require(np.max(weight) <= 1 + 1e-9, "its edges have no weight")
+    require((values is None) == (not np.any(weight)), "its edges have no values")
+    width = len(mixed.prior)
     if values is not None:
         check_matrix("the values of its rows", values, (n, width), np.float32)
     if state["distributions"] is not None:
@@ -236,25 +261,43 @@ def _restored_linked(model: Any, state: Any, width: int) -> Linked | None:
     return Linked(Ids(n, names), values, weight)
 
 
-def _restored_part(models: list[HeldOut], state: Any) -> Part:
+def _restored_part(models: list[HeldOut], state: Any, mixed: Mixed) -> Part:
     require(type(state) is dict and set(state) == _OF_PART, "a member is not complete")
     place = state["model"]
     require(type(place) is int and 0 <= place < len(models), "a member has no model")
-    for name in ("weight", "temperature"):
-        positive = is_number(state[name]) and state[name] > 0
-        require(positive, f"the {name} of a member is {str(state[name])[:40]}")
+    check_weight("the weight of a member", state["weight"], mixed)
+    if mixed.kind == "labels":
+        shape = (2, len(mixed.prior))
+        check_matrix("the temperatures of a member", state["temperature"], shape)
+        require((state["temperature"][0] > 0).all(), "a temperature is not above 0")
+    else:
+        check_weight("the temperature of a member", state["temperature"], mixed)
+    require(np.any(state["weight"]), "a member has no weight")
+    require(mixed.by_column or state["temperature"] > 0, "a temperature is not above 0")
     require(type(state["on_edges"]) is bool, "a member has no place")
     kept = (state[name] for name in ("weight", "temperature", "field", "on_edges"))
     return Part(models[place], *kept)
 
 
-def _restored_model(model: Any, state: Any) -> HeldOut:
+def _restored_model(model: Any, state: Any, mixed: Mixed) -> HeldOut:
+    """Return a model, or one for each column."""
+    if not mixed.by_column:
+        return _restored_single(model, state, mixed.classes)
+    require(type(state) is dict and set(state) == {"columns", "how"}, "a model is not complete")
+    columns, width = state["columns"], len(mixed.prior)
+    require(type(columns) is list and len(columns) == width, "a model has other columns")
+    require(state["how"] in HOW, f"a member is judged {str(state['how'])[:40]}")
+    classes = np.arange(2) if mixed.kind == "labels" else None
+    made = [each if is_number(each) else _restored_single(model, each, classes) for each in columns]
+    return HeldOut(PerColumn(made, mixed.kind), np.empty((0, 0)), state["how"])
+
+
+def _restored_single(model: Any, state: Any, classes: NDArray[Any] | None) -> HeldOut:
     require(type(state) is dict and set(state) == _OF_MODEL, "a model is not complete")
     inside, heat = state["model"], state["heat"]
     require(type(state["all_rows"]) is bool, "a member has no rows")
     require(state["how"] in HOW, f"a member is judged {str(state['how'])[:40]}")
     require(heat is None or (is_number(heat) and heat > 0), f"the heat of a member is {heat}")
-    classes = model.classes_ if is_classifier(model) else None
     if state["all_rows"]:  # it was fitted to class numbers
         check_inside(model, inside, None if classes is None else np.arange(len(classes)))
         inside = OfAllRows(inside, classes)

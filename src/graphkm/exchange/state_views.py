@@ -13,7 +13,7 @@ from ..semi.mixed_views import MixedViews
 from ..semi.views import View, ViewColumns
 from .codec import State
 from .state_fields import is_number
-from .state_machines import require
+from .state_machines import check_matrix, require
 
 _OF_VIEW = {"name", "encoder", "chosen", "width", "names", "share", "mixture"}
 
@@ -88,15 +88,27 @@ def restored_views(
         views[name] = _restored_view(each, width_of)
         require((share is None) == (each["mixture"] is None), f"the view {name!r} has no share")
         if share is not None:
-            require(is_number(share) and share >= 0, f"the share of a view is {str(share)[:40]}")
             own = with_features(model, each["width"])
             mixtures[name], shares[name] = restored_mixture(own, each["mixture"]), share
-    total = sum(shares.values())
-    require(abs(total - 1.0) <= 1e-9, f"the shares of its views add up to {total}")
+            check_weight("the share of a view", share, mixtures[name])
+    total: Any = sum(shares.values())
+    require(np.abs(total - 1.0).max() <= 1e-9, f"the shares of its views add up to {total}")
+    kinds = {each.kind for each in mixtures.values()}
+    require(len(kinds) == 1, "its views predict different things")
     width = sum(view.columns.n_features_in_ for view in views.values())
     require(width == model.n_features_in_, f"its views have {width} columns")
-    classes = model.classes_ if is_classifier(model) else None
-    return views, MixedViews(mixtures, shares, classes)
+    (kind,) = kinds
+    classes = model.classes_ if kind == "classes" else None
+    return views, MixedViews(mixtures, shares, classes, kind)
+
+
+def check_weight(what: str, value: Any, mixed: Mixed) -> None:
+    """Raise unless this is a number of 0 or more; with several columns, one for each."""
+    if mixed.by_column:
+        check_matrix(what, value, (len(mixed.prior),))
+        require((value >= 0).all(), f"{what} is below 0")
+    else:
+        require(is_number(value) and value >= 0, f"{what} is {str(value)[:40]}")
 
 
 def _restored_view(state: State, width_of: Callable[[Any], int]) -> View:

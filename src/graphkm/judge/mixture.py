@@ -88,8 +88,8 @@ def mixture_weights(
     simple = np.zeros(logs.shape[1]) if odds is None else odds
     kinds = np.zeros(logs.shape[1], bool) if labels_only is None else labels_only
     if len(logs) < FEWEST:
-        return _shared(simple, kinds, s.sum())
-    prior = PRIOR * _shared(simple + ALONE * (s @ logs), kinds, s.sum())
+        return shared_prior(simple, kinds, s.sum())
+    prior = PRIOR * shared_prior(simple + ALONE * (s @ logs), kinds, s.sum())
     shifted = np.exp(logs - logs.max(axis=1, keepdims=True))
     w = np.full(logs.shape[1], 1.0 / logs.shape[1])
     total = s.sum() + PRIOR
@@ -101,7 +101,7 @@ def mixture_weights(
     return np.asarray(w)
 
 
-def _shared(logs: Array, labels_only: Flags, n_labels: float) -> Array:
+def shared_prior(logs: Array, labels_only: Flags, n_labels: float) -> Array:
     """Return shares that add up to 1; within each kind they are in proportion to exp(logs)."""
     if labels_only.all() or not labels_only.any():
         return np.asarray(softmax(logs))
@@ -115,15 +115,18 @@ class Verdict(NamedTuple):
     """What held-out labels say of the members."""
 
     weights: Array
-    """The weight of every member."""
+    """The weight of every member; with several labels or quantities, in every column."""
     sizes: Array
-    """The temperature of every member; of quantities, the spread of its errors."""
+    """The temperature of every member; of labels, its temperatures and offsets; of quantities, the
+    spreads of its errors."""
     losses: Array
     """Mean held-out log loss of every member alone."""
     scores: Array
     """Held-out score of every member alone: accuracy, or R^2."""
     score: float
     """Held-out score of the mixture, with weights from other folds."""
+    held: Array
+    """What the mixture says of every label that it did not see: probabilities or quantities."""
 
 
 def judge_classes(
@@ -165,7 +168,7 @@ def judge_classes(
     w = mixture_weights(true if folds else true[:0], weights, odds, labels_only)
     mixed = np.einsum("m,mik->ik", w, np.exp(logs))
     for train, test in folds:
-        seen, told = _apart(held, without, train, test)
+        seen, told = apart(held, without, train, test)
         own, pairs = codes[train], zip(seen, sizes, strict=True)
         t = np.array([best_temperature(each, own, weights[train], size) for each, size in pairs])
         seen, told = (log_probabilities(each, t[:, None, None]) for each in (seen, told))
@@ -179,10 +182,11 @@ def judge_classes(
         -np.average(true, axis=0, weights=weights),
         np.average(hits, axis=1, weights=weights),
         float(np.average(mixed.argmax(axis=1) == codes, weights=weights)) if folds else np.nan,
+        mixed,
     )
 
 
-def _apart(
+def apart(
     held: Array,
     without: Sequence[Without | None] | None,
     train: NDArray[np.int64],
@@ -199,69 +203,3 @@ def _apart(
         if refit is not None:
             seen[place], told[place] = refit(train, test)
     return seen, told
-
-
-def judge_quantities(
-    held: Array,
-    targets: Array,
-    weights: Array,
-    odds: Array,
-    folds: Folds,
-    without: Sequence[Without | None] | None = None,
-    labels_only: Flags | None = None,
-) -> Verdict:
-    """Judge members that predict quantities: each is a normal distribution around what it says.
-
-    Parameters
-    ----------
-    held : ndarray of shape (n_members, l)
-        What every member says of rows whose target it did not see.
-    targets, weights : ndarray of shape (l,)
-        The targets, and their weights, whose mean is 1.
-    odds : ndarray of shape (n_members,)
-        As in `mixture_weights`.
-    folds : list of (train, test)
-        Positions among the targets.
-    without : list of callable or None, optional
-        As in `judge_classes`.
-    labels_only : ndarray of bool of shape (n_members,), optional
-        As in `mixture_weights`.
-    """
-    spreads, every_log = _normal(held, targets, weights)
-    w = mixture_weights(every_log if folds else every_log[:0], weights, odds, labels_only)
-    mixed = w @ held
-    for train, test in folds:
-        seen, told = _apart(held[:, :, None], without, train, test)
-        logs = _normal(seen[:, :, 0], targets[train], weights[train])[1]
-        own = mixture_weights(logs, weights[train], odds, labels_only)
-        mixed[test] = own @ told[:, :, 0]
-    return Verdict(
-        w,
-        spreads,
-        -np.average(every_log, axis=0, weights=weights),
-        np.array([r_squared(each, targets, weights) for each in held]),
-        r_squared(mixed, targets, weights) if folds else np.nan,
-    )
-
-
-def _normal(held: Array, targets: Array, weights: Array) -> tuple[Array, Array]:
-    """Return the spread of every member's errors, and the log likelihoods of the targets."""
-    errors = targets - held
-    least = np.finfo(np.float64).eps * (np.abs(targets).max() or 1.0)
-    spreads = np.maximum(np.sqrt(np.average(errors**2, axis=1, weights=weights)), least)
-    return spreads, (-np.log(spreads)[:, None] - 0.5 * (errors / spreads[:, None]) ** 2).T
-
-
-def r_squared(said: Array, targets: Array, weights: Array) -> float:
-    """Return R^2 as scikit-learn defines it; NaN of a single target, which has no spread.
-
-    Examples
-    --------
-    >>> r_squared(np.array([1.0, 2.0]), np.array([1.0, 3.0]), np.ones(2))
-    0.5
-    """
-    if len(targets) < 2:
-        return np.nan
-    from sklearn.metrics import r2_score
-
-    return float(r2_score(targets, said, sample_weight=weights))

@@ -81,9 +81,10 @@ def _members(known: Known, edges: Edges, best: Member | None) -> Iterator[Member
         systems = [scope.system for scope in scopes]
         about = edges.graphs, systems, edges.near
         yield from average_members(known, edges.rows, edges.labeled, *about)
-    n_classes = 2 if known.classes is None else len(known.classes)
     for graph, scope in zip(edges.graphs, scopes, strict=True):
-        yield from ridge_members(communities(graph, scope.system, edges.labeled, n_classes), known)
+        yield from ridge_members(
+            communities(graph, scope.system, edges.labeled, known.n_groups), known
+        )
         if max(n, graph.n_edges) * min(n_labels, LARGEST) <= ENTRIES:  # a step costs its edges
             yield from ridge_members(surroundings(graph.name, scope.system, edges.labeled), known)
         else:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from time import process_time
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from ..neighbours.distinct import Copies
 from ..ridge.left_out import means_without, ridges
 from .cuts import cut_graph
 from .features import LARGEST, Features, graph_features
-from .member import Array, Known, Member, Scope, unit_of
+from .member import Array, Kind, Known, Member, Scope, odds_around, unit_of
 
 _CS = (1.0, 100.0)  # weights of the labels, where the kernel's mean is 1
 
@@ -26,10 +27,9 @@ _DIGITS = 10  # decimals to which held-out shares are rounded
 
 def cluster_members(known: Known, scope: Scope, *, several: bool = True) -> Iterator[Member]:
     """Yield the members of every kind of features of a graph, and of several like it."""
-    n_classes = 2 if known.classes is None else len(known.classes)
     similarity = scope.graph.similarity
     start = process_time()
-    every = graph_features(scope.graph, n_classes, scope.n_threads, several=several)
+    every = graph_features(scope.graph, known.n_groups, scope.n_threads, several=several)
     for member in ridge_members(every, known):
         assert member.values is not None
         cut = None if known.classes is None else cut_graph(member.values(), similarity)
@@ -39,18 +39,17 @@ def cluster_members(known: Known, scope: Scope, *, several: bool = True) -> Iter
 
 def ridge_members(every: Iterable[Features], known: Known) -> Iterator[Member]:
     """Yield ridge regressions on features, one for each C."""
-    about = known.weights, known.targets, known.copies, known.classes is not None
     start = process_time()
     for features in every:
-        fits = _ridges(features.phi, *about)
+        fits = _ridges(features.phi, known)
         refits = _Refits(known, features.phi)
-        for place, (C, (held, mean, v)) in enumerate(zip(_CS, fits, strict=True)):
+        for place, (C, (held, fit)) in enumerate(zip(_CS, fits, strict=True)):
             used, start = process_time() - start, process_time()
             yield Member(
                 f"{features.name}, C={C:g}",
                 held,
                 unit_of(held),
-                values=partial(_values, features, mean, v),
+                values=partial(_values, features, fit),
                 seconds=used,
                 rank=features.phi.shape[1],
                 labels_only=False,
@@ -60,8 +59,23 @@ def ridge_members(every: Iterable[Features], known: Known) -> Iterator[Member]:
             )
 
 
-def _values(features: Features, mean: Array, v: Array) -> Array:
-    return mean + features.values(v)
+class _Fit(NamedTuple):
+    """A ridge regression."""
+
+    mean: Array
+    """What it says of a row without features."""
+    v: Array
+    """Its coefficients."""
+    kind: Kind
+
+    def scores(self, added: Array) -> Array:
+        """Return scores of rows, of which it is known what features add to the mean."""
+        found = self.mean + added
+        return odds_around(found, self.mean) if self.kind == "labels" else found
+
+
+def _values(features: Features, fit: _Fit) -> Array:
+    return fit.scores(features.values(fit.v))
 
 
 class _Refits:
@@ -76,28 +90,38 @@ class _Refits:
     ) -> tuple[Array, Array]:
         """Return held-out scores of the labels `seen`, and what these say of those `told`."""
         if self._seen is not seen:
-            known = self._known
-            about = known.weights[seen], known.targets[seen], Copies.of(known.copies.place[seen])
-            self._fits = list(_ridges(self._phi[seen], *about, known.classes is not None))
+            self._fits = list(_ridges(self._phi[seen], self._known.taught(seen)))
             self._seen = seen
-        held, mean, v = self._fits[place]
-        return held, mean + self._phi[told] @ v
+        held, fit = self._fits[place]
+        return held, fit.scores(self._phi[told] @ fit.v)
 
 
-def _ridges(
-    phi: Array, weights: Array, targets: Array, copies: Copies, classes: bool
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield, for every C, held-out outputs, the output of an unknown row, and coefficients.
+def _ridges(phi: Array, known: Known) -> Iterator[tuple[Array, _Fit]]:
+    """Yield, for every C, held-out scores and the fit.
 
-    Shares of classes lie around equal shares. Quantities lie around their mean, and the mean
-    without a row differs from the mean of all rows.
+    Shares of classes lie around equal shares. Labels and quantities lie around their mean, and the
+    mean without a row differs from the mean of all rows. Columns that are known at the same rows
+    are solved together.
     """
-    k, zero = targets.shape[1], np.zeros(targets.shape[1])
-    if classes:
-        for held, v in ridges(phi, weights, targets, copies, _CS):
-            yield held.round(_DIGITS), zero, v  # rounding errors would tell the held-out label
+    targets = known.targets
+    if known.classes is not None:
+        zero = np.zeros(targets.shape[1])
+        for held, v in ridges(phi, known.weights, targets, known.copies, _CS):
+            # Rounding errors would tell the held-out label.
+            yield held.round(_DIGITS), _Fit(zero, v, known.kind)
         return
-    known = np.hstack([targets, np.ones((len(targets), 1))])
-    mean, others = means_without(targets, weights, copies)
-    for held, v in ridges(phi, weights, known, copies, _CS):
-        yield others + held[:, :k] - held[:, k:] * others, mean, v[:, :k] - v[:, k:] * mean
+    scores = np.zeros((len(_CS), *targets.shape))
+    means, v = np.zeros(targets.shape[1]), np.zeros((len(_CS), phi.shape[1], targets.shape[1]))
+    for columns, rows in known.groups():
+        own, k = targets[np.ix_(rows, columns)], len(columns)
+        weights, copies = known.weights[rows], Copies.of(known.copies.place[rows])
+        with_ones = np.hstack([own, np.ones((len(own), 1))])
+        mean, others = means_without(own, weights, copies)
+        means[columns] = mean
+        for place, (held, beta) in enumerate(ridges(phi[rows], weights, with_ones, copies, _CS)):
+            found = others + held[:, :k] - held[:, k:] * others
+            if known.kind == "labels":
+                found = odds_around(found.round(_DIGITS), others)
+            scores[place][np.ix_(rows, columns)] = found
+            v[place][:, columns] = beta[:, :k] - beta[:, k:] * mean
+    yield from ((held, _Fit(means, beta, known.kind)) for held, beta in zip(scores, v, strict=True))

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from ..judge.held_out import HeldOut
 from .member import Array, Known, Member
 from .models import WIDE, model_members, total_variance
+from .per_column import PerColumn
 
 
 def leading_members(known: Known, X: Any, models: dict[str, Any]) -> Iterator[Member]:
@@ -70,6 +71,10 @@ def _root(X: Array) -> tuple[Array, Array, int]:
 
 def _of_rows(held: HeldOut, mean: Array, root: Array) -> HeldOut:
     """Return the same linear model as one of the rows themselves."""
+    if isinstance(held.model, PerColumn):
+        every = held.model.columns
+        own = [_of_rows(each, mean, root) if isinstance(each, HeldOut) else each for each in every]
+        return replace(held, model=PerColumn(own, held.model.kind))
     model = clone(held.model)
     vars(model).update(vars(held.model))
     model.coef_ = held.model.coef_ @ root.T

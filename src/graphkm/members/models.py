@@ -23,8 +23,9 @@ from ..judge.held_out import (
     hold_out_values,
 )
 from ..kernel_ridge.estimators import KernelRidgeClassifierCV, KernelRidgeCV
-from .member import Array, Known, Member, log_shares
+from .member import Array, Known, Member, as_scores, log_shares
 from .of_all_rows import hold_out_of_all, learns_from_all
+from .per_column import PerColumn, hold_out_columns
 
 WIDE = 2000
 """With more columns, sparse rows get no trees, and no rows are averaged along the graph."""
@@ -70,7 +71,7 @@ def usual_models(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-    classes, sparse = known.classes is not None, issparse(X)
+    classes, sparse = known.kind != "quantities", issparse(X)
     machine = KernelRidgeClassifierCV if classes else KernelRidgeCV
     found = {"kernel ridge": machine(random_state=seed, n_jobs=n_jobs)}
     size = total_variance(X) if alike else 1.0
@@ -95,7 +96,7 @@ def usual_models(
     extra = ExtraTreesClassifier if classes else ExtraTreesRegressor
     found["extra trees"] = extra(_TREES, max_features=_LOOKED_AT, random_state=seed, n_jobs=n_jobs)
     bins = min(_BINS, max(2, len(known.y)))
-    trees = 1 if known.classes is None else len(known.classes)
+    trees = known.y.shape[1] if known.classes is None else len(known.classes)
     read = bins + len(known.y) // _READ
     work = _ROUNDS * trees * X.shape[1] * read * (len(known.folds) + 1)
     if work <= _BOOSTED:
@@ -143,18 +144,14 @@ def model_members(
         start, all_rows = process_time(), learns_from_all(model)
         try:
             with one_thread() if len(known.y) <= _LITTLE else nullcontext():
-                held = (
-                    hold_out_of_all(model, known, X, labeled)
-                    if all_rows
-                    else _held_out(model, known)
-                )
+                held = _held_out(model, known, X, labeled)
         except FoldError as error:
             raise ValueError(
                 f"The model {name!r} could not be fitted to {len(known.folds)} folds of the "
                 f"{len(known.y)} labelled rows: {str(error.__cause__).rstrip('.')}. Label more "
                 "rows of every class, or pass a model that needs fewer."
             ) from error.__cause__
-        scores = held.values if known.classes is None else log_shares(held.values)
+        scores = as_scores(held.values, known.kind)
         used = process_time() - start
         yield Member(
             name,
@@ -172,6 +169,9 @@ def _rank(model: Any, rows: Any) -> int | None:
 
     A column that is a linear function of the others does not count.
     """
+    if isinstance(model, PerColumn):
+        fitted = [each.model for each in model.columns if isinstance(each, HeldOut)]
+        return _rank(fitted[0], rows) if fitted else 1
     steps = getattr(model, "steps", None)
     coefficients = getattr(steps[-1][1] if steps else model, "coef_", None)
     if coefficients is None:
@@ -187,24 +187,37 @@ def _rank(model: Any, rows: Any) -> int | None:
     return min(len(columns), 1 + int(np.linalg.matrix_rank(gram, tol=1e-9, hermitian=True)))
 
 
-def _held_out(model: Any, known: Known) -> HeldOut:
-    """Return the fitted model with what it says of labels it has not seen.
+def _held_out(model: Any, known: Known, X: Any, labeled: NDArray[np.int64]) -> HeldOut:
+    """Return the fitted model with what it says of labels it has not seen."""
+    if known.several:
+        return hold_out_columns(
+            known,
+            lambda own, told: _held_out(model, own, X, labeled[told] if len(labeled) else labeled),
+        )
+    if learns_from_all(model):
+        return hold_out_of_all(model, known, X, labeled)
+    return _held_out_apart(model, known)
+
+
+def _held_out_apart(model: Any, known: Known) -> HeldOut:
+    """Return a model of the labelled rows alone.
 
     Out-of-bag predictions of a forest cost no further fit. So they are tried first. Extra trees
     have no bags: each sees all labels. A twin with bags gives their held-out predictions.
     """
+    targets = known.y if known.classes is not None else known.y[:, 0]
     whole = model.get_params(deep=False)
     if type(model).__name__.startswith("ExtraTrees") and whole.get("bootstrap") is False:
-        held = _held_out(clone(model).set_params(bootstrap=True, oob_score=True), known)
-        return replace(held, model=fitted_to(model, known.rows, known.y, known.given))
+        held = _held_out_apart(clone(model).set_params(bootstrap=True, oob_score=True), known)
+        return replace(held, model=fitted_to(model, known.rows, targets, known.given))
     folds, bag = known.judged_folds, bool(model.get_params(deep=False).get("oob_score"))
     for asked in ([], folds) if bag else (folds,):
+        about = known.rows, targets, known.given, asked
         if known.classes is None:
-            held = hold_out_values(model, known.rows, known.y, known.given, asked)
+            held = hold_out_values(model, *about)
         else:
-            held = hold_out_classes(model, known.rows, known.y, known.given, asked, known.classes)
-            equal = 1.0 / len(known.classes)
-            held = replace(held, values=np.where(np.isnan(held.values), equal, held.values))
+            held = hold_out_classes(model, *about, known.classes)
+            held = replace(held, values=np.where(np.isnan(held.values), known.usual, held.values))
         if held.how != "prior":
             break
     return held
@@ -212,6 +225,8 @@ def _held_out(model: Any, known: Known) -> HeldOut:
 
 def model_scores(held: HeldOut, X: Any, classes: Any) -> Array:
     """Return what a fitted model says of any rows: logarithms of class shares, or quantities."""
+    if isinstance(held.model, PerColumn):
+        return as_scores(held.model.values(X), held.model.kind)
     if classes is None:
         return np.asarray(held.model.predict(X), dtype=np.float64).reshape(-1, 1)
     return log_shares(class_shares(held, X, classes))

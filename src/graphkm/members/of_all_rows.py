@@ -80,7 +80,7 @@ def hold_out_of_all(model: Any, known: Known, X: Any, labeled: NDArray[np.int64]
     values: NDArray[Any]
     classes, n = known.classes, X.shape[0]
     if classes is None:
-        targets, values = np.full(n, np.nan), np.asarray(known.y, dtype=np.float64)
+        targets, values = np.full(n, np.nan), np.asarray(known.y[:, 0], dtype=np.float64)
     else:
         targets, values = np.full(n, _MARK), known.codes
 
@@ -96,9 +96,8 @@ def hold_out_of_all(model: Any, known: Known, X: Any, labeled: NDArray[np.int64]
             options["sample_weight"] = weights
         return OfAllRows(own.fit(X, y, **options), classes)
 
-    width = 1 if classes is None else len(classes)
-    usual = float(np.average(values, weights=known.weights)) if classes is None else 1.0 / width
-    held = np.full((len(values), width), usual)
+    usual = known.mean_targets if classes is None else known.usual
+    held = np.tile(usual, (len(values), 1))
     for train, test in known.judged_folds:
         part, rows = fitted(train), take_rows(known.rows, test)
         held[test] = part.shares(rows) if classes is not None else part.predict(rows)[:, None]

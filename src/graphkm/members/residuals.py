@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..fields.system import FieldData, FieldSystem, Strength
-from .member import Array, Known, Member, Scope, log_shares
+from ..fields.system import FieldData, Strength
+from .member import Array, Known, Member, Scope, as_scores, as_shares
 
 _STRENGTHS = tuple(Strength(C, eps) for C in (0.3, 3.0) for eps in (0.5, 0.1, 0.03, 0.01))
 
@@ -29,29 +29,29 @@ def residual_members(known: Known, scope: Scope, model: Member | None) -> Iterat
     """
     if not known.folds:
         return
-    start = process_time()
-    k = known.targets.shape[1]
+    start, k = process_time(), known.targets.shape[1]
     wanted = known.targets + (0.0 if known.classes is None else 1.0 / k)
-    usual = np.average(wanted, axis=0, weights=known.weights) if known.classes is None else 1.0 / k
+    usual = known.mean_targets if known.classes is None else np.full(k, 1.0 / k)
     said = np.broadcast_to(usual, wanted.shape)
     if model is not None:
-        said = model.held if known.classes is None else np.exp(model.held)
-    system = scope.system
-    held = np.empty((len(_STRENGTHS), *wanted.shape))
-    for train, test in known.folds:
-        data = FieldData.of(scope.graph, train, known.weights[train], (wanted - said)[train])
-        found = system.along(data, _STRENGTHS, scope.graph.rows[test])
-        for place, g in enumerate(found):
-            held[place, test] = said[test] + g
-    every = np.arange(len(wanted))
-    data = FieldData.of(scope.graph, every, known.weights, wanted - said)
+        said = as_shares(model.held, known.kind)
+    system, missed = scope.system, wanted - said
+    held = np.zeros((len(_STRENGTHS), *wanted.shape))
+    for columns, told in known.groups():
+        for train, test in known.folds:
+            own = np.intersect1d(train, told)
+            values = missed[np.ix_(own, columns)]
+            data = FieldData.of(scope.graph, own, known.weights[own], values)
+            found = system.along(data, _STRENGTHS, scope.graph.rows[test])
+            for place, g in enumerate(found):
+                held[place][np.ix_(test, columns)] = said[np.ix_(test, columns)] + g
     used = (process_time() - start) / len(_STRENGTHS)
     kind = "field" if model is None else "correction"
     for strength, outputs in zip(_STRENGTHS, held, strict=True):
-        field = partial(_solved, system, data, strength)
+        field = partial(_solved, scope, known, missed, strength)
         yield Member(
             f"{kind}, C={strength.C:g}, eps={strength.eps:g}",
-            outputs if known.classes is None else log_shares(outputs),
+            as_scores(outputs, known.kind),
             model=None if model is None else model.model,
             values=partial(_around, usual, field, known) if model is None else field,
             how="out-of-fold",
@@ -60,11 +60,16 @@ def residual_members(known: Known, scope: Scope, model: Member | None) -> Iterat
         )
 
 
-def _solved(system: FieldSystem, data: FieldData, strength: Strength) -> Array:
-    return system.solve(data, strength).astype(np.float64)
+def _solved(scope: Scope, known: Known, missed: Array, strength: Strength) -> Array:
+    """Return the field of what was missed, at all nodes."""
+    found = np.zeros((scope.graph.similarity.shape[0], missed.shape[1]))
+    for columns, told in known.groups():
+        values = missed[np.ix_(told, columns)]
+        data = FieldData.of(scope.graph, told, known.weights[told], values)
+        found[:, columns] = scope.system.solve(data, strength)
+    return found
 
 
 def _around(usual: Any, field: Callable[[], Array], known: Known) -> Array:
     """Return the scores or quantities of all nodes: a field plus the usual value."""
-    outputs = usual + field()
-    return outputs if known.classes is None else log_shares(outputs)
+    return as_scores(usual + field(), known.kind)

@@ -31,9 +31,10 @@ def surroundings(name: str, system: FieldSystem, labeled: NDArray[np.int64]) -> 
     labeled : ndarray of int
         The labelled rows.
     """
-    rng, marked = np.random.default_rng(0), labeled
-    if len(labeled) > LARGEST:
-        marked = np.sort(rng.permutation(labeled)[:LARGEST])
+    rng, first = np.random.default_rng(0), np.unique(labeled, return_index=True)[1]
+    marked = labeled[np.sort(first)]  # a row with several labels counts once
+    if len(marked) > LARGEST:
+        marked = np.sort(rng.permutation(marked)[:LARGEST])
     for eps in EPSILONS:
         columns = system.applied(system.inverse(marked, eps), eps)
         signs = rng.choice(np.array([-1.0, 1.0], np.float32), size=(len(columns), _SAMPLE))

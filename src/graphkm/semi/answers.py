@@ -22,10 +22,10 @@ from ..estimators.transduction import (
 )
 from ..graphs.given_edges import Ids
 from ..graphs.row_ids import without_ids
-from ..members import Known
 from .blocks import as_blocks
 from .given_graphs import links_of, new_rows
 from .mixed_views import AnyMixture, MixedViews
+from .target import Target
 from .training import Training
 from .views import View, Views, as_given, see
 
@@ -132,8 +132,8 @@ class Answering(ABC):
                 "of one whose X was large and has changed. Call predict on the training rows "
                 "instead."
             )
-        classes: NDArray[Any] | None = getattr(self, "classes_", None)
-        return found.copy() if classes is None else classes[found]
+        classes = self.mixture_.classes
+        return found.copy() if classes is None else np.asarray(classes[found])
 
     def __getstate__(self) -> Any:
         """Compute what a copy or a file has to hold."""
@@ -141,28 +141,22 @@ class Answering(ABC):
         assert isinstance(state, dict)
         return state_of_copy(state, found)
 
-    def _keep_answers(self, training: Training, known: Known) -> NDArray[np.float64] | None:
+    def _keep_answers(self, training: Training, target: Target) -> NDArray[np.float64] | None:
         """Keep what the fit says of its own rows, and return it if it is computed already.
 
         It is computed when it is asked for; but with edges now, because only the fit has them.
         """
         if training.links is None:
-            find = partial(_labelled, labeled=training.labeled, known=known.y)
-            transduce_later(self, training.given, find)
+            transduce_later(self, training.given, partial(_transduced, target=target))
             return None
         found = training.said(self.mixture_)
-        answers = self._answers(found)
-        answers[training.labeled] = known.y
-        set_transduced(self, self.numbers(answers))
+        set_transduced(self, self.numbers(target.kept(self._answers(found))))
         return found
 
 
-def _labelled(
-    model: Any, rows: Any, labeled: NDArray[np.int64], known: NDArray[Any]
-) -> NDArray[Any]:
-    """Return class numbers or targets of all training rows; labelled rows keep their own."""
+def _transduced(model: Any, rows: Any, target: Target) -> NDArray[Any]:
+    """Return class numbers, labels or targets of all training rows; what is known is kept."""
     with quiet("X does not have valid feature names"):  # rows from a model file have none
         answers = np.asarray(model.predict(rows))
-    answers[labeled] = known
-    found: NDArray[Any] = model.numbers(answers)
+    found: NDArray[Any] = model.numbers(target.kept(answers))
     return found

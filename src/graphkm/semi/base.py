@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from .._util.parameters import count_threads
 from ..estimators.data_checks import check_range, check_scale, checked_weights
 from ..estimators.given_rows import require_labels
-from ..estimators.labels import as_label_array, checked_classes, plain_labels, refuse_ambiguous
+from ..estimators.labels import checked_classes, plain_labels, refuse_ambiguous
 from ..estimators.nested_parameters import Composed, Resolver
 from ..estimators.transduction import (
     forget_transduced,
@@ -25,7 +25,7 @@ from ..expansion import default_threads
 from ..graphs import Anchors, NodeGraph, NodesPart
 from ..graphs.given_edges import Ids
 from ..graphs.row_ids import without_ids
-from ..judge.folds import Splitter, check_folds, make_folds
+from ..judge.folds import check_folds, make_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
 from ..members import Known, Member, Scope, named_member, usual_models
@@ -38,10 +38,12 @@ from .asked import asked_models, asked_nodes
 from .block_rows import joined
 from .blocks import Blocks, Reading, as_blocks
 from .given_graphs import Given, links_to_themselves, step_to_nearest
+from .judging import judge, prior_of, splitter_of
 from .member_list import fit_members
 from .mixed_views import mixture_of
 from .report import MemberReport, MemberTable
 from .sides import LabelNames, Side, side_of
+from .target import Target
 from .training import Elsewhere, Training
 from .views import View, Views, as_given, asked_views, copies_of, fit_views, rows_of_names
 
@@ -76,22 +78,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     # ------------------------------------------------------------------ what subclasses know
 
     @abstractmethod
-    def _encode(
-        self, y: Any, rows: Any, counts: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Return the labelled rows that count, and their labels, checked."""
-
-    @abstractmethod
-    def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
-        """Return what makes folds of labels."""
-
-    @abstractmethod
-    def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
-        """Return the weights of the members."""
-
-    @abstractmethod
-    def _prior(self, known: Known) -> NDArray[np.float64]:
-        """Return the prediction for a row that is far from all others."""
+    def _encode(self, y: Any, rows: Any, counts: NDArray[np.bool_]) -> Target:
+        """Return the labels of rows that count, checked."""
 
     @abstractmethod
     def _check_model(self, model: Any) -> None:
@@ -169,14 +157,15 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         X = self._fit_views(views, X)
         if X is None:
             part, models = None, _models_without_rows(models)
-        rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
+        rows, target, weights = self._labelled_rows(X, y, sample_weight)
+        labeled = target.labeled
         if rows.shape[0] < 2:
             raise ValueError("1 sample has no neighbours; pass at least 2 rows.")
         given = as_given(X, rows)
         theirs = None if affinity is None else Given.of(affinity, Ids(rows.shape[0], names))
         own = take_rows(rows, labeled)
         some = own if given is None else take_rows(given, labeled)
-        order, known = self._known(some, own, y_known, weights, sample_weight, seed)
+        order, known = self._known(some, own, target, weights, seed)
         links = None if theirs is None else links_to_themselves(rows.shape[0])
         training = Training(given, rows, labeled[order], links)
         sides = self._sides(part, theirs, training, known, seed)
@@ -186,7 +175,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         if sides[0].graph is not None and theirs is None and isinstance(part, Anchors):
             looked_at = Training.of_nodes(_nodes_of(sides), given)  # as for rows in blocks
         self._meet_sizes(training, looked_at, judged)
-        self._keep_answers(training, known)
+        self._keep_answers(training, target.at(order, labeled[order]))
         return self
 
     def _fit_views(self, views: dict[str, View] | None, X: Any) -> Any:
@@ -293,15 +282,18 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """
         models = self.models_for_nodes()
         seed = self.draw_seed() if seed is None else seed
-        rows, labeled, y_known, weights = self._labelled_rows(X, y, sample_weight)
-        if not len(labeled) == rows.shape[0] == graph.rows.shape[0]:
+        rows, target, weights = self._labelled_rows(X, y, sample_weight)
+        labeled = target.labeled
+        n_labeled = len(np.unique(labeled))
+        if not n_labeled == rows.shape[0] == graph.rows.shape[0]:
             raise ValueError(
-                f"The graph was made for {graph.rows.shape[0]} labelled rows, but {len(labeled)} "
+                f"The graph was made for {graph.rows.shape[0]} labelled rows, but {n_labeled} "
                 f"of the {rows.shape[0]} rows of X are labelled; pass the graph's labelled rows."
             )
         given = X if hasattr(X, "columns") else rows
-        order, known = self._known(given, rows, y_known, weights, sample_weight, seed)
-        graph = graph._replace(rows=graph.rows[order])
+        own = take_rows(given, labeled), take_rows(rows, labeled)
+        order, known = self._known(*own, target, weights, seed)
+        graph = graph._replace(rows=graph.rows[labeled[order]])
         self._learn(models, known, [Side("", given, known, labeled[order], graph)], seed)
         every = Training.of_nodes(graph.nodes.points, given)  # only the graph has seen all rows
         self._meet_sizes(every, every, known)
@@ -334,19 +326,21 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """
         models = self.models_for_nodes()
         seed = self.draw_seed() if seed is None else seed
-        rows, _, y_known, weights = self._labelled_rows(X, y, sample_weight)
+        rows, target, weights = self._labelled_rows(X, y, sample_weight)
         given = X if X is None or hasattr(X, "columns") else rows
-        some = rows if given is None else given
-        order, known = self._known(some, rows, y_known, weights, sample_weight, seed)
-        labeled = elsewhere.numbers[order]
+        places = target.labeled
+        some, own = (take_rows(rows if each is None else each, places) for each in (given, rows))
+        order, known = self._known(some, own, target, weights, seed)
+        places = places[order]
+        labeled = elsewhere.numbers[places]
         training, edges = elsewhere.training(given, labeled), elsewhere.edges(labeled)
         if graph is None:
             models = _models_without_rows(models)
         else:
-            graph = graph._replace(rows=graph.rows[order])
+            graph = graph._replace(rows=graph.rows[places])
         self._learn(models, known, [Side("", training.given, known, labeled, graph, edges)], seed)
         self._meet_sizes(training, training, known)
-        self._keep_answers(training, known)
+        self._keep_answers(training, target.at(order, labeled))
         return self
 
     def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
@@ -388,23 +382,26 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
 
     def _labelled_rows(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
-        """Return all rows as numbers; and the places, labels and weights of the labelled ones.
+    ) -> tuple[Any, Target, NDArray[np.float64] | None]:
+        """Return all rows as numbers; and the labels, and their weights if any were given.
 
         Without X, rows differ by their numbers alone.
         """
         if X is None:
             self.n_features_in_ = 0
             self.__dict__.pop("feature_names_in_", None)
-            rows: Any = np.arange(len(as_label_array(y)))[:, None]
+            rows: Any = np.arange(y.shape[0] if hasattr(y, "shape") else len(y))[:, None]
         else:
             rows = self._numbers(X, reset=True)
             for each in rows.values() if isinstance(rows, Views) else [rows]:
                 check_range(each, np.dtype(np.float64))
                 check_scale(each, each.dtype)
         weights = checked_weights(sample_weight, rows.first if isinstance(rows, Views) else rows)
-        labeled, known = self._encode(y, rows, weights > 0)
-        return rows, labeled, known, weights[labeled]
+        target = self._encode(y, rows, weights > 0)
+        own = None if sample_weight is None else weights[target.labeled]
+        if target.shares is not None:
+            own = target.shares if own is None else own * target.shares
+        return rows, target, own
 
     def _learn(
         self, models: dict[str, Any] | None, known: Known, sides: list[Side], seed: int
@@ -419,7 +416,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
                 own = usual_models(*about, alike=side.alike)
             scope = None if side.graph is None else Scope(side.graph, self.n_threads())
             seen = side.known, side.given, side.labeled, scope, side.edges
-            members = fit_members(own, *seen, self._judge, alike=side.alike)
+            members = fit_members(own, *seen, judge, alike=side.alike)
             if side.compares_names:
                 assert side.names is not None
                 members.append(named_member(side.known, side.given, *side.names))
@@ -431,7 +428,19 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
                 "estimator=None leaves no other member. Label two different rows of a class, or "
                 "pass estimator='auto'."
             )
-        self._decide(found, known, sides)
+        verdict = self._decide(found, known, sides)
+        self._keep_held(verdict, known, sides[0].labeled[: len(known.y)])
+
+    def _keep_held(self, verdict: Verdict, known: Known, labeled: NDArray[np.int64]) -> None:
+        """Keep what the mixture says of labelled rows, from fits that did not see their labels."""
+        for name in ("held_out_", "labeled_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if known.folds:
+            self.labeled_, first = np.unique(labeled, return_index=True)
+            held = np.where(known.cells > 0, verdict.held, np.nan)[first]
+            self.held_out_ = (
+                held[:, 0] if known.kind == "quantities" and not known.several else held
+            )
 
     def n_threads(self) -> int:
         """Return the threads that `n_jobs` asks for."""
@@ -441,9 +450,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         self,
         given: Any,
         rows: Any,
-        y: NDArray[Any],
-        weights: NDArray[np.float64],
-        sample_weight: Any,
+        target: Target,
+        weights: NDArray[np.float64] | None,
         seed: int,
     ) -> tuple[NDArray[np.int64], Known]:
         """Return the labelled rows with their folds, sorted by what they hold.
@@ -455,38 +463,41 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         ----------
         given, rows
             The labelled rows as they were given, and as numbers.
-        y, weights, sample_weight, seed
-            Their labels and weights, `sample_weight` as it was passed, and the seed of the folds.
+        target, weights, seed
+            Their labels, the weights of these if any were given, and the seed of the folds.
         """
+        y, kind = target.y, target.kind
+        classes = self.classes_ if kind == "classes" else None
         if not len(y):  # names alone are labelled
-            return np.empty(0, np.int64), Known(
-                given, y, weights, None, getattr(self, "classes_", None), [], Copies.of(y)
-            )
+            ones = np.ones(0)
+            return np.empty(0, np.int64), Known(given, y, ones, None, classes, [], Copies.of(y))
         copies, seen = copies_of(rows), given.first if isinstance(given, Views) else given
-        folds = make_folds(self.cv, seen, y, partial(self._splitter, seed=seed), copies)
+        folds = make_folds(self.cv, seen, y, partial(splitter_of, kind, seed), copies)
         order = np.argsort(copies.place, kind="stable")
         to = np.empty_like(order)
         to[order] = np.arange(len(order))
-        own = weights[order] / weights.mean()
+        own = None if weights is None else weights[order] / weights.mean()
         return order, Known(
             take_rows(given, order),
             y[order],
+            np.ones(len(y)) if own is None else own,
             own,
-            None if sample_weight is None else own,
-            getattr(self, "classes_", None),
+            classes,
             [(np.sort(to[train]), np.sort(to[test])) for train, test in folds],
             Copies(to[copies.first], copies.place[order]),
+            kind,
         )
 
-    def _decide(self, found: list[list[Member]], known: Known, sides: list[Side]) -> None:
+    def _decide(self, found: list[list[Member]], known: Known, sides: list[Side]) -> Verdict:
         """Weigh the members, and keep their mixture."""
         members = [member for some in found for member in some]
-        verdict = self._judge(members, known)
-        order = np.argsort(-verdict.weights, kind="stable")
+        verdict = judge(members, known)
+        weights = verdict.weights.reshape(len(members), -1).mean(axis=1)
+        order = np.argsort(-weights, kind="stable")
         self.members_ = MemberTable(
             MemberReport(
                 members[i].name,
-                float(verdict.weights[i]),
+                float(weights[i]),
                 float(verdict.scores[i]),
                 float(verdict.losses[i]),
                 not members[i].labels_only,
@@ -497,9 +508,11 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         )
         self.best_score_ = verdict.score
         alone = [member for member in members if member.labels_only]
-        labels_only = self._judge(alone, known).score if alone else np.nan
+        labels_only = judge(alone, known).score if alone else np.nan
         self.unlabeled_gain_ = float(verdict.score - labels_only)
-        self.mixture_ = mixture_of(found, verdict, sides, self._prior(known), known.classes)
+        about = prior_of(known), known.kind, known.classes
+        self.mixture_ = mixture_of(found, verdict, sides, *about)
+        return verdict
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are fine."""

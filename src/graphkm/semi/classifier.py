@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,16 +22,14 @@ from ..estimators.labels import (
     plain_labels,
     refuse_ambiguous,
 )
-from ..judge.folds import Splitter
 from ..judge.held_out import check_classifier
-from ..judge.mixture import Verdict, judge_classes
 from ..judge.sizes import checked_sizes, drawn_by_class, sizes_of_rows, tilt_to_sizes
-from ..members import Known, Member
+from ..members import Known
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
 from .label_names import names_of, with_named
-from .odds import labels_only, odds_of
 from .sides import LabelNames
+from .target import Table, Target, is_table, kind_of, label_target, share_target, table_of
 from .training import Training
 from .views import View, Views, unmeasured
 
@@ -134,6 +132,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         views: Any = None,
         class_sizes: Any = "auto",
         label_names: Any = "auto",
+        targets: Any = "auto",
         unlabeled: Any = -1,
         cv: Any = None,
         random_state: Any = None,
@@ -152,14 +151,18 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         )
         self.class_sizes = class_sizes
         self.label_names = label_names
+        self.targets = targets
 
     def _check_model(self, model: Any) -> None:
         check_kind(model, classes=True)
         check_classifier(model)
 
-    def _encode(
-        self, y: Any, rows: Any, counts: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def _encode(self, y: Any, rows: Any, counts: NDArray[np.bool_]) -> Target:
+        table = table_of(y, self.unlabeled) if is_table(y) else None
+        kind = kind_of(self.targets, y, table)
+        if table is not None:
+            check_consistent_length(rows, table.values)
+            return self._encode_table(table, counts, kind)
         values = as_label_array(y)
         check_consistent_length(rows, values)
         labeled = np.flatnonzero(labeled_mask(values, self.unlabeled) & counts)
@@ -171,24 +174,32 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         self.classes_ = checked_classes(with_named(known, self.label_names))
         checked_sizes(self.class_sizes, self.classes_, np.ones(len(self.classes_)))  # before work
         require_memory_for_classes(len(known), len(self.classes_))
-        return labeled, known
+        return Target(labeled, known, "classes")
 
-    def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
-        from sklearn.model_selection import StratifiedKFold  # slow to import
-
-        most = np.unique(known, return_counts=True)[1].max()
-        return lambda n: StratifiedKFold(n, shuffle=True, random_state=seed) if n <= most else None
-
-    def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
-        held = np.array([member.held for member in members])
-        sizes = np.array([member.size for member in members])
-        odds = odds_of(members, known)
-        about = (known.codes, known.weights, sizes, odds, known.folds)
-        without = [member.without for member in members]
-        return judge_classes(held, *about, without, labels_only(members))
+    def _encode_table(self, table: Table, counts: NDArray[np.bool_], kind: str) -> Target:
+        """Return the labels of a table: several of a row, or shares of classes."""
+        n, k = table.values.shape
+        names = np.arange(k) if table.names is None else table.names
+        if kind == "labels":
+            for name in ("class_sizes", "label_names"):
+                if isinstance(getattr(self, name), Mapping):
+                    raise ValueError(f"{name} is for one class per row, and y has several labels.")
+            target = label_target(table, counts)
+            self.classes_ = names
+        else:
+            order = np.argsort(names, kind="stable")
+            self.classes_ = names[order]
+            ordered = Table(table.values[:, order], self.classes_)
+            target = share_target(ordered, counts, self.classes_)
+            checked_sizes(self.class_sizes, self.classes_, np.ones(k))  # before work
+        require_labels(target.labeled, n, self.unlabeled)
+        require_memory_for_classes(len(target.labeled), k)
+        return target
 
     def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """Return labels as class numbers."""
+        """Return classes as their numbers; several labels are numbers already."""
+        if answers.ndim == 2:
+            return answers.astype(np.uint8)
         codes = np.searchsorted(self.classes_, answers)
         return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
 
@@ -196,6 +207,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         return names_of(self.label_names, self.classes_, views)
 
     def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
+        self.__dict__.pop("class_sizes_", None)  # of an earlier fit
+        if known.kind == "labels":
+            return
         k = len(self.classes_)
         counts = np.bincount(known.codes, known.weights, minlength=k).astype(np.float64)
         counts += not counts.all()  # a class that is known by its name alone
@@ -210,14 +224,13 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
             tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)
         self.mixture_ = replace(self.mixture_, tilt=tilt)
 
-    def _prior(self, known: Known) -> NDArray[np.float64]:
-        return np.full(len(self.classes_), 1.0 / len(self.classes_))
-
     def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
+        if self.mixture_.kind == "labels":
+            return (found > 0.5).astype(np.int64)
         return np.asarray(self.classes_[winning_class(found)])
 
-    def _keep_answers(self, training: Training, known: Known) -> NDArray[np.float64] | None:
-        found = super()._keep_answers(training, known)
+    def _keep_answers(self, training: Training, target: Target) -> NDArray[np.float64] | None:
+        found = super()._keep_answers(training, target)
         if found is not None:
             self.label_distributions_ = found
         return found
@@ -247,9 +260,19 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         affinity: Any = None,
         ids: Any = None,
     ) -> float:
-        """Return the accuracy on the labelled rows of (X, y)."""
-        values = as_label_array(y)
-        labeled = labeled_mask(values, self.unlabeled)
-        weights = weights_to_score(values if unmeasured(X) else X, labeled, sample_weight)
-        hits = self.predict(X, affinity, ids)[labeled] == values[labeled]
-        return float(np.average(hits, weights=weights))
+        """Return the accuracy on the labelled rows of (X, y).
+
+        With several labels per row it is the share of rows of which all labels are right, as in
+        scikit-learn; rows with unknown labels do not count.
+        """
+        found = self.predict(X, affinity, ids)
+        if self.mixture_.kind == "labels":
+            truth = table_of(y, self.unlabeled, self.classes_).values
+            labeled = np.asarray(~np.isnan(truth).any(axis=1))
+            hits = (found == truth).all(axis=1)
+        else:
+            truth = as_label_array(y)
+            labeled = labeled_mask(truth, self.unlabeled)
+            hits = found == truth
+        weights = weights_to_score(truth if unmeasured(X) else X, labeled, sample_weight)
+        return float(np.average(hits[labeled], weights=weights))

@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 
 from ..graphs.given_edges import Ids
 from ..graphs.nodes import Nodes
+from ..judge.columns import label_shares
 from ..judge.held_out import HeldOut
 from ..judge.sizes import tilted
 from ..judge.temperature import log_probabilities
-from ..members.member import Array, Member, log_shares
+from ..members.member import Array, Kind, Member, as_scores, as_shares
 from ..members.models import model_scores
+
+Weight = float | Array
+"""One for all columns, or one for each."""
 
 LIGHT = 0.01
 """Members of less weight are left out: all of them together say little, and cost much."""
@@ -33,8 +37,10 @@ class Part:
     ----------
     model : HeldOut
         The model.
-    weight, temperature : float
-        How much it counts, and how sure it is.
+    weight : float or ndarray of shape (n_columns,)
+        How much it counts: one number for classes, and one for each label or quantity.
+    temperature : float or ndarray
+        How sure it is; for labels, `graphkm.judge.columns.best_lines` of every label.
     field : ndarray of float32 of shape (n_nodes, n_columns) or None
         What is added to its class shares or quantities.
     on_edges : bool
@@ -42,8 +48,8 @@ class Part:
     """
 
     model: HeldOut
-    weight: float
-    temperature: float
+    weight: Weight
+    temperature: Weight
     field: NDArray[np.float32] | None = None
     on_edges: bool = False
 
@@ -58,7 +64,7 @@ class Linked(NamedTuple):
     """What edges call the known rows."""
     values: NDArray[np.float32] | None
     """At every known row, times the members' weights; None if no such member counts."""
-    weight: float
+    weight: Weight
     """The sum of their weights."""
 
 
@@ -79,7 +85,9 @@ class Mixed:
     prior : ndarray of shape (n_columns,)
         The prediction for rows that are far from all nodes.
     classes : ndarray or None
-        The labels; None for quantities.
+        The classes; None for several labels, and for quantities.
+    kind : {"classes", "labels", "quantities"}
+        What is predicted.
     tilt : ndarray of shape (n_columns,) or None
         The b of `graphkm.judge.sizes`, which gives the classes their sizes; None without sizes.
     linked : Linked or None
@@ -89,11 +97,17 @@ class Mixed:
     parts: list[Part]
     nodes: Nodes | None
     values: NDArray[np.float32] | None
-    weight: float
+    weight: Weight
     prior: Array
     classes: NDArray[Any] | None
+    kind: Kind
     tilt: Array | None = None
     linked: Linked | None = None
+
+    @property
+    def by_column(self) -> bool:
+        """Whether every column has weights of its own."""
+        return self.kind == "labels" or (self.kind == "quantities" and len(self.prior) > 1)
 
     @classmethod
     def of(
@@ -103,27 +117,30 @@ class Mixed:
         sizes: Array,
         nodes: Nodes | None,
         prior: Array,
+        kind: Kind,
         classes: NDArray[Any] | None,
         ids: Ids | None = None,
     ) -> Mixed:
         """Return the mixture of fitted members. Those of little weight are left out."""
-        kept = np.where(weights >= min(LIGHT, weights.max()), weights, 0.0)
-        kept /= kept.sum()
+        kept = heavy(weights, weights.max(axis=0))
+        kept /= np.maximum(kept.sum(axis=0), 1e-300)  # a view may say nothing of a label
         parts: list[Part] = []
-        sums: dict[bool, tuple[Array, float]] = {}  # at nodes, and at rows that edges lead to
-        for member, w, t in zip(members, kept.tolist(), sizes.tolist(), strict=True):
-            if not w:
+        sums: dict[bool, tuple[Array, Weight]] = {}  # at nodes, and at rows that edges lead to
+        for member, w, t in zip(members, _each(kept), _each(sizes), strict=True):
+            if not np.any(w):
                 continue
             if member.model is not None:
                 field = None if member.values is None else member.values().astype(np.float32)
                 parts.append(Part(member.model, w, t, field, member.on_edges))
                 continue
             assert member.values is not None
-            said = w * _said(member.values(), t, classes)
+            said = w * _said(member.values(), t, kind)
             values, total = sums.get(member.on_edges, (0.0, 0.0))
             sums[member.on_edges] = values + said, total + w
         (held, weight), (linked, share) = (sums.get(each, (None, 0.0)) for each in (False, True))
-        lives = weight or any(part.field is not None and not part.on_edges for part in parts)
+        lives = np.any(weight) or any(
+            part.field is not None and not part.on_edges for part in parts
+        )
         return cls(
             parts,
             nodes if lives else None,
@@ -131,6 +148,7 @@ class Mixed:
             weight,
             prior,
             classes,
+            kind,
             linked=None if ids is None else Linked(ids, _single(linked), share),
         )
 
@@ -149,11 +167,11 @@ class Mixed:
         """
         found = self._by_rows(given, rows, links)
         if self.linked is not None and self.linked.values is not None:
-            others = self.weight + sum(part.weight for part in self.parts)
-            said = np.full((len(found), 1), others)
+            others: Any = self.weight + sum(part.weight for part in self.parts)
+            said = np.zeros((len(found), 1)) + others
             if links is not None:
                 found += links @ self.linked.values
-                said += self.linked.weight * np.asarray(links.sum(axis=1)).reshape(-1, 1)
+                said = said + self.linked.weight * np.asarray(links.sum(axis=1)).reshape(-1, 1)
             found = np.where(said > 0, found / np.where(said > 0, said, 1.0), self.prior)
         if self.classes is not None:  # single precision has rounded their sums
             found /= found.sum(axis=1, keepdims=True)
@@ -171,8 +189,8 @@ class Mixed:
             scores = asked[own]
             weights = links if part.on_edges else z
             if part.field is not None and weights is not None:
-                scores = _corrected(scores, weights @ part.field, self.classes)
-            found += part.weight * _said(scores, part.temperature, self.classes)
+                scores = _corrected(scores, weights @ part.field, self.kind)
+            found += part.weight * _said(scores, part.temperature, self.kind)
         if self.values is not None:
             found += z @ self.values
             far = 1.0 - np.asarray(z.sum(axis=1)).reshape(-1, 1)
@@ -184,10 +202,24 @@ def _single(values: Array | None) -> NDArray[np.float32] | None:
     return None if values is None else values.astype(np.float32)
 
 
-def _said(scores: Array, temperature: float, classes: Any) -> Array:
-    return scores if classes is None else np.exp(log_probabilities(scores, temperature))
+def _each(values: Array) -> list[Weight]:
+    """Return numbers, or an array of one number for each column."""
+    return values.tolist() if values.ndim == 1 else list(values)
 
 
-def _corrected(scores: Array, added: Array, classes: Any) -> Array:
-    """Return corrected scores. The field is added to class shares, not to their logarithms."""
-    return scores + added if classes is None else log_shares(np.exp(scores) + added)
+def heavy(weights: Array, most: Any) -> Array:
+    """Return the weights, without those of members that hardly count in a column."""
+    return np.where(weights >= np.minimum(LIGHT, most), weights, 0.0)
+
+
+def _said(scores: Array, temperature: Any, kind: Kind) -> Array:
+    if kind == "quantities":
+        return scores
+    if kind == "labels":
+        return label_shares(scores, temperature)
+    return np.exp(log_probabilities(scores, temperature))
+
+
+def _corrected(scores: Array, added: Array, kind: Kind) -> Array:
+    """Return corrected scores. The field is added to shares, not to their logarithms or odds."""
+    return as_scores(as_shares(scores, kind) + added, kind)

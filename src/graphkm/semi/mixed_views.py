@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..judge.mixture import Verdict
 from ..judge.sizes import tilted
-from ..members.member import Array, Member
-from .mixed import LIGHT, Linked, Mixed, Part
+from ..members.member import Array, Kind, Member
+from .mixed import Linked, Mixed, Part, Weight, heavy
 from .sides import Side
 
 
@@ -24,16 +24,17 @@ class MixedViews:
     views : dict
         The mixture of every view that counts, by name.
     shares : dict
-        How much each of them counts; they add up to 1.
-    classes : ndarray or None
-        The labels; None for quantities.
+        How much each of them counts, in every column or in all; they add up to 1.
+    classes, kind
+        As in `Mixed`.
     tilt : ndarray of shape (n_columns,) or None
         As in `Mixed`.
     """
 
     views: dict[str, Mixed]
-    shares: dict[str, float]
+    shares: dict[str, Weight]
     classes: NDArray[Any] | None
+    kind: Kind
     tilt: Array | None = None
 
     @property
@@ -71,6 +72,7 @@ def mixture_of(
     verdict: Verdict,
     sides: list[Side],
     prior: Array,
+    kind: Kind,
     classes: NDArray[Any] | None,
 ) -> AnyMixture:
     """Return the mixture of the members of all views.
@@ -85,22 +87,26 @@ def mixture_of(
         The views.
     prior : ndarray of shape (n_columns,)
         The prediction for rows that are far from all others.
-    classes : ndarray or None
-        The labels; None for quantities.
+    kind, classes
+        As in `Mixed`.
     """
     ends = np.cumsum([len(some) for some in found])[:-1]
-    weights, sizes = np.split(verdict.weights, ends), np.split(verdict.sizes, ends)
-    made, shares = {}, {}
-    light = min(LIGHT, float(verdict.weights.max()))
+    every, heats = verdict.weights, verdict.sizes
+    if kind == "quantities" and every.shape[1] == 1:  # one column needs no table of weights
+        every, heats = every[:, 0], heats[:, 0]
+    weights, sizes = np.split(every, ends), np.split(heats, ends)
+    made: dict[str, Mixed] = {}
+    shares: dict[str, Any] = {}
     for some, own, heat, side in zip(found, weights, sizes, sides, strict=True):
-        kept = np.where(own >= light, own, 0.0)
+        kept = heavy(own, every.max(axis=0))
         ids = None if side.edges is None else side.edges.ids
         if kept.any() or ids is not None:
             nodes = None if side.graph is None else side.graph.nodes
             own = kept if kept.any() else own
-            made[side.name] = Mixed.of(some, own, heat, nodes, prior, classes, ids)
-            shares[side.name] = float(own.sum())
+            made[side.name] = Mixed.of(some, own, heat, nodes, prior, kind, classes, ids)
+            shares[side.name] = own.sum(axis=0)
     if "" in made:
         return made[""]
-    total = sum(shares.values())
-    return MixedViews(made, {name: each / total for name, each in shares.items()}, classes)
+    total: Any = sum(shares.values())
+    plain = float if np.ndim(total) == 0 else np.asarray
+    return MixedViews(made, {name: plain(shares[name] / total) for name in made}, classes, kind)

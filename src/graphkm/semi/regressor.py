@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,10 @@ from sklearn.utils import check_consistent_length
 from ..estimators.array_kinds import own_names
 from ..estimators.given_rows import require_labels, weights_to_score
 from ..estimators.targets import known_targets
-from ..judge.folds import Splitter
-from ..judge.mixture import Verdict, judge_quantities, r_squared
-from ..members import Known, Member
+from ..judge.columns import r_squared
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
-from .odds import labels_only, odds_of
+from .target import Target, is_table, table_of
 from .views import unmeasured
 
 
@@ -87,32 +84,24 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     def _check_model(self, model: Any) -> None:
         check_kind(model, classes=False)
 
-    def _encode(
-        self, y: Any, rows: Any, counts: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def _encode(self, y: Any, rows: Any, counts: NDArray[np.bool_]) -> Target:
+        values = self._table(y)
+        check_consistent_length(rows, values)
+        labeled = np.flatnonzero(~np.isnan(values).all(axis=1) & counts)
+        require_labels(labeled, len(values), self.unlabeled)
+        return Target(labeled, values[labeled], "quantities")
+
+    def _table(self, y: Any) -> NDArray[np.float64]:
+        """Return targets with a column for each quantity, NaN where one is not known."""
+        if is_table(y):
+            return table_of(y, self.unlabeled).values
         mask, known = known_targets(y, self.unlabeled)
-        check_consistent_length(rows, mask)
-        labeled = np.flatnonzero(mask & counts)
-        require_labels(labeled, len(mask), self.unlabeled)
-        return labeled, known[counts[mask]]
-
-    def _splitter(self, known: NDArray[Any], seed: int) -> Splitter:
-        from sklearn.model_selection import KFold  # slow to import
-
-        return lambda n: KFold(n, shuffle=True, random_state=seed) if n <= len(known) else None
-
-    def _judge(self, members: Sequence[Member], known: Known) -> Verdict:
-        held = np.array([member.held[:, 0] for member in members])
-        odds = odds_of(members, known)
-        without = [member.without for member in members]
-        about = (known.y, known.weights, odds, known.folds)
-        return judge_quantities(held, *about, without, labels_only(members))
-
-    def _prior(self, known: Known) -> NDArray[np.float64]:
-        return np.atleast_1d(np.average(known.y, weights=known.weights))
+        values = np.full((len(mask), 1), np.nan)
+        values[mask, 0] = known
+        return values
 
     def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
-        return found[:, 0].copy()
+        return found[:, 0].copy() if found.shape[1] == 1 else found
 
     def score(
         self,
@@ -123,8 +112,10 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
         ids: Any = None,
     ) -> float:
         """Return R^2 on the rows of (X, y) that have a target."""
-        labeled, targets = known_targets(y, self.unlabeled)
+        targets = self._table(y)
+        labeled = np.asarray(~np.isnan(targets).all(axis=1))
         weights = weights_to_score(targets if unmeasured(X) else X, labeled, sample_weight)
-        ones = np.ones(len(targets))
-        found = self.predict(X, affinity, ids)[labeled]
-        return r_squared(found, targets, ones if weights is None else weights)
+        found = self._mixed(X, affinity, ids)[labeled]
+        told = ~np.isnan(targets[labeled])
+        cells = told * (1.0 if weights is None else weights[:, None])
+        return r_squared(found, np.where(told, targets[labeled], 0.0), cells)
