@@ -133,8 +133,10 @@ def test_matrices_are_those_of_the_formulas():
     weights = np.random.default_rng(1).dirichlet(np.ones(len(STRENGTHS)), size=3)
     found = matrices_of(counts, weights)
     hits = [sum(counts[j, t, t] for t in range(4)) for j in range(3)]
-    mean = (sum(hits) + MEAN * RIGHT) / (counts.sum() + MEAN)
-    assert found.mean == pytest.approx(mean)
+    mean = found.mean
+    assert mean == pytest.approx(
+        (PATTERN * found.right.sum() + MEAN * RIGHT) / (3 * PATTERN + MEAN)
+    )
     for j, t, c in np.ndindex(counts.shape):
         right = (hits[j] + PATTERN * mean) / (counts[j].sum() + PATTERN)
         pattern = right if t == c else (1 - right) / 3

@@ -107,7 +107,7 @@ class DawidSkene(Answered):
     >>> model = DawidSkene().fit((rows, who, said))
     >>> model.reliability_
     annotator  answers  reliability  +- error  agreement
-    0              500        0.959     0.018      0.687
+    0              500        0.958     0.018      0.687
     1              500        0.816     0.019      0.653
     2              500        0.603     0.023      0.552
     """

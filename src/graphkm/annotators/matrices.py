@@ -8,9 +8,11 @@ classes. The pattern is drawn towards the mean annotator, who is right with prob
 .. math::
 
     a_j = \frac{r_j + 5 a}{n_j + 5} , \qquad
+    a = \frac{5 \sum_j a_j + 10 \cdot 0.75}{5 J + 10} , \qquad
     \pi_j[t, c] = \frac{n_j[t, c] + s_j \, \mathrm{pattern}_j[t, c]}{n_j[t] + s_j} .
 
-Here :math:`r_j` of :math:`n_j` answers are right, as far as the shares of the rows say so. The
+Here :math:`r_j` of :math:`n_j` answers are right, as far as the shares of the rows say so, and
+there are J annotators. If nothing tells how often they are right, three of four answers are. The
 strength :math:`s_j` is not known: some people mix up two classes, and others err everywhere. So a
 few strengths are tried. Each counts as much as it makes the annotator's answers likely (the
 Dirichlet-multinomial distribution), times how common it is among all annotators.
@@ -30,7 +32,7 @@ RIGHT = 0.75
 """Before any answer is seen, so many answers are right."""
 
 MEAN = 10.0
-"""The belief in `RIGHT` counts as much as so many answers of all annotators."""
+"""The belief in `RIGHT` counts as much as this, where each annotator counts as `PATTERN`."""
 
 PATTERN = 5.0
 """The mean annotator counts as much as so many answers of each."""
@@ -88,7 +90,9 @@ def matrices_of(counts: Array, weights: Array) -> Matrices:
         How much each of `STRENGTHS` counts.
     """
     hits, answers = np.einsum("jtt->j", counts), counts.sum(axis=(1, 2))
-    mean = float((hits.sum() + MEAN * RIGHT) / (answers.sum() + MEAN))
+    # Both a_j = (r_j + 5 a) / (n_j + 5) and a = (5 sum_j a_j + 10 * 0.75) / (5 J + 10) hold.
+    own = PATTERN / (answers + PATTERN)
+    mean = float((own @ hits + MEAN * RIGHT) / (PATTERN * (1.0 - own).sum() + MEAN))
     right = (hits + PATTERN * mean) / (answers + PATTERN)
     pattern, rows = pattern_of(right, counts.shape[1]), counts.sum(axis=2)
     # The mean over strengths of (n + s p) / (m + s), without a table for each strength.
