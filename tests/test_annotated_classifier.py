@@ -182,3 +182,13 @@ def test_other_models_go_inside_the_front_door():
     X, _, lines = answered(n=60, n_answered=40)
     with pytest.raises(TypeError, match=re.escape("SemiSupervisedClassifier(estimator=...)")):
         AnnotatedClassifier(LogisticRegression()).fit(X, lines)
+
+
+def test_a_class_that_nobody_believes_in_keeps_its_column():
+    X, truth, (rows, who, said) = answered(n=120, n_answered=60, right=[1.0, 1.0, 1.0], per_row=3)
+    said = said.astype(int)
+    said[5] = 2  # one slip of one person
+    model = AnnotatedClassifier(front_door(), max_rounds=1).fit(X, (rows, who, said))
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.predict_proba(X).shape == (120, 3)
+    assert np.mean(model.predict(X) == truth) > 0.9
