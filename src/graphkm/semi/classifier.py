@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
@@ -309,8 +310,14 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def decision_function(
         self, X: Any, affinity: Any = None, ids: Any = None
     ) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities; for two classes their difference."""
-        logs = self.predict_log_proba(X, affinity, ids)
+        """Return the logarithms of the probabilities; for two classes their difference.
+
+        Several labels per row have the logarithm of their odds each, of shape (n, n_labels).
+        """
+        found = self._mixed(X, affinity, ids)
+        if self.mixture_.kind == "labels":
+            return np.asarray(logit(found))
+        logs = np.log(found)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
     def score(
