@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.array_kinds import own_names
 from ..estimators.classes import winning_class
@@ -315,12 +314,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
 
         Several labels have the logarithms of their odds, above 0 where `predict` gives the label.
         """
-        check_is_fitted(self, "mixture_")
+        found = self._mixed(X, affinity, ids)
         if self.mixture_.kind == "labels":
-            found = self._mixed(X, affinity, ids)
-            least = np.finfo(np.float64).tiny
-            return np.asarray(logit(np.maximum(found, least)) - logit(self.thresholds_))
-        logs = self.predict_log_proba(X, affinity, ids)
+            return np.asarray(logit(found) - logit(self.thresholds_))
+        logs = np.log(found)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
     def __sklearn_tags__(self) -> Any:
