@@ -424,16 +424,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         self.__dict__.pop("label_distributions_", None)  # of an earlier fit
         found = []
         for side in sides:
-            own = models
-            if own is None:
-                about = side.known, side.given, seed, self.n_jobs
-                own = usual_models(*about, alike=side.alike)
-            scope = None if side.graph is None else Scope(side.graph, self.n_threads())
-            seen = side.known, side.given, side.labeled, scope, side.edges
-            members = fit_members(own, *seen, judge, alike=side.alike)
-            if side.compares_names:
-                assert side.names is not None
-                members.append(named_member(side.known, side.given, *side.names))
+            members = self._members_of(side, models, seed)
             found.append([side.judged(member, len(known.y)) for member in members])
         if not any(found):
             raise ValueError(
@@ -445,6 +436,19 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         verdict = self._decide(found, known, sides)
         self._keep_held(verdict, known, sides[0].labeled[: len(known.y)])
         return verdict
+
+    def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
+        """Return the members of one view, fitted."""
+        if models is None:
+            about = side.known, side.given, seed, self.n_jobs
+            models = usual_models(*about, alike=side.alike)
+        scope = None if side.graph is None else Scope(side.graph, self.n_threads())
+        seen = side.known, side.given, side.labeled, scope, side.edges
+        members = fit_members(models, *seen, judge, alike=side.alike)
+        if side.compares_names:
+            assert side.names is not None
+            members.append(named_member(side.known, side.given, *side.names))
+        return members
 
     def _keep_held(self, verdict: Verdict, known: Known, labeled: NDArray[np.int64]) -> None:
         """Keep what the mixture says of labelled rows, from fits that did not see their labels."""

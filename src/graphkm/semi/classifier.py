@@ -27,12 +27,13 @@ from ..judge.held_out import check_classifier
 from ..judge.mixture import Verdict
 from ..judge.sizes import checked_sizes, drawn_by_class, sizes_of_rows, tilt_to_sizes
 from ..judge.thresholds import best_threshold, checked_thresholds
-from ..members import Known
+from ..members import Known, Member
 from ..members.of_all_rows import check_kind
+from ..members.ranked import as_numbers, ranked_members
 from .base import SemiSupervised
 from .label_names import names_of, with_named
 from .ordered import asked_order, nearest_class
-from .sides import LabelNames
+from .sides import LabelNames, Side
 from .target import Table, Target, is_table, kind_of, label_target, share_target, table_of
 from .training import Training
 from .views import View, Views, unmeasured
@@ -246,6 +247,16 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
 
     def _names(self, views: dict[str, View]) -> LabelNames | None:
         return names_of(self.label_names, self.classes_, views)
+
+    def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
+        found = super()._members_of(side, models, seed)
+        order = getattr(self, "order_", None)
+        if order is None:
+            return found
+        ranks = np.argsort(np.searchsorted(self.classes_, order))
+        numbers = replace(side, known=as_numbers(side.known, ranks), names=None)
+        more = super()._members_of(numbers, None if models is None else {}, seed)
+        return [*found, *ranked_members(more, side.known, ranks)]
 
     def _finish(
         self, verdict: Verdict, training: Training, looked_at: Training, known: Known
