@@ -457,7 +457,8 @@ def test_orders_are_found_and_told():
 
 def test_numbers_of_ordered_classes_are_members():
     X, _, _ = rows_and_labels()
-    level = np.digitize(X[:, 0], [0.0, 0.7, 1.3])
+    noise = np.random.default_rng(0).normal(scale=0.7, size=N)
+    level = np.digitize(X[:, 0] + noise, [0.0, 0.7, 1.3])
     y = np.where(np.arange(N) < L, level, -1)
     ordered = SemiSupervisedClassifier(ordered=True, random_state=0).fit(X, y)
     plain = SemiSupervisedClassifier(random_state=0).fit(X, y)
