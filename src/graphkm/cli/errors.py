@@ -8,7 +8,8 @@ import warnings
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from .options import PARAMETERS, LearningFileOptions, TrainingOptions, UsageError
+from .fit_options import PARAMETERS, TrainingOptions
+from .options import LearningFileOptions, UsageError
 
 FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 

@@ -17,7 +17,8 @@ from ..kernels import resolve_kernel
 from ..losses import resolve_loss
 from ..smoothness import IteratedLaplacian, Power
 from ..solvers import SGD, Newton, RowNewton, Sums
-from .options import PARAMETERS, FitOptions, Method, Task, UsageError
+from .fit_options import PARAMETERS, FitOptions
+from .options import Method, Task, UsageError
 
 SEARCH = "search"  # --method gkm --search
 

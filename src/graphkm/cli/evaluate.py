@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .options import AsJson, Data, FileOptions, Model, spread
+from .options import AsJson, Data, FileOptions, Model
 from .predict import Id, NewEdges
+from .spreading import spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

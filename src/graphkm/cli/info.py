@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .options import AsJson, Model, spread
+from .options import AsJson, Model
+from .spreading import spread
 
 EXAMPLES = ("graphkm info moons.gkm", "graphkm info moons.gkm --json")
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import AsJson, Data, FileOptions, Model, UsageError, spread
+from .options import AsJson, Data, FileOptions, Model, UsageError
+from .spreading import spread
 
 if TYPE_CHECKING:
     from .links import Links

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import AsJson, Data, FileOptions, Model, UsageError, spread
+from .options import AsJson, Data, FileOptions, Model, UsageError
+from .spreading import spread
 
 EXAMPLES = (
     "graphkm suggest moons.gkm rows.csv -n 20",

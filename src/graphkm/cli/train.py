@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .fit_options import TrainingOptions
 from .options import (
     AsJson,
     Data,
@@ -19,10 +20,9 @@ from .options import (
     ScaleOption,
     Task,
     TaskOption,
-    TrainingOptions,
     UsageError,
-    spread,
 )
+from .spreading import spread
 
 if TYPE_CHECKING:
     from .holding_out import HeldOut
