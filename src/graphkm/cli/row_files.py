@@ -11,7 +11,8 @@ from ..io.cells import Cells, texts
 from ..io.columns import Chooser, Piece
 from ..io.kinds import NUMBER
 from ..io.row_files import OpenTable
-from ..tables.treatments import labels_of, rows_of
+from ..tables.labels import labels_of
+from ..tables.treatments import rows_of
 from ..tables.whole_tables import whole_rows
 from .column_choice import KnownColumns, TrainingColumns
 from .folder_rows import is_folder, open_known_folder
