@@ -201,5 +201,5 @@ def _transformed(model: Any, X: Any) -> Any:
     """Return the rows as the last step of a pipeline sees them: in comparable units."""
     if isinstance(X, Views):
         shares = model.mixture_.shares
-        return X[max(shares, key=shares.get)]
+        return X[max(shares, key=lambda name: np.mean(shares[name]))]  # of all columns
     return model[:-1].transform(X) if hasattr(model, "steps") and len(model.steps) > 1 else X

@@ -30,6 +30,7 @@ _FLAGS = {"classes": "--classes"} | {
     PARAMETERS.get(field.name, field.name): f"--{field.name.replace('_', '-')}"
     for options in (LearningFileOptions, TrainingOptions)
     for field in fields(options)
+    if field.name != "labels"  # in Python it says what labels are, and not where
 }
 _ARGUMENTS = {"affinity=...": "--edges", "ids=...": "--id"}  # of fit and predict
 _PART = r"\b(?:KNN|Full|Bipartite|Anchors|SGD|Sums)\([^()]*\)"

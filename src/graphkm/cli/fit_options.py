@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from .options import listed_names
 
 # What options are called in Python, where the names differ.
 PARAMETERS = {
@@ -16,10 +18,23 @@ PARAMETERS = {
     "seed": "random_state",
     "threads": "n_jobs",
 }
+NUMBERS = "numbers"
+"""What --ordered says of classes that are numbers."""
 _learning_option = functools.partial(typer.Option, rich_help_panel="How it learns")
 _machine_option = functools.partial(
     typer.Option, rich_help_panel="Kernel machines (of train: those of --method)"
 )
+
+
+def order_of(text: str) -> list[str] | bool:
+    """Return the order of classes as estimators take it.
+
+    Examples
+    --------
+    >>> order_of("low,high"), order_of("numbers")
+    (['low', 'high'], True)
+    """
+    return True if text == NUMBERS else listed_names(text)
 
 
 @dataclass(frozen=True)
@@ -86,5 +101,23 @@ class TrainingOptions(FitOptions):
             min=2,
             metavar="FOLDS",
             help="Folds of labels that are held out in turn, by the mixture and by --search.",
+        ),
+    ] = None
+    thresholds: Annotated[
+        str | None,
+        _learning_option(
+            metavar="f1|NUMBERS",
+            help="The probability above which a row has a label, where it may have several: f1 "
+            "lets held-out labels choose one for each. A number, or one for each label, as in "
+            "0.5,0.3. Default: 0.5.",
+        ),
+    ] = None
+    ordered: Annotated[
+        Any,
+        _learning_option(
+            parser=order_of,
+            metavar="numbers|NAMES",
+            help="Classes have an order, which low,mid,high names; numbers: they are numbers. "
+            "Predictions are then never far off.",
         ),
     ] = None

@@ -17,6 +17,17 @@ class UsageError(Exception):
     """The command line is wrong: an option, or options that do not go together."""
 
 
+def listed_names(text: str) -> list[str]:
+    """Return the names in a list of an option.
+
+    Examples
+    --------
+    >>> listed_names("a, b,")
+    ['a', 'b']
+    """
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 class Format(StrEnum):
     """Formats of files of rows."""
 
@@ -87,6 +98,17 @@ ScaleOption = Annotated[
     typer.Option(
         help="Scaling of the features, stored with the model; auto: standard for tables, none for "
         "LIBSVM files with values from -1 to 1, maxabs for others.",
+    ),
+]
+
+
+KnownLabels = Annotated[
+    str | None,
+    _file_option(
+        "--labels",
+        metavar="COLUMNS",
+        help="The columns of several labels, like a,b,c, in the order of the model's. Default: "
+        "those that are called like the model's.",
     ),
 ]
 
@@ -211,6 +233,23 @@ class TrainingFileOptions(TableOptions):
 class LearningFileOptions(TrainingFileOptions):
     """How a file of rows to learn from is read as a whole, and what makes numbers of texts."""
 
+    labels: Annotated[
+        str | None,
+        _file_option(
+            metavar="COLUMNS",
+            help="Several labels per row: a column for each, like funny,long,sad, with 0 and 1, "
+            "yes and no or true and false, and empty where one is not known. If the columns hold "
+            "other numbers, they are several quantities.",
+        ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        _file_option(
+            metavar="SIGN",
+            help="Several labels per row: the label's column holds their names with this sign "
+            "between them, and - where a row has none of them.",
+        ),
+    ] = None
     text: Annotated[
         str | None,
         _file_option(
@@ -234,6 +273,11 @@ class LearningFileOptions(TrainingFileOptions):
             "model. auto needs no network.",
         ),
     ] = "auto"
+
+    @property
+    def label_columns(self) -> list[str]:
+        """The columns that --labels names."""
+        return listed_names(self.labels or "")
 
     @property
     def encoded(self) -> dict[str, str]:
