@@ -22,6 +22,7 @@ members                                  ways to learn: models, clusters, fields
 semi                                     `SemiSupervisedClassifier`, `SemiSupervisedRegressor`
 gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
 active                                   which rows to label next
+annotators                               answers of several people, and who is reliable
 online                                   streams of chunks, progressive evaluation, checkpoints
 dask                                     the front door for rows on many machines
 exchange                                 models as files, from and for other programs

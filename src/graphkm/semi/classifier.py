@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
@@ -297,7 +298,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         return found
 
     def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
-        """Return the classes' probabilities, of shape (n, n_classes); parameters as of predict."""
+        """Return the probability of every class, or of every label; parameters as of predict."""
         return self._mixed(X, affinity, ids)
 
     def predict_log_proba(
@@ -309,9 +310,22 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def decision_function(
         self, X: Any, affinity: Any = None, ids: Any = None
     ) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities; for two classes their difference."""
-        logs = self.predict_log_proba(X, affinity, ids)
+        """Return the logarithms of the probabilities; for two classes their difference.
+
+        Several labels have the logarithms of their odds, above 0 where `predict` gives the label.
+        """
+        found = self._mixed(X, affinity, ids)
+        if self.mixture_.kind == "labels":
+            return np.asarray(logit(found) - logit(self.thresholds_))
+        logs = np.log(found)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that a row may have several labels."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
 
     def score(
         self,
