@@ -37,9 +37,9 @@ EXAMPLES = (
     "cat few_labels.csv | graphkm train - moons.gkm --holdout 0.3",
     "graphkm train texts.csv texts.gkm --text review",
     "graphkm train photos/ photos.gkm",
-    "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
     "graphkm train songs.csv songs.gkm --labels happy,quiet --thresholds f1",
     "graphkm train tagged.csv tagged.gkm --label tags --separator ';'",
+    "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
 )
 
 UnlabeledData = Annotated[
