@@ -20,6 +20,7 @@ kernel_ridge, baselines                  models of the labelled rows; published 
 model_selection                          folds of partly labelled data
 members                                  ways to learn: models, clusters, fields
 semi                                     `SemiSupervisedClassifier`, `SemiSupervisedRegressor`
+positive                                 `PositiveUnlabeledClassifier`: one class is known
 gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
 active                                   which rows to label next
 online                                   streams of chunks, progressive evaluation, checkpoints
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
     from .graphs import KNN, Anchors, Bipartite, Epsilon, Full
     from .kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
+    from .positive import PositiveUnlabeledClassifier
     from .semi import SemiSupervisedClassifier, SemiSupervisedRegressor
     from .smoothness import IteratedLaplacian, Power
     from .solvers import SGD, Newton, RowNewton, Sums
@@ -59,6 +61,7 @@ __all__ = [
     "KernelRidgeCV",
     "KernelRidgeClassifierCV",
     "Newton",
+    "PositiveUnlabeledClassifier",
     "Power",
     "RowNewton",
     "SemiSupervisedClassifier",
@@ -78,6 +81,7 @@ _HOMES = {
     ),
     "graphs": ("KNN", "Anchors", "Bipartite", "Epsilon", "Full"),
     "kernel_ridge": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
+    "positive": ("PositiveUnlabeledClassifier",),
     "semi": ("SemiSupervisedClassifier", "SemiSupervisedRegressor"),
     "smoothness": ("IteratedLaplacian", "Power"),
     "solvers": ("SGD", "Newton", "RowNewton", "Sums"),

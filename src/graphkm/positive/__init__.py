@@ -1,0 +1,13 @@
+"""Learning from rows of one class, and from rows of which nothing is known.
+
+==============  ==============================================================
+answers         what the classes are called, and which rows of y are positive
+prior           the share of positives, estimated from held-out scores
+weighing        how likely every unlabelled row is positive, round by round
+classifier      `PositiveUnlabeledClassifier`
+==============  ==============================================================
+"""
+
+from .classifier import DrawnAtRandomWarning, PositiveUnlabeledClassifier
+
+__all__ = ["DrawnAtRandomWarning", "PositiveUnlabeledClassifier"]
