@@ -161,6 +161,9 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
 ARITHMETIC = {
     "graphkm.judge.folds": {"_ENOUGH"},  # more cost, and say the same
     "graphkm.judge.mixture": {"_STEPS", "_CLOSE"},  # of expectation maximisation
+    "graphkm.judge.columns": {"_STEPS", "_CLOSE", "_NEAR", "_NEWTON"},  # of two searches
+    "graphkm.semi.target": {"_FULL", "_TINY"},  # rounding
+    "graphkm.semi.ordered": {"_HALF"},  # rounding
     "graphkm.judge.sizes": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.members.averages": {"_COLUMNS", "_ENTRIES"},  # memory
     "graphkm.members.surroundings": {"_SAMPLE"},

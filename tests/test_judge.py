@@ -96,11 +96,12 @@ def test_the_score_comes_from_what_members_say_without_a_fold():
     about = (held, codes, np.ones(n), np.ones(2), np.full(2, 5.0), folds)
     assert judge_classes(*about).score == 1.0
     assert judge_classes(*about, [refit, None]).score < 0.75
-    quantities = judge_quantities(held[:, :, 1], 3.0 * codes, np.ones(n), np.ones(2), folds)
+    ones, targets = np.ones((n, 1)), 3.0 * codes[:, None]
+    quantities = judge_quantities(held[:, :, 1:], targets, ones, np.ones(2), folds)
     less = judge_quantities(
-        held[:, :, 1],
-        3.0 * codes,
-        np.ones(n),
+        held[:, :, 1:],
+        targets,
+        ones,
         np.ones(2),
         folds,
         [lambda seen, told: tuple(each[:, 1:] for each in refit(seen, told)), None],
@@ -141,8 +142,8 @@ def test_few_labels_say_nothing_of_members(n):
 
 def test_ten_times_the_targets_is_ten_times_the_spread():
     rng = np.random.default_rng(0)
-    y, ones = rng.normal(size=50), np.ones(50)
-    held = y + rng.normal(size=(4, 50)) * np.array([0.1, 0.5, 1.0, 3.0])[:, None]
+    y, ones = rng.normal(size=(50, 1)), np.ones((50, 1))
+    held = y + rng.normal(size=(4, 50, 1)) * np.array([0.1, 0.5, 1.0, 3.0])[:, None, None]
     folds = [(np.arange(25), np.arange(25, 50)), (np.arange(25, 50), np.arange(25))]
     one = judge_quantities(held, y, ones, np.ones(4), folds)
     ten = judge_quantities(1e4 * held, 1e4 * y, ones, np.ones(4), folds)
@@ -153,5 +154,7 @@ def test_ten_times_the_targets_is_ten_times_the_spread():
 
 
 def test_constant_targets_have_weights():
-    verdict = judge_quantities(np.ones((3, 10)), np.ones(10), np.ones(10), np.ones(3), [])
+    verdict = judge_quantities(
+        np.ones((3, 10, 1)), np.ones((10, 1)), np.ones((10, 1)), np.ones(3), []
+    )
     np.testing.assert_allclose(verdict.weights, 1 / 3)

@@ -46,12 +46,13 @@ def data(*, quantities=False, copies=False):
     folds = [(every[sets.place % 4 != i], every[sets.place % 4 == i]) for i in range(4)]
     known = Known(
         X[labeled],
-        y[labeled],
+        y[labeled, None] if quantities else y[labeled],
         weights / weights.mean(),
         None,
         None if quantities else np.array([0, 1]),
         folds,
         sets,
+        "quantities" if quantities else "classes",
     )
     return X, labeled, known
 
@@ -75,13 +76,12 @@ def test_ridges_hold_a_label_out_as_a_fit_without_it(quantities, copies):
     _, _, known = data(quantities=quantities, copies=copies)
     phi = np.random.default_rng(0).normal(size=(LABELS, 5))
     phi[1] = phi[0] if copies else phi[1]
-    classes = not quantities
-    whole = list(_ridges(phi, known.weights, known.targets, known.copies, classes))
+    whole = list(_ridges(phi, known))
     for i in (0, 1, 7):
         kept = np.flatnonzero(known.copies.place != known.copies.place[i])
         one = without(known, kept)
-        fits = list(_ridges(phi[kept], one.weights, one.targets, one.copies, classes))
-        for (held, _, _), (_, mean, v), C in zip(whole, fits, _CS, strict=True):
+        fits = list(_ridges(phi[kept], one))
+        for (held, _), (_, (mean, v, _)), C in zip(whole, fits, _CS, strict=True):
             # The literal fit: minimise |v|^2 / C + sum of weighted squares around the mean.
             A = phi[kept].T @ (one.weights[:, None] * phi[kept]) + np.eye(5) / C
             b = phi[kept].T @ (one.weights[:, None] * (one.targets - mean))

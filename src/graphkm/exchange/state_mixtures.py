@@ -33,7 +33,7 @@ from .state_machines import (
 )
 from .state_views import check_weight, restored_views, views_state
 
-_OWN = {"members", "best_score", "unlabeled_gain", "class_sizes"}
+_OWN = {"members", "best_score", "unlabeled_gain", "class_sizes", "thresholds", "order"}
 _OF_ROWS = {"kind", "models", "parts", "nodes", "values", "weight", "prior", "tilt", "linked"}
 _OF_VIEWS = {"views", "tilt"}  # in the place of the former if there are several views
 _OF_MODEL = {"model", "all_rows", "how", "heat"}
@@ -50,6 +50,8 @@ def mixture_state(model: Any) -> State:
         "best_score": float(model.best_score_),
         "unlabeled_gain": model.unlabeled_gain_,
         "class_sizes": getattr(model, "class_sizes_", None),
+        "thresholds": getattr(model, "thresholds_", None),
+        "order": getattr(model, "order_", None),
     }
     if isinstance(mixed, MixedViews):
         own |= {"views": views_state(model, _mixed_state), "tilt": mixed.tilt}
@@ -130,6 +132,14 @@ def restore_mixture(model: Any, state: State) -> None:
     if model.mixture_.kind == "classes":
         check_matrix("the sizes of its classes", state["class_sizes"], (len(model.classes_),))
         model.class_sizes_ = state["class_sizes"]
+        order = model.order_ = state["order"]
+        if order is not None:
+            known = type(order) is np.ndarray and order.shape == model.classes_.shape
+            known = known and np.array_equal(np.sort(order), model.classes_)
+            require(known, "the order of its classes is none")
+    if model.mixture_.kind == "labels":
+        check_matrix("the thresholds of its labels", state["thresholds"], model.classes_.shape)
+        model.thresholds_ = state["thresholds"]
     by_edges = not model.mixture_.parts and model.mixture_.nodes is None
     by_edges = by_edges and model.mixture_.linked is not None
     require(model.n_features_in_ > 0 or by_edges, "it has no features")

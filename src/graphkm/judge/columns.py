@@ -23,6 +23,7 @@ from scipy.special import expit, log_expit
 
 from .folds import FEWEST, Folds
 from .mixture import ALONE, PRIOR, Array, Flags, Verdict, Without, apart, shared_prior
+from .temperature import BELIEF
 
 BORROWED = 20.0
 """The weights of all columns together count as much as so many labels in each of them."""
@@ -30,7 +31,6 @@ BORROWED = 20.0
 _STEPS = 300
 _CLOSE = 1e-6  # change of the weights of one column that ends the search
 _NEAR = 1e-4  # the same for several columns
-_BELIEF = 2.0  # a temperature of t costs this times log(t)^2, as for classes
 _OFFSET = 0.5  # an offset of b costs this times b^2
 _NEWTON = 12  # steps to a temperature and an offset
 
@@ -130,11 +130,11 @@ def best_lines(held: Array, y: Array, cells: Array) -> Array:
         warm = t * held
         p = expit(warm + offset[:, None])
         slope, curve = cells * (p - y), cells * p * (1.0 - p)
-        of_heat = (slope * warm).sum(axis=1) + 2.0 * _BELIEF * heat
+        of_heat = (slope * warm).sum(axis=1) + 2.0 * BELIEF * heat
         of_offset = slope.sum(axis=1) + 2.0 * _OFFSET * offset
         curved = curve * warm
         both, off = curved.sum(axis=1), curve.sum(axis=1) + 2.0 * _OFFSET
-        hot = (curved * warm).sum(axis=1) + 2.0 * _BELIEF
+        hot = (curved * warm).sum(axis=1) + 2.0 * BELIEF
         whole = hot * off - both**2
         heat -= np.clip((off * of_heat - both * of_offset) / whole, -1.0, 1.0)
         offset -= np.clip((hot * of_offset - both * of_heat) / whole, -2.0, 2.0)

@@ -9,7 +9,8 @@ from scipy.special import log_softmax
 Scores = NDArray[np.float64]
 
 _GRID = np.geomspace(0.1, 10.0, 41)  # temperatures to try, as multiples of the expected one
-_BELIEF = 2.0  # a temperature of t times the expected one costs this times log(t)^2
+BELIEF = 2.0
+"""A temperature of t times the expected one costs this times log(t)^2."""
 
 
 def log_probabilities(scores: Scores, temperature: float | Scores) -> Scores:
@@ -49,5 +50,5 @@ def best_temperature(
     below = held - held.max(axis=1, keepdims=True)  # so that no exponential is too large
     sums = np.exp(grid[:, None, None] * below).sum(axis=-1)
     logs = grid[:, None] * below[np.arange(len(codes)), codes] - np.log(sums)
-    losses = -logs @ weights + _BELIEF * np.log(_GRID) ** 2
+    losses = -logs @ weights + BELIEF * np.log(_GRID) ** 2
     return float(grid[int(np.argmin(losses))])

@@ -3,6 +3,7 @@
 ==============  ==============================================================
 member          what the judge sees of each
 models          models of the labelled rows: forests, boosting, kernel and linear machines
+per_column      a model for each of several labels or quantities
 of_all_rows     semi-supervised models, which are fitted to all rows
 cuts            how a member cuts the graph into classes
 features        features from graphs of all rows: eigenvectors, and kernels that fade

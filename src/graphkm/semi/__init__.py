@@ -1,6 +1,7 @@
 """The front door: members of every kind, and one judge.
 
 ==============  ==============================================================
+target          what y says: classes, shares of them, several labels, quantities
 asked           the models and the graph that were asked for, checked
 base            the fit: rows, graph, members, verdict, mixture
 training        the rows of a fit
@@ -8,9 +9,11 @@ member_list     which members a fit has
 given_graphs    graphs that a user brings, and the rows that new rows reach by them
 blocks          rows larger than memory, read in blocks several times
 block_rows      what is done with one block, or with a partition of `graphkm.dask`
+judging         what the judge is asked for each kind of targets
 odds            how likely each member is before its held-out labels are seen
 views           several views of the same rows, and the encoders that make them
 label_names     what labels are called
+ordered         classes that have an order
 sides           what the members of one view see
 mixed           the fitted mixture: what it says of any rows
 mixed_views     the sum of the mixtures of several views

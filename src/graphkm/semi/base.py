@@ -89,15 +89,19 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """Return texts that name labels, and the labels; quantities have none."""
         return None
 
-    def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
-        """Make the classes of the mixture as large as `class_sizes` says; quantities have none.
+    def _finish(
+        self, verdict: Verdict, training: Training, looked_at: Training, known: Known
+    ) -> None:
+        """Decide what is left to decide: sizes of classes, or thresholds of labels.
 
         Parameters
         ----------
+        verdict : Verdict
+            What the judge said.
         training : Training
             The rows that are to have the sizes.
         looked_at : Training
-            The rows from which sizes are estimated, if that is asked for.
+            The rows from which sizes and thresholds are estimated, if that is asked for.
         known : Known
             The labelled rows.
         """
@@ -170,11 +174,11 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         training = Training(given, rows, labeled[order], links)
         sides = self._sides(part, theirs, training, known, seed)
         judged = known if len(labeled) else sides[0].known  # names alone are labelled
-        self._learn(models, judged, sides, seed)
+        verdict = self._learn(models, judged, sides, seed)
         looked_at = training
         if sides[0].graph is not None and theirs is None and isinstance(part, Anchors):
             looked_at = Training.of_nodes(_nodes_of(sides), given)  # as for rows in blocks
-        self._meet_sizes(training, looked_at, judged)
+        self._finish(verdict, training, looked_at, judged)
         self._keep_answers(training, target.at(order, labeled[order]))
         return self
 
@@ -294,9 +298,10 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         own = take_rows(given, labeled), take_rows(rows, labeled)
         order, known = self._known(*own, target, weights, seed)
         graph = graph._replace(rows=graph.rows[labeled[order]])
-        self._learn(models, known, [Side("", given, known, labeled[order], graph)], seed)
+        sides = [Side("", given, known, labeled[order], graph)]
+        verdict = self._learn(models, known, sides, seed)
         every = Training.of_nodes(graph.nodes.points, given)  # only the graph has seen all rows
-        self._meet_sizes(every, every, known)
+        self._finish(verdict, every, every, known)
         forget_transduced(self)
         return self
 
@@ -338,8 +343,9 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             models = _models_without_rows(models)
         else:
             graph = graph._replace(rows=graph.rows[places])
-        self._learn(models, known, [Side("", training.given, known, labeled, graph, edges)], seed)
-        self._meet_sizes(training, training, known)
+        sides = [Side("", training.given, known, labeled, graph, edges)]
+        verdict = self._learn(models, known, sides, seed)
+        self._finish(verdict, training, training, known)
         self._keep_answers(training, target.at(order, labeled))
         return self
 
@@ -405,7 +411,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
 
     def _learn(
         self, models: dict[str, Any] | None, known: Known, sides: list[Side], seed: int
-    ) -> None:
+    ) -> Verdict:
         """Fit the members of every view, and weigh them."""
         self.__dict__.pop("label_distributions_", None)  # of an earlier fit
         found = []
@@ -430,6 +436,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             )
         verdict = self._decide(found, known, sides)
         self._keep_held(verdict, known, sides[0].labeled[: len(known.y)])
+        return verdict
 
     def _keep_held(self, verdict: Verdict, known: Known, labeled: NDArray[np.int64]) -> None:
         """Keep what the mixture says of labelled rows, from fits that did not see their labels."""

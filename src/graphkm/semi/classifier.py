@@ -23,11 +23,14 @@ from ..estimators.labels import (
     refuse_ambiguous,
 )
 from ..judge.held_out import check_classifier
+from ..judge.mixture import Verdict
 from ..judge.sizes import checked_sizes, drawn_by_class, sizes_of_rows, tilt_to_sizes
+from ..judge.thresholds import best_threshold, checked_thresholds
 from ..members import Known
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
 from .label_names import names_of, with_named
+from .ordered import asked_order, nearest_class
 from .sides import LabelNames
 from .target import Table, Target, is_table, kind_of, label_target, share_target, table_of
 from .training import Training
@@ -75,6 +78,17 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         texts then has these names as further labelled rows, so that a label may have a name and
         no labelled row. "auto" takes the labels themselves if all of them are words. None takes no
         names.
+    targets : {"auto", "classes", "shares", "labels"}, default="auto"
+        What y holds: one class per row; a column of shares for each class; or a column for each of
+        several labels, 0 or 1. "auto" looks: one column has classes, several columns of 0, 1 and
+        gaps have labels, and other columns have shares. Lists of names are labels.
+    thresholds : None, "f1", float, list or mapping, default=None
+        The probability above which a row has a label, where it may have several; None is one half.
+        "f1": held-out labels choose one for each label, so that F1 is largest.
+    ordered : "auto", bool or list, default="auto"
+        Whether classes have an order. Predictions then have the least expected distance from the
+        truth, in steps along the order. "auto" looks whether y is an ordered categorical. True
+        takes the order of numbers, and a list names the classes in their order.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None, NA and empty texts always mark them, too;
         unlabeled=None means that nothing else does.
@@ -106,7 +120,18 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         Probabilities of the training rows. Only a fit with an affinity has them: others ask
         `predict_proba`.
     class_sizes_ : ndarray of shape (n_classes,)
-        The share of every class that is assumed: given, estimated, or that of the labels.
+        The share of every class that is assumed: given, estimated, or that of the labels. Several
+        labels per row have none.
+    thresholds_ : ndarray of shape (n_labels,)
+        The threshold of every label, where a row may have several.
+    order_ : ndarray of shape (n_classes,) or None
+        The classes in their order; None if they have none.
+    labeled_ : ndarray of int
+        The numbers of the labelled rows. Only a fit that can hold labels out has this, and the
+        next.
+    held_out_ : ndarray of shape (n_labeled, n_columns)
+        Probabilities of the labelled rows, in the order of `labeled_`, from members and weights
+        that did not see the row's labels. NaN where a label of several is not known.
     views_ : dict of View
         The views with their fitted encoders; only where there are several.
     classes_, n_features_in_, feature_names_in_
@@ -133,6 +158,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         class_sizes: Any = "auto",
         label_names: Any = "auto",
         targets: Any = "auto",
+        thresholds: Any = None,
+        ordered: Any = "auto",
         unlabeled: Any = -1,
         cv: Any = None,
         random_state: Any = None,
@@ -152,12 +179,16 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         self.class_sizes = class_sizes
         self.label_names = label_names
         self.targets = targets
+        self.thresholds = thresholds
+        self.ordered = ordered
 
     def _check_model(self, model: Any) -> None:
         check_kind(model, classes=True)
         check_classifier(model)
 
     def _encode(self, y: Any, rows: Any, counts: NDArray[np.bool_]) -> Target:
+        for name in ("order_", "thresholds_", "class_sizes_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         table = table_of(y, self.unlabeled) if is_table(y) else None
         kind = kind_of(self.targets, y, table)
         if table is not None:
@@ -172,26 +203,35 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         refuse_ambiguous(values, self.unlabeled)
         known = plain_labels(values[labeled]) if len(labeled) else values[:0]
         self.classes_ = checked_classes(with_named(known, self.label_names))
-        checked_sizes(self.class_sizes, self.classes_, np.ones(len(self.classes_)))  # before work
+        self._check_kind("classes", y)
         require_memory_for_classes(len(known), len(self.classes_))
         return Target(labeled, known, "classes")
+
+    def _check_kind(self, kind: str, y: Any) -> None:
+        """Check the parameters that only one kind of targets has."""
+        if kind == "labels":
+            for name in ("class_sizes", "label_names"):
+                if isinstance(getattr(self, name), Mapping):
+                    raise ValueError(f"{name} is for one class per row, and y has several labels.")
+            checked_thresholds(self.thresholds, self.classes_)
+            return
+        if self.thresholds is not None:
+            raise ValueError("thresholds are for several labels per row; y has one class per row.")
+        checked_sizes(self.class_sizes, self.classes_, np.ones(len(self.classes_)))  # before work
+        self.order_ = asked_order(self.ordered, y, self.classes_)
 
     def _encode_table(self, table: Table, counts: NDArray[np.bool_], kind: str) -> Target:
         """Return the labels of a table: several of a row, or shares of classes."""
         n, k = table.values.shape
         names = np.arange(k) if table.names is None else table.names
         if kind == "labels":
-            for name in ("class_sizes", "label_names"):
-                if isinstance(getattr(self, name), Mapping):
-                    raise ValueError(f"{name} is for one class per row, and y has several labels.")
-            target = label_target(table, counts)
-            self.classes_ = names
+            self.classes_, target = names, label_target(table, counts)
         else:
             order = np.argsort(names, kind="stable")
             self.classes_ = names[order]
             ordered = Table(table.values[:, order], self.classes_)
             target = share_target(ordered, counts, self.classes_)
-            checked_sizes(self.class_sizes, self.classes_, np.ones(k))  # before work
+        self._check_kind(kind, None)
         require_labels(target.labeled, n, self.unlabeled)
         require_memory_for_classes(len(target.labeled), k)
         return target
@@ -206,10 +246,28 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def _names(self, views: dict[str, View]) -> LabelNames | None:
         return names_of(self.label_names, self.classes_, views)
 
-    def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
-        self.__dict__.pop("class_sizes_", None)  # of an earlier fit
+    def _finish(
+        self, verdict: Verdict, training: Training, looked_at: Training, known: Known
+    ) -> None:
         if known.kind == "labels":
-            return
+            self._choose_thresholds(verdict, looked_at, known)
+        else:
+            self._meet_sizes(training, looked_at, known)
+
+    def _choose_thresholds(self, verdict: Verdict, looked_at: Training, known: Known) -> None:
+        """Set the probability above which a row has a label."""
+        asked = checked_thresholds(self.thresholds, self.classes_)
+        if asked is None:
+            asked, cells = np.full(len(self.classes_), 0.5), known.cells
+            others = looked_at.said(self.mixture_, looked_at.unlabelled(_ENOUGH))
+            for place in range(len(asked)) if known.folds else ():
+                told = cells[:, place] > 0
+                own = verdict.held[told, place], known.y[told, place], cells[told, place]
+                asked[place] = best_threshold(*own, others[:, place])
+        self.thresholds_ = asked
+
+    def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
+        """Make the classes of the mixture as large as `class_sizes` says."""
         k = len(self.classes_)
         counts = np.bincount(known.codes, known.weights, minlength=k).astype(np.float64)
         counts += not counts.all()  # a class that is known by its name alone
@@ -226,7 +284,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
 
     def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
         if self.mixture_.kind == "labels":
-            return (found > 0.5).astype(np.int64)
+            return (found > self.thresholds_).astype(np.int64)
+        if self.order_ is not None:
+            places = np.searchsorted(self.classes_, self.order_)
+            return np.asarray(self.order_[nearest_class(found[:, places])])
         return np.asarray(self.classes_[winning_class(found)])
 
     def _keep_answers(self, training: Training, target: Target) -> NDArray[np.float64] | None:
