@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
 
 from ..estimators.labels import (
     as_label_array,
@@ -45,6 +47,12 @@ def positive_rows(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], Any]:
             "several classes."
         )
     return labeled, names[0]
+
+
+def check_lengths(X: Any, labeled: NDArray[np.bool_]) -> None:
+    """Raise if y has another length than X; the model checks views, and rows without X."""
+    if X is not None and (hasattr(X, "columns") or not isinstance(X, Mapping)):
+        check_consistent_length(X, labeled)
 
 
 def check_counts(n_positive: int, n_unlabeled: int) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,18 +17,13 @@ from ..estimators.array_kinds import own_names
 from ..estimators.classes import winning_class
 from ..estimators.data_checks import checked_weights
 from ..estimators.given_rows import weights_to_score
-from ..semi import SemiSupervisedClassifier
-from .answers import check_counts, names_of_classes, positive_rows, truth_of
+from .answers import check_counts, check_lengths, names_of_classes, positive_rows, truth_of
+from .fitting import drawn_rows, fit_round, front_door, log_odds_of
 from .prior import Share, share_of_positives
-from .weighing import Scores, weigh
-
-SAMPLE = 2000
-"""So many unlabelled rows are weighed, and as many as there are positives if these are more."""
+from .weighing import Scores, Weighed, weigh
 
 MOST = 0.99
 """If more of the unlabelled rows are positive, nothing can be learnt of the rest."""
-
-_SURE = 1e-9  # probabilities have finite logarithms
 
 
 class DrawnAtRandomWarning(UserWarning):
@@ -91,16 +85,20 @@ class PositiveUnlabeledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
     >>> import warnings
     >>> import numpy as np
     >>> from sklearn.datasets import make_moons
-    >>> from graphkm import PositiveUnlabeledClassifier
+    >>> from graphkm import KernelRidgeClassifierCV, PositiveUnlabeledClassifier
     >>> from graphkm.positive import DrawnAtRandomWarning
-    >>> X, truth = make_moons(200, noise=0.1, random_state=0)
+    >>> X, truth = make_moons(300, noise=0.1, random_state=0)
     >>> drawn = np.random.default_rng(0).permutation(np.flatnonzero(truth == 1))
-    >>> y = np.full(200, -1)
-    >>> y[drawn[:30]] = 1  # 30 rows of class 1 are known, and nothing else
+    >>> y = np.full(300, -1)
+    >>> y[drawn[:50]] = 1  # 50 rows of class 1 are known, and nothing else
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", DrawnAtRandomWarning)
-    ...     model = PositiveUnlabeledClassifier(class_prior=0.5, random_state=0).fit(X, y)
-    >>> model.score(X, truth) > 0.95
+    ...     model = PositiveUnlabeledClassifier(KernelRidgeClassifierCV(), random_state=0)
+    ...     model = model.fit(X, y)
+    >>> model.score(X, truth) > 0.9
+    True
+    >>> low, high = model.class_prior_interval_
+    >>> low < 0.5 < high
     True
     """
 
@@ -150,8 +148,9 @@ class PositiveUnlabeledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         -------
         self
         """
-        model = self._model()
+        model = front_door(self.estimator, self.n_jobs, self.verbose)
         labeled, self.positive_ = positive_rows(y, self.unlabeled)
+        check_lengths(X, labeled)
         weights = checked_weights(sample_weight, labeled[:, None])
         labeled &= weights > 0
         check_counts(int(labeled.sum()), int((~labeled & (weights > 0)).sum()))
@@ -162,40 +161,21 @@ class PositiveUnlabeledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
             model.set_params(random_state=int(rng.randint(2**31 - 1)))
         draws = np.random.default_rng(int(rng.randint(2**31 - 1)))
         places = np.flatnonzero(labeled)
-        sample = _drawn(np.flatnonzero(~labeled & (weights > 0)), len(places), draws)
+        sample = drawn_rows(np.flatnonzero(~labeled & (weights > 0)), len(places), draws)
         edges = {} if affinity is None and ids is None else {"affinity": affinity, "ids": ids}
 
         def fit(shares: NDArray[np.float64], prior: float) -> Scores:
-            return _fit(model, X, (places, sample), weights, shares, prior, edges)
+            return fit_round(model, X, (places, sample), weights, shares, prior, edges)
 
         first = fit(np.ones(len(sample)), 0.5)
         share = given or share_of_positives(first.positives, first.unlabeled, draws)
         self._keep_share(share, labeled)
         found = weigh(first, share.value, lambda shares: fit(shares, share.value))
-        self.estimator_, self.shift_ = model, found.shift
-        self.classes_ = names_of_classes(self.positive_)
-        self._keep_answers(sample, found.probabilities)
+        self.estimator_, self.classes_ = model, names_of_classes(self.positive_)
+        self._keep_answers(sample, found)
+        # Labelled rows were taken from the unlabelled ones, but not from new rows.
+        self.shift_ = found.shift + float(logit(self.class_prior_) - logit(share.value))
         return self
-
-    def _model(self) -> SemiSupervisedClassifier:
-        """Return the model of every round, for labels 0 and 1."""
-        given = self.estimator
-        if isinstance(given, SemiSupervisedClassifier):
-            for name in ("class_sizes", "label_names"):
-                if isinstance(getattr(given, name), Mapping):
-                    raise ValueError(
-                        f"{name} of the estimator names classes, and only one class has a name "
-                        "here; leave it out, and pass class_prior for the share of positives."
-                    )
-            model = clone(given)
-        else:
-            about = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-            graph = "auto" if given is None else None
-            own = "auto" if given is None else clone(given)
-            model = SemiSupervisedClassifier(own, graph=graph, **about)
-        own_names = {"class_sizes": None, "label_names": None, "unlabeled": -1}
-        model.set_params(**own_names, targets="classes")
-        return model
 
     def _given_share(self, labeled: NDArray[np.bool_]) -> Share | None:
         """Check `class_prior`, and return the share among unlabelled rows; None to estimate it."""
@@ -231,21 +211,22 @@ class PositiveUnlabeledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         self.class_prior_, *ends = all_rows
         self.class_prior_interval_ = (ends[0], ends[1])
 
-    def _keep_answers(self, sample: NDArray[np.int64], found: NDArray[np.float64]) -> None:
+    def _keep_answers(self, sample: NDArray[np.int64], found: Weighed) -> None:
         """Keep what the model says of its own rows, if only the fit has their edges."""
         self.__dict__.pop("label_distributions_", None)  # of an earlier fit
         said = getattr(self.estimator_, "label_distributions_", None)
         if said is None:
             return
-        positive = self._moved(said)
-        positive[sample] = found
+        positive = expit(log_odds_of(said) + found.shift)
+        positive[sample] = found.probabilities
         self.label_distributions_ = self._columns(positive)
 
     # ------------------------------------------------------------------ answers
 
-    def _moved(self, said: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of the positive class."""
-        return np.asarray(expit(_log_odds(said) + self.shift_))
+    def _log_odds(self, X: Any, affinity: Any, ids: Any) -> NDArray[np.float64]:
+        """Return the log odds of the positive class."""
+        check_is_fitted(self, "estimator_")
+        return log_odds_of(self.estimator_.predict_proba(X, affinity, ids)) + self.shift_
 
     def _columns(self, positive: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities in the order of the classes."""
@@ -254,15 +235,13 @@ class PositiveUnlabeledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
 
     def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
         """Return probabilities of both classes, of shape (n, 2); parameters as of predict."""
-        check_is_fitted(self, "estimator_")
-        return self._columns(self._moved(self.estimator_.predict_proba(X, affinity, ids)))
+        return self._columns(expit(self._log_odds(X, affinity, ids)))
 
     def decision_function(
         self, X: Any, affinity: Any = None, ids: Any = None
     ) -> NDArray[np.float64]:
         """Return the log odds of the second class of `classes_`; parameters as of predict."""
-        check_is_fitted(self, "estimator_")
-        odds = _log_odds(self.estimator_.predict_proba(X, affinity, ids)) + self.shift_
+        odds = self._log_odds(X, affinity, ids)
         return -odds if self.classes_[0] == self.positive_ else odds
 
     def predict(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[Any]:
@@ -324,56 +303,3 @@ _ASSUMED = (
     "positive rows. If some kinds of them are labelled more often than others, positives of the "
     "other kinds are taken for negative rows."
 )
-
-
-def _drawn(
-    rows: NDArray[np.int64], n_positive: int, draws: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return the unlabelled rows that are weighed."""
-    most = max(SAMPLE, n_positive)
-    return rows if len(rows) <= most else np.sort(draws.choice(rows, most, replace=False))
-
-
-def _fit(
-    model: SemiSupervisedClassifier,
-    X: Any,
-    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
-    weights: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    prior: float,
-    edges: dict[str, Any],
-) -> Scores:
-    """Fit the model to positive rows, and to unlabelled ones as negative rows with weights.
-
-    Parameters
-    ----------
-    model, X, edges
-        The model, all rows, and what else it gets.
-    rows : tuple of ndarray
-        The positive rows, and the unlabelled ones.
-    weights : ndarray
-        Weights of all rows, as they were given.
-    shares : ndarray
-        How likely each of the unlabelled ones is negative.
-    prior : float
-        The share of positives that the weights are to have.
-    """
-    places, sample = rows
-    y, own = np.full(len(weights), -1), weights.copy()
-    y[places], y[sample] = 1, 0
-    own[sample] *= shares
-    own[places] *= prior / (1.0 - prior) * own[sample].sum() / own[places].sum()
-    model.fit(X, y, sample_weight=own, **edges)
-    if not hasattr(model, "held_out_"):
-        raise ValueError(
-            "The rows have too few different values to hold some of them out, so nothing tells "
-            "positives from the rest."
-        )
-    log_odds = np.full(len(weights), np.nan)
-    log_odds[model.labeled_] = _log_odds(model.held_out_)
-    return Scores(log_odds[places], log_odds[sample])
-
-
-def _log_odds(said: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log odds of class 1; they are finite."""
-    return np.asarray(logit(np.clip(said[:, 1], _SURE, 1.0 - _SURE)))

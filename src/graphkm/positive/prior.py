@@ -63,27 +63,33 @@ def share_of_positives(positives: Array, unlabeled: Array, rng: np.random.Genera
     >>> found.low < 0.3 < found.high
     True
     """
-    values = [_estimate(positives, unlabeled)]
+    counts = [_counts(positives, unlabeled)]
     for _ in range(_DRAWS):
         own = rng.choice(positives, len(positives)), rng.choice(unlabeled, len(unlabeled))
-        values.append(_estimate(*own))
-    low, high = np.quantile(values[1:], [0.025, 0.975])
-    return Share(values[0], min(values[0], low), max(values[0], high))
+        counts.append(_counts(*own))
+    value, *drawn = _most_likely(np.array(counts, dtype=np.float64)).tolist()
+    low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
+    return Share(value, min(value, low), max(value, high))
 
 
-def _estimate(positives: Array, unlabeled: Array) -> float:
-    """Return the most likely share."""
-    counts = np.bincount(_bins_of(positives, unlabeled), minlength=BINS)
+def _most_likely(counts: Array) -> Array:
+    """Return the most likely share for every line of counts of the bins."""
     edges = ndtri(np.arange(1, BINS) / BINS)
     below = ndtr(edges + _DISTANCES[:, None])
     rest = np.diff(below, axis=1, prepend=0.0, append=1.0)  # of bins, for every distance
-    share = np.full(len(_DISTANCES), 0.5)
+    seen = counts / counts.sum(axis=1, keepdims=True)
+    share = np.full((len(seen), len(rest)), 0.5)
     for _ in range(_STEPS):
-        of_positives = share[:, None] / BINS
-        mixed = of_positives + (1.0 - share)[:, None] * rest
-        share = (of_positives / mixed) @ counts / counts.sum()
-    mixed = share[:, None] / BINS + (1.0 - share)[:, None] * rest
-    return float(share[np.argmax(np.log(mixed) @ counts)])
+        mixed = share[:, :, None] / BINS + (1.0 - share)[:, :, None] * rest
+        share = share / BINS * np.einsum("ib,idb->id", seen, 1.0 / mixed)
+    mixed = share[:, :, None] / BINS + (1.0 - share)[:, :, None] * rest
+    best = np.einsum("ib,idb->id", seen, np.log(mixed)).argmax(axis=1)
+    return np.asarray(share[np.arange(len(seen)), best])
+
+
+def _counts(positives: Array, unlabeled: Array) -> NDArray[np.int64]:
+    """Return how many unlabelled scores lie in each tenth of the positives."""
+    return np.bincount(_bins_of(positives, unlabeled), minlength=BINS)
 
 
 def _bins_of(positives: Array, unlabeled: Array) -> NDArray[np.int64]:

@@ -106,7 +106,7 @@ def shift_to_share(log_odds: Array, share: float) -> float:
     Examples
     --------
     >>> shift = shift_to_share(np.log([1.0, 3.0]), 0.2)
-    >>> round(expit(np.log([1.0, 3.0]) + shift).mean(), 6)
+    >>> print(expit(np.log([1.0, 3.0]) + shift).mean().round(6))
     0.2
     """
 
