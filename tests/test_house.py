@@ -167,6 +167,9 @@ ARITHMETIC = {
     "graphkm.judge.sizes": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.members.averages": {"_COLUMNS", "_ENTRIES"},  # memory
     "graphkm.members.surroundings": {"_SAMPLE"},
+    "graphkm.positive.fitting": {"_SURE"},  # rounding
+    "graphkm.positive.prior": {"_STEPS"},  # of expectation maximisation
+    "graphkm.positive.weighing": {"_LEAST", "_FAR"},  # rounding
     "graphkm.semi.classifier": {"_ENOUGH", "_DOUBT"},  # rounding
     "graphkm.members.models": {"_BINS"},  # of scikit-learn
     "graphkm.members.of_all_rows": {"_MARK"},
@@ -195,10 +198,10 @@ def numbers_of(tree: ast.Module) -> Iterator[str]:
 
 def test_every_number_that_decides_stands_on_its_page():
     page = (ROOT / "docs" / "decisions.md").read_text()
-    rooms = ("graphkm.judge", "graphkm.members", "graphkm.semi", "graphkm.gkm")
+    rooms = ("judge", "members", "semi", "positive", "gkm")
     listed, found = set(), set()
     for name, tree in TREES.items():
-        if name.startswith(rooms):
+        if name.startswith(tuple(f"graphkm.{room}" for room in rooms)):
             own = set(numbers_of(tree)) - ARITHMETIC.get(name, set())
             found |= {(name, number) for number in own}
     for line in page.splitlines():
