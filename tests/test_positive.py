@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from graphkm import PositiveUnlabeledClassifier, SemiSupervisedClassifier
-from graphkm.exchange import load_model, save_model
+from graphkm.exchange import load_model, save_model, to_onnx
 from graphkm.kernel_ridge import KernelRidgeClassifierCV
 from graphkm.positive import DrawnAtRandomWarning
 from graphkm.positive.answers import names_of_classes, truth_of
@@ -302,6 +303,26 @@ def test_sizes_of_named_classes_are_refused():
     door = SemiSupervisedClassifier(class_sizes={1: 0.5, 0: 0.5})
     with pytest.raises(ValueError, match="class_prior"):
         fitted(PositiveUnlabeledClassifier(door), X, y)
+
+
+@pytest.mark.parametrize("estimator", ["forest", LinearRegression()])
+def test_what_is_no_classifier_is_refused(estimator):
+    X, _, y = gaussians(60, 0.5, 4.0, 15)
+    with pytest.raises(ValueError, match="estimator must be"):
+        fitted(PositiveUnlabeledClassifier(estimator), X, y)
+
+
+def test_a_model_is_fitted_first():
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(NotFittedError):
+            getattr(linear(), method)(np.ones((3, 2)))
+
+
+def test_onnx_is_refused_with_a_reason():
+    pytest.importorskip("onnx")
+    X, _, y = gaussians(60, 0.5, 4.0, 15)
+    with pytest.raises(ValueError, match="PositiveUnlabeledClassifier"):
+        to_onnx(fitted(linear(), X, y))
 
 
 def test_a_score_needs_rows_of_the_rest():

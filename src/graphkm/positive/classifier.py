@@ -254,7 +254,8 @@ class PositiveUnlabeledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         affinity, ids : optional
             As in `SemiSupervisedClassifier.predict`.
         """
-        return np.asarray(self.classes_[winning_class(self.predict_proba(X, affinity, ids))])
+        found = self.predict_proba(X, affinity, ids)
+        return np.asarray(self.classes_[winning_class(found)])
 
     def score(
         self,

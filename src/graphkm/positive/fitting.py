@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from ..semi import SemiSupervisedClassifier
 from .weighing import Scores
@@ -42,6 +42,10 @@ def front_door(given: Any, n_jobs: int | None, verbose: int) -> SemiSupervisedCl
     elif given is None:
         model = SemiSupervisedClassifier(n_jobs=n_jobs, verbose=verbose)
     else:
+        if not is_classifier(given):
+            raise ValueError(
+                f"estimator must be SemiSupervisedClassifier, a classifier or None; got {given!r}."
+            )
         own = clone(given)
         model = SemiSupervisedClassifier(own, graph=None, n_jobs=n_jobs, verbose=verbose)
     model.set_params(class_sizes=None, label_names=None, unlabeled=-1, targets="classes")
