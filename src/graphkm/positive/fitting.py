@@ -42,7 +42,7 @@ def front_door(given: Any, n_jobs: int | None, verbose: int) -> SemiSupervisedCl
     elif given is None:
         model = SemiSupervisedClassifier(n_jobs=n_jobs, verbose=verbose)
     else:
-        if not is_classifier(given):
+        if not (hasattr(given, "get_params") and is_classifier(given)):
             raise ValueError(
                 f"estimator must be SemiSupervisedClassifier, a classifier or None; got {given!r}."
             )
