@@ -72,7 +72,7 @@ def draws(arguments: argparse.Namespace) -> Iterator[Draw]:
     if arguments.set in ("cora", "both"):
         graph = read("cora")
         for seed in seeds:
-            for label in np.unique(graph.y).tolist():
+            for label in map(int, arguments.classes.split(",")):
                 rng = np.random.default_rng(seed)
                 truth = graph.y == label
                 labeled = rng.choice(np.flatnonzero(truth), 60, replace=False)
@@ -186,6 +186,7 @@ if __name__ == "__main__":
         rows={"type": int, "default": 60_000, "help": "training images of MNIST"},
         positives={"type": int, "default": 1000, "help": "labelled images of MNIST"},
         draws={"type": int, "default": 3},
+        classes={"default": "0,1,2,3,4,5,6", "help": "classes of Cora, separated by commas"},
         ways={"default": ",".join(WAYS), "help": "methods, separated by commas"},
         first={"type": int, "default": 0, "help": "the seed of the first draw"},
     )
