@@ -19,6 +19,7 @@ import numpy as np
 
 import given_graphs
 import images
+import labels
 import large_graphs
 import texts
 from _common import RESULTS, ROOT, stored, table
@@ -234,6 +235,8 @@ VIEWS: dict[str, Callable[[], str]] = {
     "row_steps": _row_steps,
     "given_graphs": lambda: table(*given_graphs.summary(stored("given_graphs"))),
     "texts": lambda: table(*texts.summary(stored("texts"))),
+    "labels f1": lambda: table(*labels.summary(stored("labels"), "f1")),
+    "labels ranking": lambda: table(*labels.summary(stored("labels"), "ranking")),
     "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
     "calibration": _calibration,

@@ -50,10 +50,23 @@ def workshop(tmp_path_factory):
         test.writelines(f"{a},{b},{n},{n}\n" for (a, b), n in zip(X, names, strict=True))
     write_csv(folder / "rows.csv", X, y)
     write_papers(folder, X, y, names)
+    write_songs(folder, X)
     write_texts_and_photos(folder)
     for example in (*examples("train")[:3], examples("train")[-1]):
         assert run_example(example, folder).returncode == 0
     return folder
+
+
+def write_songs(folder, X):
+    """Write rows with two labels each: in columns of their own, and as names in one column."""
+    columns, tags = ["x,z,happy,quiet"], ["x,z,tags"]
+    for k, (a, b) in enumerate(X):
+        happy, quiet = a > 0, b > 0.2
+        told = ";".join(["happy"] * happy + ["quiet"] * quiet) or "-"
+        columns.append(f"{a},{b},{int(happy)},{int(quiet)}" if k < 40 else f"{a},{b},,")
+        tags.append(f"{a},{b},{told if k < 40 else ''}")
+    (folder / "songs.csv").write_text("\n".join(columns) + "\n")
+    (folder / "tagged.csv").write_text("\n".join(tags) + "\n")
 
 
 def write_papers(folder, X, y, names):

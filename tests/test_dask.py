@@ -429,7 +429,14 @@ class Untouchable:
     [
         (Untouchable(), da.zeros(90), "100 rows and y has 90"),
         (Untouchable(), np.zeros(100), "pass a Dask array"),
-        (Untouchable(), da.zeros((100, 2)), "one dimension"),
+        (Untouchable(), da.zeros((100, 2, 2)), "one dimension"),
+        (Untouchable(), da.zeros((100, 1)), "pass one dimension, or a column for each label"),
+        (Untouchable(), da.zeros((90, 2)), "100 rows and y has 90"),
+        (
+            Untouchable(),
+            da.full((100, 2), "a", chunks=50),
+            "several columns, which must hold numbers",
+        ),
         (Untouchable(dtype=object), da.zeros(100), "type object"),
         (da.zeros(100), da.zeros(100), "1 dimensions"),
         (da.zeros((0, 2)), da.zeros(0), "no rows"),

@@ -159,6 +159,8 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
 # ------------------------------------------------------------------ numbers that decide
 
 ARITHMETIC = {
+    "graphkm.annotators.posterior": {"_TOLD", "_STEPS", "_TURNS", "_CLOSE", "_STEADY"},
+    "graphkm.annotators.report": {"_SHOWN"},
     "graphkm.judge.folds": {"_ENOUGH"},  # more cost, and say the same
     "graphkm.judge.mixture": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.judge.columns": {"_STEPS", "_CLOSE", "_NEAR", "_NEWTON"},  # of two searches
@@ -198,10 +200,11 @@ def numbers_of(tree: ast.Module) -> Iterator[str]:
 
 def test_every_number_that_decides_stands_on_its_page():
     page = (ROOT / "docs" / "decisions.md").read_text()
-    rooms = ("judge", "members", "semi", "positive", "gkm")
+    names = ("annotators", "gkm", "judge", "members", "positive", "semi")
+    rooms = tuple(f"graphkm.{name}" for name in names)
     listed, found = set(), set()
     for name, tree in TREES.items():
-        if name.startswith(tuple(f"graphkm.{room}" for room in rooms)):
+        if name.startswith(rooms):
             own = set(numbers_of(tree)) - ARITHMETIC.get(name, set())
             found |= {(name, number) for number in own}
     for line in page.splitlines():

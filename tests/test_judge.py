@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 from graphkm.judge import best_temperature, judge_classes, judge_quantities, mixture_weights
 from graphkm.judge.folds import FEWEST
 from graphkm.judge.mixture import ALONE, LABELS_ALONE, PRIOR
-from graphkm.judge.temperature import _BELIEF
+from graphkm.judge.temperature import BELIEF
 
 
 def said_by(n_members, n_labels, seed=0, right=0.3):
@@ -60,7 +60,7 @@ def test_the_temperature_is_that_of_a_minimiser(size):
 
     def loss(log_t):
         logs = log_softmax(np.exp(log_t) * size * held, axis=1)[np.arange(80), codes]
-        return -logs.sum() + _BELIEF * log_t**2
+        return -logs.sum() + BELIEF * log_t**2
 
     wanted = size * np.exp(minimize_scalar(loss, bounds=(-2.3, 2.3), method="bounded").x)
     assert best_temperature(held, codes, weights, size) == pytest.approx(wanted, rel=0.06)

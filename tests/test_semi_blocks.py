@@ -334,6 +334,152 @@ def test_a_mapped_array_is_read_in_blocks_on_anchors(tmp_path, monkeypatch, grap
     assert_same(model, classifier(graph=graph).fit(X, y), X)
 
 
+# ------------------------------------------------------------------ labels with several columns
+
+
+def several_labels(n_labeled=120):
+    """Return spirals with three labels per row, of which some are not known."""
+    X, y, truth = spirals(n_labeled=n_labeled)
+    table = np.column_stack([truth == 1, X[:, 0] > 0, X[:, 1] > 3]).astype(float)
+    table[np.random.default_rng(0).random(table.shape) < 0.2] = np.nan
+    table[y < 0] = np.nan
+    return X, table
+
+
+def several_quantities(n_labeled=80):
+    X, y, _ = spirals(n_labeled=n_labeled)
+    table = np.column_stack([targets(X, y), np.where(y >= 0, X[:, 0] - X[:, 1], np.nan)])
+    table[np.flatnonzero(y >= 0)[:9], 0] = np.nan
+    return X, table
+
+
+def soft_labels():
+    """Return shares of three classes; rows of zeros are unlabelled."""
+    X, y, truth = spirals(n_labeled=90)
+    table = np.column_stack([truth == 0, truth == 1, X[:, 1] > 3]).astype(float) + 0.2
+    table = np.where((y >= 0)[:, None], table / table.sum(axis=1, keepdims=True), 0.0)
+    table[np.flatnonzero(y >= 0)[::7]] *= 0.5  # the rest is unknown
+    return X, table
+
+
+def names_of(table, names):
+    """Return lists of names in place of 0 and 1; None if any is not known."""
+    lists = np.empty(len(table), dtype=object)
+    for place, line in enumerate(table):
+        if not np.isnan(line).any():
+            lists[place] = [n for n, has in zip(names, line, strict=True) if has]
+    return lists
+
+
+@pytest.mark.parametrize("size", [90, 400])
+@pytest.mark.parametrize("make", [several_labels, soft_labels])
+def test_blocks_of_tables_give_the_same_model(monkeypatch, make, size):
+    monkeypatch.setattr("graphkm.semi.blocks._LEAST", 170)
+    X, table = make()
+    weights = np.random.default_rng(1).random(len(X)) * (np.arange(len(X)) % 9 > 0)
+    model = classifier().fit(X, table, weights)
+    pieces = [(a, b, weights[i * size :][:size]) for i, (a, b) in enumerate(cut(X, table, size))]
+    other = classifier().fit(pieces)
+    assert_same(other, model, X)
+    np.testing.assert_array_equal(other.predict(X), model.predict(X))
+    np.testing.assert_array_equal(other.labeled_, model.labeled_)
+    np.testing.assert_allclose(other.held_out_, model.held_out_, atol=1e-6)
+
+
+def test_blocks_of_several_quantities():
+    X, table = several_quantities()
+    model, other = regressor().fit(X, table), regressor().fit(cut(X, table))
+    assert weights_of(other) == pytest.approx(weights_of(model), abs=1e-6)
+    np.testing.assert_allclose(other.predict(X), model.predict(X), rtol=1e-6)
+    assert other.predict(cut(X, table)).shape == table.shape
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_blocks_of_frames_name_the_labels(kind, monkeypatch):
+    frames = pytest.importorskip(kind)
+    monkeypatch.setattr("graphkm.semi.blocks._LEAST", 600)
+    X, table = several_labels()
+    names = ["round", "right", "high"]
+    frame = frames.DataFrame(dict(zip(names, table.T, strict=True)))
+    model, other = classifier().fit(X, frame), classifier().fit(cut(X, frame))
+    assert list(other.classes_) == names
+    assert_same(other, model, X)
+
+
+@pytest.mark.parametrize(("least", "names"), [(1, ["a", "b", "c"]), (500, [3, 1, 2])])
+def test_every_block_may_have_other_names(monkeypatch, least, names):
+    monkeypatch.setattr("graphkm.semi.blocks._LEAST", least)
+    X, _ = several_labels()
+    table = np.column_stack([X[:, 0] > 0, X[:, 0] < 0, X[:, 1] > 5]).astype(float)
+    table[np.arange(len(X)) % 12 > 0] = np.nan
+    order = np.argsort(X[:, 0], kind="stable")  # the first blocks have one name, the last another
+    X, lists = X[order], names_of(table[order], names)
+    model = classifier().fit(X, lists.tolist())
+    for given in (lists, lists.tolist()):
+        other = classifier().fit(cut(X, given))
+        assert list(other.classes_) == sorted(names)
+        assert_same(other, model, X)
+
+
+def test_a_mapped_array_takes_tables_of_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr("graphkm.semi.blocks._NUMBERS", 2**10)
+    monkeypatch.setattr("graphkm.semi.blocks._FEWEST", 2**8)
+    X, table = several_labels()
+    np.save(tmp_path / "rows.npy", X)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    model = classifier(thresholds="f1").fit(X, table)
+    other = classifier(thresholds="f1").fit(mapped, table)
+    assert_same(other, model, X)
+    np.testing.assert_allclose(other.thresholds_, model.thresholds_, atol=1e-6)
+
+
+def test_missing_texts_of_small_blocks_are_no_class(fitted):
+    pd = pytest.importorskip("pandas")
+    X, y, _, model = fitted
+    words = pd.Series(np.array(["a", "b", np.nan], dtype=object)[y], dtype=object)
+    other = classifier().fit(cut(X, words))
+    assert list(other.classes_) == ["a", "b"]
+    np.testing.assert_array_equal(other.predict(X) == "b", model.predict(X) == 1)
+
+
+def test_ordered_classes_keep_their_order_in_blocks():
+    pd = pytest.importorskip("pandas")
+    X, y, _ = spirals(n_labeled=60)
+    words = np.array(["low", "high", None], dtype=object)[y]
+    labels = pd.Series(pd.Categorical(words, ["low", "high"], ordered=True))
+    pieces = cut(X, labels)
+    assert list(classifier().fit(pieces).order_) == ["low", "high"]
+
+
+def test_tables_that_do_not_belong_together(monkeypatch):
+    monkeypatch.setattr("graphkm.semi.blocks._LEAST", 1)
+    pd = pytest.importorskip("pandas")
+    X, _, truth = spirals(100)
+    model = classifier(graph="anchors")
+    two, three = np.eye(2)[truth], np.eye(3)[truth]
+    wrong = [
+        (two[:50], three[50:], "Blocks of y have 2 and 3 columns; pass the same columns"),
+        (two[:50], truth[50:], "Some blocks of y have several columns .* pass all blocks"),
+        (
+            pd.DataFrame(two[:50], columns=["a", "b"]),
+            pd.DataFrame(two[50:], columns=["b", "a"]),
+            "pass the same names in the same order",
+        ),
+        (two[:50], 3 * two[50:], "Row 0 of y in Block 1 has the shares .* add up to 1"),
+        (two[:50], np.full((50, 2), "x"), "several columns, which must hold numbers"),
+        ([["a"]] * 50, [["b"], "a"] * 25, "Row 1 of y is 'a', .* pass a list for every row"),
+        (two[:50], two[50:60], "50 rows, but 10 labels"),
+    ]
+    for first, second, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            model.fit([(X[:50], first), (X[50:], second)])
+    with pytest.raises(ValueError, match="Some blocks of y are lists, and others are tables"):
+        monkeypatch.setattr("graphkm.semi.blocks._LEAST", 1000)
+        model.fit([(X[:50], [["a"]] * 50), (X[50:], two[50:])])
+    with pytest.raises(ValueError, match="targets='labels' needs a column for each class"):
+        classifier(targets="labels").fit(cut(X, truth))
+
+
 class Unread:
     """Blocks that must not be read."""
 

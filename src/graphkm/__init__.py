@@ -23,6 +23,7 @@ semi                                     `SemiSupervisedClassifier`, `SemiSuperv
 positive                                 `PositiveUnlabeledClassifier`: one class is known
 gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
 active                                   which rows to label next
+annotators                               answers of several people, and who is reliable
 online                                   streams of chunks, progressive evaluation, checkpoints
 dask                                     the front door for rows on many machines
 exchange                                 models as files, from and for other programs

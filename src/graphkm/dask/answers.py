@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from dask.base import is_dask_collection, tokenize
 from dask.delayed import Delayed, delayed
 
-from ..semi.block_rows import split_labels
 from .collections import is_frame, with_whole_rows
 from .runner import cluster_client
+from .told import Told
 
 
 class SharedModel:
@@ -97,35 +97,48 @@ def answer_partition(part: Any, model: Any, *, method: str, columns: Any, kind: 
     return found
 
 
-def with_given(answers: Any, y: Any, unlabeled: Any, classes: bool) -> Any:
+def with_given(answers: Any, y: Any, unlabeled: Any, told: Told) -> Any:
     """Return lazy answers in which given labels are kept."""
     alike = isinstance(answers, da.Array) == isinstance(y, da.Array)
-    if not (alike and is_dask_collection(y) and y.ndim == 1):
+    if not (alike and is_dask_collection(y) and y.ndim in (1, 2)):
         raise ValueError(
             f"y is a {type(y).__name__}; pass a Dask array with rows that are an array, and a "
-            "series with rows that are a frame."
+            "series or a frame with rows that are a frame."
         )
-    about = {"unlabeled": unlabeled, "classes": classes}
+    told.check(y)
+    about = {"unlabeled": unlabeled, "told": told}
     if not isinstance(answers, da.Array):
         return answers.map_partitions(keep_given, y, meta=answers, **about)
-    known = not np.isnan(answers.chunks[0] + y.chunks[0]).any()
-    if known and answers.chunks != y.chunks and answers.shape == y.shape:
-        y = y.rechunk(answers.chunks)
-    if answers.numblocks != y.numblocks or (known and answers.shape != y.shape):
+    y, own, theirs = with_whole_rows(y), answers.chunks[0], y.chunks[0]
+    known = not np.isnan(own + theirs).any()
+    if known and own != theirs and sum(own) == sum(theirs):
+        y = y.rechunk({0: own})
+    if answers.numblocks[0] != y.numblocks[0] or (known and sum(own) != sum(theirs)):
         raise ValueError(
             f"The rows have {answers.numblocks[0]} partitions and y has {y.numblocks[0]}, or other "
             "lengths; pass labels with the partitions of the rows."
         )
-    name = f"graphkm-transduction-{tokenize(answers.name, y.name, unlabeled)}"
-    return da.map_blocks(keep_given, answers, y, name=name, dtype=answers.dtype, **about)
+    axes = "ij"[: answers.ndim]
+    return da.blockwise(
+        keep_given,
+        axes,
+        answers,
+        axes,
+        y,
+        "ik"[: y.ndim],
+        name=f"graphkm-transduction-{tokenize(answers.name, y.name, unlabeled)}",
+        dtype=answers.dtype,
+        meta=np.empty((0,) * answers.ndim, answers.dtype),
+        align_arrays=False,  # lengths may not be known
+        concatenate=True,
+        **about,
+    )
 
 
-def keep_given(answers: Any, labels: Any, *, unlabeled: Any, classes: bool) -> Any:
+def keep_given(answers: Any, labels: Any, *, unlabeled: Any, told: Told) -> Any:
     """Return a partition's answers, with given labels in their place."""
-    mask, known = split_labels(labels, unlabeled, classes)
-    kept = answers.copy()
-    kept[mask] = known
-    return kept
+    kept = told.target(labels, unlabeled).kept(np.array(answers))
+    return _as_frame(kept, told.columns, answers.index) if hasattr(answers, "iloc") else kept
 
 
 def _shape(n: int, columns: Any) -> tuple[int, ...]:

@@ -24,10 +24,11 @@ from .edges import affinities_of
 from .passes import Passes
 from .runner import Runner
 from .tasks import Moments, add_moments, score_part
+from .told import Told
 
 _FITTED = (
     *("members_", "best_score_", "unlabeled_gain_", "class_sizes_", "label_distributions_"),
-    *("classes_", "n_features_in_", "feature_names_in_"),
+    *("thresholds_", "order_", "classes_", "n_features_in_", "feature_names_in_"),
 )
 
 
@@ -80,8 +81,9 @@ class Distributed(ABC):
             All rows, numbers in every place. Lengths of partitions need not be known. Every pass
             reads them again; persist them first if they fit in the workers' memory. With an
             affinity X may be None: the edges alone are learnt from.
-        y : Dask array or series of shape (n_samples,)
-            Labels or targets; `unlabeled`, NaN, None or NA where unknown. It may have other
+        y : Dask array, series or frame of shape (n_samples,) or (n_samples, n_columns)
+            Labels or targets; `unlabeled`, NaN, None or NA where unknown. A row may have several: a
+            column for each label, share or quantity, or a list of names. It may have other
             partitions than X.
         sample_weight : Dask array or series of shape (n_samples,), optional
             Weights of the labelled rows. A label of weight 0 counts for nothing.
@@ -111,7 +113,7 @@ class Distributed(ABC):
             model = self._fitted(model, X, y, sample_weight, label_memory, affinities, ids)
         else:
             model.fit(X, y, sample_weight, affinity=affinity, ids=ids)
-        self._shared = SharedModel(model)
+        self._shared, self._told = SharedModel(model), Told.by(model, y)
         for name in _FITTED:
             self.__dict__.pop(name, None)  # of an earlier fit
             if hasattr(model, name):
@@ -146,7 +148,7 @@ class Distributed(ABC):
             fitted = edges.fit(X, y, sample_weight, affinities, ids)
         else:
             passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
-            task = passes.fit(model, seed, label_memory, classes=classes)
+            task = passes.fit(model, seed, label_memory)
             (fitted,) = runner.bring([task])
         for category, message in fitted.warnings:
             warnings.warn(message, category, stacklevel=3)
@@ -169,12 +171,14 @@ class Distributed(ABC):
     def predict(self, X: Any, affinity: Any = None, ids: Any = None) -> Any:
         """Return the label or the target of every row of X.
 
-        The answer for a Dask array is a lazy array, and for a frame a lazy series with its index.
-        Both have the partitions of X, and their rows are told by their features alone. Rows that
-        are no Dask collection go to the local estimator, with their edges to known rows and ids.
+        The answer for a Dask array is a lazy array, and for a frame a lazy series with its index;
+        several labels or quantities have columns, and those of a frame have names. All have the
+        partitions of X, and their rows are told by their features alone. Rows that are no Dask
+        collection go to the local estimator, with their edges to known rows and ids.
         """
-        kind = self.classes_.dtype if is_classifier(self) else np.dtype(np.float64)
-        return self._answer(X, "predict", None, kind, affinity, ids)
+        check_is_fitted(self, "members_")
+        told = self._told
+        return self._answer(X, "predict", told.columns, told.dtype, affinity, ids)
 
     def transduction(self, X: Any, y: Any) -> Any:
         """Return the label or the target of every row of X; those given in y are kept.
@@ -185,38 +189,44 @@ class Distributed(ABC):
         ----------
         X : Dask array or frame
             The rows.
-        y : Dask array or series
-            Their labels, with the partitions of X.
+        y : Dask array, series or frame
+            Their labels, with the partitions of X. Of several labels or quantities those that are
+            known are kept, and of shares the class with more than one half.
 
         Returns
         -------
-        Dask array or series
+        Dask array, series or frame
         """
         answers = self.predict(X)
         if not are_rows(X):
             raise ValueError("X is no Dask collection; pass one, or call to_local().predict(X).")
-        return with_given(answers, y, self.unlabeled, is_classifier(self))
+        return with_given(answers, y, self.unlabeled, self._told)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy, or R^2 of a regressor, on the labelled rows of (X, y).
 
-        This is not lazy. Rows that are no Dask collection go to the local estimator.
+        With several labels it is the share of rows of which all labels are right; rows with unknown
+        labels do not count. With several quantities it is the mean over the columns. This is not
+        lazy. Rows that are no Dask collection go to the local estimator.
         """
         check_is_fitted(self, "members_")
         if not are_rows(X):
             return float(self._shared.model.score(X, y, sample_weight))
-        classes, runner = is_classifier(self), Runner()
+        classes, runner, told = is_classifier(self), Runner(), self._told
         data = Partitioned.of(X, y, sample_weight, runner, classes=classes)
+        told.check(y)
+        if told.kind == "classes" and y.ndim == 2:
+            raise ValueError("A score counts classes; pass y with one class for each row.")
         weights: list[Any] = data.weights or [None] * len(data.rows)
-        about = (self._shared.task(), self.unlabeled, classes)
+        about = (self._shared.task(), self.unlabeled, told)
         parts = [
             runner.task("score-rows", score_part, *each, *about)
             for each in zip(data.rows, data.labels, weights, strict=True)
         ]
         (found,) = runner.bring([runner.tree("add-scores", add_moments, parts)])
-        if not found.weight:
+        if not found.weight.any():
             raise ValueError("None of the rows to score is labelled; pass some with a label.")
-        return 1.0 - found.lost / found.weight if classes else _r2(found)
+        return float(1.0 - found.lost[0] / found.weight[0]) if classes else _r2(found)
 
     def _answer(self, X: Any, method: str, columns: Any, kind: Any, affinity: Any, ids: Any) -> Any:
         check_is_fitted(self, "members_")
@@ -243,14 +253,18 @@ def _anchors(graph: Any) -> Anchors:
 
 
 def _r2(found: Moments) -> float:
-    """Return R^2 as scikit-learn does: for constant targets 1 if predictions are exact, else 0."""
-    if found.n_rows < 2:
+    """Return R^2 as scikit-learn does: for constant targets 1 if predictions are exact, else 0.
+
+    That of several quantities is the mean over those with two rows or more.
+    """
+    told = found.n_rows > 1
+    if not told.any():
         warnings.warn(
             "R^2 is not defined for one labelled row; pass two or more.",
             UndefinedMetricWarning,
             stacklevel=3,
         )
         return np.nan
-    if not found.squares:
-        return 0.0 if found.lost else 1.0
-    return 1.0 - found.lost / found.squares
+    squares, lost = found.squares[told], found.lost[told]
+    share = np.divide(lost, squares, out=(lost > 0).astype(float), where=squares > 0)
+    return float(np.mean(1.0 - share))

@@ -34,6 +34,9 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
         pass over all rows. One more pass joins the anchors, and one finds the labels.
     class_sizes : "auto", None, "labels" or mapping, default="auto"
         As in `graphkm.SemiSupervisedClassifier`; the anchors stand for the rows.
+    targets, thresholds, ordered
+        As in `graphkm.SemiSupervisedClassifier`: what y holds, which probabilities are labels where
+        a row may have several, and whether classes have an order.
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled.
     label_memory : int or str, default="2 GiB"
@@ -44,7 +47,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
 
     Attributes
     ----------
-    members_, best_score_, unlabeled_gain_, class_sizes_
+    members_, best_score_, unlabeled_gain_, class_sizes_, thresholds_, order_
         As in `graphkm.SemiSupervisedClassifier`.
     transduction_, label_distributions_
         Labels and probabilities of the training rows, after a fit with an affinity alone.
@@ -75,6 +78,9 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
         *,
         graph: Any = "auto",
         class_sizes: Any = "auto",
+        targets: Any = "auto",
+        thresholds: Any = None,
+        ordered: Any = "auto",
         unlabeled: Any = -1,
         cv: Any = None,
         label_memory: int | str = "2 GiB",
@@ -89,22 +95,34 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
             random_state=random_state,
         )
         self.class_sizes = class_sizes
+        self.targets = targets
+        self.thresholds = thresholds
+        self.ordered = ordered
 
     def _local_kind(self) -> Any:
-        return partial(semi.SemiSupervisedClassifier, class_sizes=self.class_sizes)
+        return partial(
+            semi.SemiSupervisedClassifier,
+            class_sizes=self.class_sizes,
+            targets=self.targets,
+            thresholds=self.thresholds,
+            ordered=self.ordered,
+        )
 
     def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> Any:
-        """Return the classes' probabilities, lazily, of shape (n, n_classes).
+        """Return the probabilities of classes or labels, lazily, of shape (n, n_classes).
 
-        For a frame it is a frame, whose columns are the classes. Parameters are as of predict.
+        For a frame it is a frame, whose columns are these. Parameters are as of predict.
         """
         kind = np.dtype(np.float64)
         return self._answer(X, "predict_proba", self._class_names(), kind, affinity, ids)
 
     def decision_function(self, X: Any, affinity: Any = None, ids: Any = None) -> Any:
-        """Return a score per class, lazily; for two classes their difference, of shape (n,)."""
+        """Return a score per class, lazily; for two classes their difference, of shape (n,).
+
+        Several labels have one each, of shape (n, n_labels).
+        """
         names, kind = self._class_names(), np.dtype(np.float64)
-        columns = None if len(names) == 2 else names
+        columns = None if len(names) == 2 and self._told.kind == "classes" else names
         return self._answer(X, "decision_function", columns, kind, affinity, ids)
 
     def _class_names(self) -> list[Any]:

@@ -34,7 +34,7 @@ class Partitioned(NamedTuple):
         are cut anew. If y holds no `classes`, it holds numbers.
         """
         X = with_whole_rows(X)
-        columns = {"y": _column("y", y, numbers=not classes)}
+        columns = {"y": _labels(y, numbers=not classes)}
         if sample_weight is not None:
             columns["sample_weight"] = _column("sample_weight", sample_weight, numbers=True)
         every = [X, *columns.values()]
@@ -61,6 +61,7 @@ def numbers_of_rows(y: Any, runner: Runner) -> Any:
             f"X is None, so y tells how many rows there are, and it is a {type(y).__name__}; pass "
             "a Dask array or series, with a marker for rows without a label."
         )
+    y = with_whole_rows(y)
     (lengths,) = _lengths([y], [parts_of(y)], runner)
     return da.arange(sum(lengths), chunks=(tuple(lengths),), dtype=np.float64)[:, None]
 
@@ -112,7 +113,7 @@ def are_rows(X: Any) -> bool:
 
 def with_whole_rows(X: Any) -> Any:
     """Return X with all columns in one partition."""
-    if isinstance(X, da.Array) and X.numblocks[1] > 1:
+    if isinstance(X, da.Array) and X.ndim == 2 and X.numblocks[1] > 1:
         return X.rechunk({1: -1})
     return X
 
@@ -141,6 +142,27 @@ def _column(name: str, values: Any, *, numbers: bool) -> Any:
     if numbers and values.dtype != object and not _is_number(values.dtype):
         raise ValueError(f"{name} must hold numbers, and its type is {values.dtype}.")
     return values
+
+
+def _labels(y: Any, *, numbers: bool) -> Any:
+    """Return a Dask array or series of labels, or a table with a column for each of several."""
+    if not is_dask_collection(y) or getattr(y, "ndim", None) != 2:
+        return _column("y", y, numbers=numbers)
+    if y.shape[1] < 2:
+        raise ValueError(
+            f"y has two dimensions and {y.shape[1]} columns; pass one dimension, or a column for "
+            "each label, class or quantity."
+        )
+    kinds = y.dtypes.to_dict() if is_frame(y) else {"y": y.dtype}
+    wrong = [
+        name for name, kind in kinds.items() if not (kind == np.dtype(object) or _is_number(kind))
+    ]
+    if wrong:
+        raise ValueError(
+            f"y has several columns, which must hold numbers, and the type of {wrong[0]!r} is "
+            f"{kinds[wrong[0]]}; pass a column of numbers for each label, class or quantity."
+        )
+    return with_whole_rows(y)
 
 
 def parts_of(collection: Any) -> list[Delayed]:

@@ -10,7 +10,7 @@ from dask.delayed import Delayed
 
 from ..graphs.anchors import drawn_rows
 from ..graphs.given_edges import Ids
-from ..semi.block_rows import joined
+from ..semi.block_labels import joined
 from ..semi.given_graphs import with_edges
 from .collections import Partitioned, numbers_of_rows, parts_of
 from .edges import SpreadGraph
@@ -68,8 +68,7 @@ class EdgeFit(NamedTuple):
     def _alone(self, data: Partitioned, affinities: dict[str, Any], ids: Ids) -> Fitted:
         """Fit the model to labels and edges; the rows are their numbers."""
         every = self.runner.bring(self._known(data, start=np.empty(0, np.int64)))
-        rows, labels, weights = together(every)
-        numbers = rows[:, 0].astype(np.int64)
+        _, labels, weights, numbers, _ = together(self.model, every, data.lengths)
         elsewhere = EdgesAlone(ids, numbers, self._graphs(affinities, ids))
         fit = self.model.fit_edges
         return fitted_with(fit, elsewhere, None, None, labels, weights, self.seed)
@@ -81,12 +80,11 @@ class EdgeFit(NamedTuple):
         graphs = self._graphs(affinities, ids)
         nodes, joins = Passes(data, self.runner).anchors(known, part.passes)
         own_nodes, own_joins, *every = self.runner.bring([nodes, joins, *known])
-        rows, labels, weights = together(every)
+        rows, labels, weights, numbers, _ = together(self.model, every, data.lengths)
         graph = graph_of_labelled(own_nodes, own_joins, rows, data.dtype)
-        starts = np.cumsum(data.lengths) - data.lengths
         elsewhere = RowsElsewhere(
             ids,
-            np.concatenate([s + each.places for s, each in zip(starts, every, strict=True)]),
+            numbers,
             graphs,
             data,
             rows.shape[1],
@@ -98,8 +96,7 @@ class EdgeFit(NamedTuple):
         return fitted_with(self.model.fit_edges, elsewhere, graph, rows, labels, weights, self.seed)
 
     def _known(self, data: Partitioned, start: Any) -> list[Delayed]:
-        about = start, self.model.unlabeled, self.label_memory
-        return Passes(data, self.runner).known(*about, classes=self.classes)
+        return Passes(data, self.runner).known(start, self.model, self.label_memory)
 
     def _graphs(self, affinities: dict[str, Any], ids: Ids) -> list[SpreadGraph]:
         """Return the given graphs; raise if they join no rows."""

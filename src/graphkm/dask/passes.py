@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from ..estimators.given_rows import require_labels
 from ..estimators.labels import checked_classes, refuse_ambiguous
 from ..graphs.anchors import drawn_rows
-from ..semi.block_rows import find_known, joined
+from ..semi.block_labels import QUANTITIES, joined, targets_of
+from ..semi.block_rows import find_known
 from .collections import Partitioned
 from .runner import Runner
 from .tasks import (
+    Summary,
     add_sums,
     add_tables,
     first_anchors,
@@ -26,6 +28,7 @@ from .tasks import (
     nodes_at,
     sum_by_anchor,
     summary_of,
+    without_empty,
 )
 
 
@@ -46,7 +49,7 @@ class Passes:
     def __init__(self, data: Partitioned, runner: Runner) -> None:
         self._data, self._runner = data, runner
 
-    def fit(self, model: Any, seed: int, label_memory: int, *, classes: bool) -> Delayed:
+    def fit(self, model: Any, seed: int, label_memory: int) -> Delayed:
         """Return the local model, fitted to the rows of all partitions, as a task.
 
         Parameters
@@ -57,24 +60,25 @@ class Passes:
             Decides where anchors start, and the draws of the model.
         label_memory : int
             Bytes of labelled rows that one worker may hold.
-        classes : bool
-            Whether targets are classes.
         """
         n = sum(self._data.lengths)
         start = drawn_rows(n, model.graph.count(n), seed)
-        known = self.known(start, model.unlabeled, label_memory, classes=classes)
+        known = self.known(start, model, label_memory)
         nodes, joins = self.anchors(known, model.graph.passes)
-        about = (model, seed, nodes, joins, known, self._data.dtype)
+        about = (model, seed, nodes, joins, known, self._data.lengths, self._data.dtype)
         return self._runner.task("fit-model", fit_model, *about)
 
-    def known(
-        self, start: NDArray[np.int64], unlabeled: Any, label_memory: int, *, classes: bool
-    ) -> list[Delayed]:
+    def known(self, start: NDArray[np.int64], model: Any, label_memory: int) -> list[Delayed]:
         """Return, of every partition, what is labelled and where anchors start; check it."""
         if sum(self._data.lengths) < 2:
             raise ValueError("X has 1 row, which has no neighbours; pass 2 or more.")
-        known = self._known(start, unlabeled, classes)
-        self._check_labels(known, unlabeled, classes, label_memory)
+        known = self._known(start, model)
+        sizes = self._sizes(known, model)
+        if any(size.shares for size in sizes):  # rows of zeros are no labels then
+            tasks = [self._runner.task("drop-rows", without_empty, each) for each in known]
+            known = self._runner.keep(tasks)
+            sizes = self._sizes(known, model)
+        self._check_labels(sizes, model, label_memory)
         return known
 
     def anchors(self, known: list[Delayed], passes: int) -> tuple[Delayed, Delayed]:
@@ -85,7 +89,7 @@ class Passes:
         nodes = self._task("place-nodes", nodes_at, points)
         return nodes, self._joins(nodes)
 
-    def _known(self, start: NDArray[np.int64], unlabeled: Any, classes: bool) -> list[Delayed]:
+    def _known(self, start: NDArray[np.int64], model: Any) -> list[Delayed]:
         """Return, of every partition, what is labelled and where anchors start."""
         data = self._data
         ends = np.cumsum(data.lengths)
@@ -95,21 +99,23 @@ class Passes:
             weights = None if data.weights is None else data.weights[number]
             places = own[number] - (ends[number] - data.lengths[number])
             given = (rows, labels, weights, places, f"Partition {number}", data.dtype)
-            about = (unlabeled, classes)
+            about = (model.unlabeled, targets_of(model))
             tasks.append(self._runner.task("find-labels", find_known, *given, *about))
         return self._runner.keep(tasks)
 
-    def _check_labels(
-        self, known: list[Delayed], unlabeled: Any, classes: bool, label_memory: int
-    ) -> None:
+    def _sizes(self, known: list[Delayed], model: Any) -> list[Summary]:
+        """Return how much is labelled in every partition."""
+        targets = targets_of(model)
+        tasks = [self._runner.task("count-labels", summary_of, each, targets) for each in known]
+        return self._runner.bring(tasks)
+
+    def _check_labels(self, sizes: list[Summary], model: Any, label_memory: int) -> None:
         """Raise if labels are missing, ambiguous, or more than one worker may hold."""
-        tasks = [self._runner.task("count-labels", summary_of, each, classes) for each in known]
-        sizes = self._runner.bring(tasks)
         n, n_bytes = sum(size.n_rows for size in sizes), sum(size.n_bytes for size in sizes)
-        require_labels(np.arange(n), sum(self._data.lengths), unlabeled)
-        if classes:
-            values = joined([size.values for size in sizes])
-            refuse_ambiguous(joined([values, *(size.marker for size in sizes)]), unlabeled)
+        require_labels(np.arange(n), sum(self._data.lengths), model.unlabeled)
+        values = joined([size.values for size in sizes])  # raises if columns differ
+        if isinstance(values, np.ndarray) and targets_of(model) != QUANTITIES:
+            refuse_ambiguous(joined([values, *(size.marker for size in sizes)]), model.unlabeled)
             checked_classes(values)
         if n_bytes > label_memory:
             raise ValueError(

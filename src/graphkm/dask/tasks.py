@@ -10,13 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._util.parameters import refuse_masked, unmasked
+from .._util.parameters import refuse_masked
 from .._util.warnings import heard
 from ..estimators.labels import plain_labels
 from ..graphs import AnchorNodes, NodeGraph
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
 from ..neighbours.index import NeighbourIndex
-from ..semi.block_rows import Known, as_numbers, joined, split_labels, stacked
+from ..semi.block_labels import QUANTITIES, hold_shares, stack_labels, targets_of
+from ..semi.block_rows import Known, Labelled, as_numbers, labelled_rows, stacked
+from .told import Told
 
 
 class Summary(NamedTuple):
@@ -24,10 +26,12 @@ class Summary(NamedTuple):
 
     n_rows: int
     n_bytes: int
-    values: NDArray[Any]
-    """Distinct labels; none of a regression."""
+    values: Any
+    """Distinct classes; or the labels of one row, if they have several columns."""
     marker: NDArray[Any]
     """The value that marks unlabelled rows, if it was seen."""
+    shares: bool
+    """Whether labels are shares of classes for sure."""
 
 
 def count_rows(part: Any) -> int:
@@ -35,15 +39,17 @@ def count_rows(part: Any) -> int:
     return int(part.shape[0])
 
 
-def cut_together(parts: Sequence[Any], spans: Sequence[tuple[int, int]]) -> NDArray[Any]:
+def cut_together(parts: Sequence[Any], spans: Sequence[tuple[int, int]]) -> Any:
     """Return spans of several partitions as one."""
-    pieces = [
-        np.asarray(unmasked(p))[low:high] for p, (low, high) in zip(parts, spans, strict=True)
-    ]
-    return np.concatenate(pieces)
+    return stack_labels(
+        [
+            part.iloc[low:high] if hasattr(part, "iloc") else part[low:high]
+            for part, (low, high) in zip(parts, spans, strict=True)
+        ]
+    )
 
 
-def summary_of(known: Known, classes: bool) -> Summary:
+def summary_of(known: Known, targets: str) -> Summary:
     """Return how much is labelled in a partition, and with what."""
     n, d = known.rows.shape
     if hasattr(known.rows, "memory_usage"):
@@ -52,8 +58,20 @@ def summary_of(known: Known, classes: bool) -> Summary:
         n_bytes = 12 * int(known.rows.nnz)
     else:
         n_bytes = n * d * known.rows.itemsize
-    values = np.unique(plain_labels(known.labels)) if classes else np.empty(0)
-    return Summary(n, n_bytes, values, known.marker)
+    labels: Any = known.labels
+    if not isinstance(labels, np.ndarray):
+        labels = labels.take(np.arange(min(1, n)))
+    elif targets == QUANTITIES:
+        labels = labels[:0]
+    else:
+        labels = np.unique(plain_labels(labels))
+    shares = targets == "auto" and hold_shares(known.labels)
+    return Summary(n, n_bytes, labels, known.marker, shares)
+
+
+def without_empty(known: Known) -> Known:
+    """Return the labelled rows of a partition that have a share of a class."""
+    return known.without_empty()
 
 
 def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
@@ -95,45 +113,67 @@ def add_tables(parts: Sequence[Any]) -> Any:
 
 
 class Moments(NamedTuple):
-    """What a score needs of labelled rows: sums of weights, and of squares around a mean."""
+    """What a score needs of each column of labels: sums of weights, and of squares around a mean.
 
-    n_rows: int
-    weight: float
-    mean: float
-    squares: float
-    lost: float
+    Classes, and all labels of a row together, are one column.
+    """
+
+    n_rows: NDArray[np.float64]
+    """Rows that count."""
+    weight: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    lost: NDArray[np.float64]
     """Weights of wrong labels, or weighted squared errors."""
 
 
 def score_part(
-    part: Any, labels: Any, weights: Any, model: Any, unlabeled: Any, classes: bool
+    part: Any, labels: Any, weights: Any, model: Any, unlabeled: Any, told: Told
 ) -> Moments:
     """Return what the score needs of a partition."""
-    mask, known = split_labels(labels, unlabeled, classes)
-    place = np.flatnonzero(mask)
+    target = told.target(labels, unlabeled)
+    place, truth = target.labeled, target.y
+    if told.kind == "labels":  # rows count of which all labels are known
+        whole = ~np.isnan(truth).any(axis=1)
+        place, truth = place[whole], truth[whole]
     refuse_masked("sample_weight", weights)
     w = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[place]
-    n, weight = len(place), float(w.sum())
-    if not weight:
-        return Moments(n, 0.0, 0.0, 0.0, 0.0)
+    if not w.sum():
+        return Moments(*np.zeros((5, truth.shape[1] if told.kind == "quantities" else 1)))
     said = model.predict(part.iloc[place] if hasattr(part, "iloc") else part[place])
-    if classes:
-        return Moments(n, weight, 0.0, 0.0, float(w @ (said != known)))
-    mean = _mean(known, w)
-    squares, lost = float(w @ (known - mean) ** 2), float(w @ (known - said) ** 2)
-    return Moments(n, weight, mean, squares, lost)
+    if told.kind == "quantities":
+        return _moments_of(said.reshape(truth.shape), truth, w)
+    wrong = said != truth
+    lost = w @ (wrong.any(axis=1) if wrong.ndim == 2 else wrong)
+    return Moments(*np.array([[(w > 0).sum()], [w.sum()], [0.0], [0.0], [lost]]))
+
+
+def _moments_of(
+    said: NDArray[np.float64], truth: NDArray[np.float64], weights: NDArray[np.float64]
+) -> Moments:
+    """Return the moments of quantities, NaN where they are not known."""
+    found = np.zeros((5, truth.shape[1]))
+    for column, (own, true) in enumerate(zip(said.T, truth.T, strict=True)):
+        counts = ~np.isnan(true) & (weights > 0)
+        if counts.any():
+            own, true, w = own[counts], true[counts], weights[counts]
+            mean = _mean(true, w)
+            sums = w @ (true - mean) ** 2, w @ (true - own) ** 2
+            found[:, column] = len(w), w.sum(), mean, *sums
+    return Moments(*found)
 
 
 def add_moments(parts: Sequence[Moments]) -> Moments:
     """Return the moments of all rows."""
-    n = sum(part.n_rows for part in parts)
-    parts = [part for part in parts if part.weight]
-    if not parts:
-        return Moments(n, 0.0, 0.0, 0.0, 0.0)
-    weights, means = (np.array(each) for each in list(zip(*parts, strict=True))[1:3])
-    mean = _mean(means, weights)
-    squares = sum(part.squares for part in parts) + float(weights @ (means - mean) ** 2)
-    return Moments(n, float(weights.sum()), mean, squares, sum(part.lost for part in parts))
+    every = np.array(parts)  # of shape (n_parts, 5, n_columns)
+    total = every.sum(axis=0)
+    for column, own in enumerate(every.transpose(2, 0, 1)):
+        _, weights, means, *_ = own[own[:, 1] > 0].T
+        if len(weights):
+            mean = _mean(means, weights)
+            total[2, column] = mean
+            total[3, column] += weights @ (means - mean) ** 2
+    return Moments(*total)
 
 
 def _mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
@@ -156,7 +196,13 @@ def fitted_with(fit: Callable[..., Any], *args: Any) -> Fitted:
 
 
 def fit_model(
-    model: Any, seed: int, nodes: AnchorNodes, joins: Any, every: Sequence[Known], dtype: Any
+    model: Any,
+    seed: int,
+    nodes: AnchorNodes,
+    joins: Any,
+    every: Sequence[Known],
+    lengths: Sequence[int],
+    dtype: Any,
 ) -> Fitted:
     """Fit a local model to the labelled rows of all partitions, over the graph of the anchors.
 
@@ -172,20 +218,19 @@ def fit_model(
         Z'Z of all rows.
     every : list of Known
         The labelled rows of every partition.
+    lengths : list of int
+        How many rows each partition has.
     dtype : dtype
         How rows are seen.
     """
-    rows, labels, weights = together(every)
+    rows, labels, weights, numbers, _ = together(model, every, lengths)
     graph = graph_of_labelled(nodes, joins, rows, dtype)
-    return fitted_with(model.fit_nodes, graph, rows, labels, weights, seed)
+    return fitted_with(model.fit_nodes, graph, rows, labels, weights, seed, numbers)
 
 
-def together(every: Sequence[Known]) -> tuple[Any, NDArray[Any], NDArray[np.float64] | None]:
-    """Return the labelled rows of all partitions, their labels and their weights."""
-    weights = [each.weights for each in every if each.weights is not None]
-    rows = stacked([each.rows for each in every])
-    labels = joined([each.labels for each in every])
-    return rows, labels, np.concatenate(weights) if weights else None
+def together(model: Any, every: Sequence[Known], lengths: Sequence[int]) -> Labelled:
+    """Return the labelled rows of all partitions, for a model."""
+    return labelled_rows(every, lengths, targets_of(model))
 
 
 def graph_of_labelled(nodes: AnchorNodes, joins: Any, rows: Any, dtype: Any) -> NodeGraph:

@@ -79,8 +79,11 @@ def require(holds: Any, what: str) -> None:
         raise ValueError(what)
 
 
-def set_attributes(model: Any, state: State, least: int = 1) -> None:
-    """Check and set the attributes besides f; a model has `least` features or more."""
+def set_attributes(model: Any, state: State, least: int = 1, in_order: bool = True) -> None:
+    """Check and set the attributes besides f; a model has `least` features or more.
+
+    Classes are `in_order`, unless they are names of several labels.
+    """
     for name, value in state.items():
         require(name in ATTRIBUTES, f"{type(model).__name__} has no {name}")
         fits = isinstance(value, ATTRIBUTES[name]) and not isinstance(value, bool)
@@ -95,10 +98,11 @@ def set_attributes(model: Any, state: State, least: int = 1) -> None:
     require(0 < state.get("spread_", 1.0) < np.inf, "the spread of its targets is not above 0")
     require(model.n_threads() <= _THREADS, f"n_jobs is {model.n_jobs}")
     if is_classifier(model):
-        _check_classes(state["classes_"])
+        check_classes(state["classes_"] if in_order else np.sort(state["classes_"]))
 
 
-def _check_classes(classes: NDArray[Any]) -> None:
+def check_classes(classes: NDArray[Any]) -> None:
+    """Raise unless these are different classes in their order."""
     ordered = classes.ndim == 1 and len(classes) > 1
     if ordered and classes.dtype.kind == "f":
         ordered = bool(np.isfinite(classes).all())

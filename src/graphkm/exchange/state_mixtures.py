@@ -23,6 +23,7 @@ from .codec import State
 from .state_encoders import width_of
 from .state_fields import HOW, SEEN, check_inside, is_number, nodes_state, restored_nodes
 from .state_machines import (
+    check_classes,
     check_matrix,
     memory_state,
     present,
@@ -113,7 +114,8 @@ def _columns_of(held: HeldOut) -> list[HeldOut | float]:
 
 def restore_mixture(model: Any, state: State) -> None:
     """Give a new model the state from `mixture_state`; raise ValueError if it does not fit."""
-    set_attributes(model, {name: state.pop(name) for name in SEEN if name in state}, least=0)
+    seen = {name: state.pop(name) for name in SEEN if name in state}
+    set_attributes(model, seen, least=0, in_order=False)
     remembered = take_memory(state)
     by_views = "views" in state
     require(set(state) == _OWN | (_OF_VIEWS if by_views else _OF_ROWS), "it is not complete")
@@ -130,6 +132,7 @@ def restore_mixture(model: Any, state: State) -> None:
         model.mixture_ = _restored_mixture(model, state)
         linked = state["linked"]
     if model.mixture_.kind == "classes":
+        check_classes(model.classes_)
         check_matrix("the sizes of its classes", state["class_sizes"], (len(model.classes_),))
         model.class_sizes_ = state["class_sizes"]
         order = model.order_ = state["order"]

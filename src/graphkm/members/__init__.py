@@ -3,6 +3,7 @@
 ==============  ==============================================================
 member          what the judge sees of each
 models          models of the labelled rows: forests, boosting, kernel and linear machines
+ranked          regressions of the numbers of classes that have an order
 per_column      a model for each of several labels or quantities
 of_all_rows     semi-supervised models, which are fitted to all rows
 cuts            how a member cuts the graph into classes

@@ -8,6 +8,7 @@ training        the rows of a fit
 member_list     which members a fit has
 given_graphs    graphs that a user brings, and the rows that new rows reach by them
 blocks          rows larger than memory, read in blocks several times
+block_labels    labels of one block, and of several blocks together
 block_rows      what is done with one block, or with a partition of `graphkm.dask`
 judging         what the judge is asked for each kind of targets
 odds            how likely each member is before its held-out labels are seen

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from .._util.parameters import count_threads
 from ..estimators.data_checks import check_range, check_scale, checked_weights
 from ..estimators.given_rows import require_labels
-from ..estimators.labels import checked_classes, plain_labels, refuse_ambiguous
+from ..estimators.labels import as_label_array, refuse_ambiguous
 from ..estimators.nested_parameters import Composed, Resolver
 from ..estimators.transduction import (
     forget_transduced,
@@ -35,7 +35,7 @@ from ..members.of_all_rows import learns_from_all
 from ..neighbours.distinct import Copies
 from .answers import Answering
 from .asked import asked_models, asked_nodes
-from .block_rows import joined
+from .block_labels import joined, targets_of
 from .blocks import Blocks, Reading, as_blocks
 from .given_graphs import Given, links_to_themselves, step_to_nearest
 from .judging import judge, prior_of, splitter_of
@@ -43,13 +43,15 @@ from .member_list import fit_members
 from .mixed_views import mixture_of
 from .report import MemberReport, MemberTable
 from .sides import LabelNames, Side, side_of
-from .target import Target
+from .target import Table, Target
 from .training import Elsewhere, Training
 from .views import View, Views, as_given, asked_views, copies_of, fit_views, rows_of_names
 
 
 class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     """The fit of the front door."""
+
+    labeled_: NDArray[np.int64]
 
     def __init__(
         self,
@@ -129,8 +131,9 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             All rows, with a number in every place. Or an iterable of blocks: pairs (rows, labels),
             triples (rows, labels, weights), or the chunks of `graphkm.online.read_stream`. With
             blocks, y is None. With an affinity X may be None: the edges alone are learnt from.
-        y : array-like of shape (n_samples,)
-            Labels or targets. Unknown ones are `unlabeled`, NaN, None, NA or masked.
+        y : array-like of shape (n_samples,) or (n_samples, n_columns), or lists
+            Labels or targets. Unknown ones are `unlabeled`, NaN, None, NA or masked. A row may have
+            several: a column for each label, share or quantity, or a list of names.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labelled rows. Only their ratios matter. A label of weight 0 is not used,
             and `transduction_` does not keep it.
@@ -262,6 +265,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         y: Any,
         sample_weight: Any = None,
         seed: int | None = None,
+        numbers: NDArray[np.int64] | None = None,
     ) -> Self:
         """Learn from labelled rows, and from a graph that was made elsewhere.
 
@@ -273,12 +277,14 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             The nodes and their graph. Its `rows` join the rows of X to the nodes.
         X : array, frame or CSR matrix of shape (n_labeled, n_features)
             The labelled rows.
-        y : array-like of shape (n_labeled,)
-            Their labels or targets; none may be missing.
+        y : array-like of shape (n_labeled,) or (n_labeled, n_columns)
+            Their labels or targets; every row must have some.
         sample_weight : array-like of shape (n_labeled,), optional
             Their weights, all of them positive.
         seed : int, optional
             The seed that the nodes were made with, from `draw_seed`. By default a new one is drawn.
+        numbers : ndarray of int, optional
+            The numbers of the labelled rows among all rows; by default they are not known.
 
         Returns
         -------
@@ -302,6 +308,8 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         verdict = self._learn(models, known, sides, seed)
         every = Training.of_nodes(graph.nodes.points, given)  # only the graph has seen all rows
         self._finish(verdict, every, every, known)
+        if numbers is not None and known.folds:
+            self.labeled_ = numbers[self.labeled_]
         forget_transduced(self)
         return self
 
@@ -352,15 +360,15 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     def _fit_blocks(self, blocks: Blocks, part: Anchors, seed: int) -> Self:
         """Learn from rows that are read block by block."""
         self.models_for_nodes()  # a wrong parameter raises before rows are read
-        classes = is_classifier(self)
         reading = Reading(blocks, part, seed, self.n_threads(), bool(self.verbose))
-        found = reading.labelled(self.unlabeled, classes)
+        found = reading.labelled(self.unlabeled, targets_of(self))
         require_labels(found.numbers, reading.n_rows, self.unlabeled)
-        if classes:  # before the rows are read again
-            refuse_ambiguous(joined([found.labels, found.marker]), self.unlabeled)
-            checked_classes(plain_labels(found.labels))
+        if is_classifier(self) and not isinstance(found.labels, Table):
+            refuse_ambiguous(joined([as_label_array(found.labels), found.marker]), self.unlabeled)
+        self._encode(found.labels, found.rows, np.ones(len(found.numbers), bool))  # checks labels
         graph = reading.graph(found.rows)
-        return self.fit_nodes(graph, found.rows, found.labels, found.weights, seed)
+        about = found.rows, found.labels, found.weights, seed, found.numbers
+        return self.fit_nodes(graph, *about)
 
     def models_for_nodes(self) -> dict[str, Any] | None:
         """Check all parameters, and return the models for `fit_nodes` by name; None for "auto".
@@ -416,16 +424,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         self.__dict__.pop("label_distributions_", None)  # of an earlier fit
         found = []
         for side in sides:
-            own = models
-            if own is None:
-                about = side.known, side.given, seed, self.n_jobs
-                own = usual_models(*about, alike=side.alike)
-            scope = None if side.graph is None else Scope(side.graph, self.n_threads())
-            seen = side.known, side.given, side.labeled, scope, side.edges
-            members = fit_members(own, *seen, judge, alike=side.alike)
-            if side.compares_names:
-                assert side.names is not None
-                members.append(named_member(side.known, side.given, *side.names))
+            members = self._members_of(side, models, seed)
             found.append([side.judged(member, len(known.y)) for member in members])
         if not any(found):
             raise ValueError(
@@ -437,6 +436,19 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         verdict = self._decide(found, known, sides)
         self._keep_held(verdict, known, sides[0].labeled[: len(known.y)])
         return verdict
+
+    def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
+        """Return the members of one view, fitted."""
+        if models is None:
+            about = side.known, side.given, seed, self.n_jobs
+            models = usual_models(*about, alike=side.alike)
+        scope = None if side.graph is None else Scope(side.graph, self.n_threads())
+        seen = side.known, side.given, side.labeled, scope, side.edges
+        members = fit_members(models, *seen, judge, alike=side.alike)
+        if side.compares_names:
+            assert side.names is not None
+            members.append(named_member(side.known, side.given, *side.names))
+        return members
 
     def _keep_held(self, verdict: Verdict, known: Known, labeled: NDArray[np.int64]) -> None:
         """Keep what the mixture says of labelled rows, from fits that did not see their labels."""

@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 
 from .._util.parameters import refuse_masked
 from ..estimators.data_checks import check_range, check_weight_range
-from ..estimators.labels import as_label_array, labeled_mask, missing_mask
-from ..estimators.targets import known_targets
+from ..estimators.labels import as_label_array, missing_mask
+from ..judge.held_out import take_rows
+from .block_labels import (
+    Labels,
+    are_columns,
+    hold_shares,
+    joined,
+    order_of,
+    split_labels,
+    with_order,
+    with_shares,
+)
 
 
 class Known(NamedTuple):
@@ -23,7 +33,7 @@ class Known(NamedTuple):
 
     rows: Any
     """The labelled rows as they are given: an array, a sparse matrix or a frame."""
-    labels: NDArray[Any]
+    labels: Labels
     weights: NDArray[np.float64] | None
     marker: NDArray[Any]
     """The value that marks unlabelled rows, if it was seen."""
@@ -31,6 +41,30 @@ class Known(NamedTuple):
     """Which rows of the block are labelled."""
     drawn: Any
     """Rows that anchors start from, as numbers."""
+    order: list[Any] | None = None
+    """The classes in their order, if the labels are an ordered categorical."""
+
+    def without_empty(self) -> Known:
+        """Return the rows that have a share of a class."""
+        kept = with_shares(self.labels)
+        if len(kept) == self.labels.shape[0]:
+            return self
+        weights = None if self.weights is None else self.weights[kept]
+        rows, labels = take_rows(self.rows, kept), self.labels.take(kept)
+        return self._replace(rows=rows, labels=labels, weights=weights, places=self.places[kept])
+
+
+class Labelled(NamedTuple):
+    """The labelled rows of all blocks."""
+
+    rows: Any
+    labels: Any
+    """An array, an ordered categorical, or a table."""
+    weights: NDArray[np.float64] | None
+    numbers: NDArray[np.int64]
+    """Their numbers among all rows."""
+    marker: NDArray[Any]
+    """The value that marks unlabelled rows, if it was seen."""
 
 
 def as_numbers(part: Any, dtype: Any, name: str) -> Any:
@@ -65,20 +99,23 @@ def find_known(
     name: str,
     dtype: Any,
     unlabeled: Any,
-    classes: bool,
+    targets: str,
 ) -> Known:
     """Return the labelled rows of a block, and the rows that anchors start from."""
     rows = as_numbers(part, dtype, name)
     if rows.shape[0]:
         check_range(rows, np.dtype(np.float64))
-    values = as_label_array(labels)
-    if len(values) != rows.shape[0]:
+    n_labels = labels.shape[0] if hasattr(labels, "shape") else len(labels)
+    if n_labels != rows.shape[0]:
         raise ValueError(
-            f"{name} of X has {rows.shape[0]:,} rows, but {len(values):,} labels; pass one label "
+            f"{name} of X has {rows.shape[0]:,} rows, but {n_labels:,} labels; pass one label "
             "for every row, and do not change X or y while they are read."
         )
-    mask, known = split_labels(values, unlabeled, classes)
-    marker = values[~mask & ~missing_mask(values)][:1]
+    mask, known = split_labels(labels, unlabeled, targets, f" in {name}")
+    marker = np.empty(0)
+    if not are_columns(labels):
+        values = as_label_array(labels)
+        marker = values[~mask & ~missing_mask(values)][:1]
     own = None
     if weights is not None:
         refuse_masked(f"{name} of sample_weight", weights)
@@ -89,28 +126,41 @@ def find_known(
             )
         check_weight_range(own)
     counts = np.ones(len(mask), dtype=bool) if own is None else own > 0
-    known, mask = known[counts[mask]], mask & counts
+    known, mask = known.take(np.flatnonzero(counts[mask])), mask & counts
     own = None if own is None else own[mask]
     given = part if hasattr(part, "iloc") else rows
     place = np.flatnonzero(mask)
-    found = given.iloc[place] if hasattr(given, "iloc") else given[place]
-    return Known(found, known, own, marker, place, rows[drawn])
+    found = take_rows(given, place)
+    return Known(found, known, own, marker, place, rows[drawn], order_of(labels))
 
 
-def split_labels(
-    labels: Any, unlabeled: Any, classes: bool
-) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Return which rows have a label or a target, and these labels or targets."""
-    if not classes:
-        return known_targets(labels, unlabeled)
-    values = as_label_array(labels)
-    mask = labeled_mask(values, unlabeled)
-    return mask, values[mask]
+def labelled_rows(every: Sequence[Known], lengths: Sequence[int], targets: str) -> Labelled:
+    """Return the labelled rows of all blocks.
 
-
-def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return the labels of several blocks; blocks without labels do not decide their type."""
-    return np.concatenate([part for part in parts if len(part)] or list(parts[:1]))
+    Parameters
+    ----------
+    every : list of Known
+        Those of each block.
+    lengths : list of int
+        How many rows each block has.
+    targets : str
+        The parameter of a classifier, or `QUANTITIES`. A row of zeros is a label, unless other
+        blocks show that y holds shares.
+    """
+    if targets == "auto" and any(hold_shares(each.labels) for each in every):
+        every = [each.without_empty() for each in every]
+    weights = [each.weights for each in every if each.weights is not None]
+    if len(weights) not in (0, len(every)):
+        raise ValueError("Some blocks have weights, others have none; pass weights in all.")
+    starts = (np.cumsum(lengths) - lengths).tolist()
+    labels = joined([each.labels for each in every])
+    return Labelled(
+        stacked([each.rows for each in every]),
+        with_order(labels, [each.order for each in every]),
+        np.concatenate(weights) if weights else None,
+        np.concatenate([start + each.places for start, each in zip(starts, every, strict=True)]),
+        joined([each.marker for each in every]),
+    )
 
 
 def stacked(parts: Sequence[Any]) -> Any:

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
-from .._util.parameters import refuse_masked, unmasked
+from .._util.parameters import refuse_masked
 from .._util.progress import progress_bar
 from ..graphs import AnchorNodes, Anchors, NodeGraph
 from ..graphs.anchors import RowDraw, add_by_anchor, moved, rows_by_anchor
 from ..neighbours.index import NeighbourIndex
-from .block_rows import Known, as_numbers, find_known, joined, stacked
+from .block_labels import stack_labels
+from .block_rows import Known, Labelled, as_numbers, find_known, labelled_rows, stacked
 
 _NUMBERS, _FEWEST = 2**20, 2**12  # blocks of an array: about so many numbers, at least so many rows
 _LEAST = 2**13  # given blocks are put together until they have so many rows
@@ -150,30 +150,14 @@ def _join(blocks: list[Block]) -> Block:
     """Return several blocks as one."""
     if len(blocks) == 1:
         return blocks[0]
-    labels = [_as_column(each.labels) for each in blocks]
     weights = None
     if blocks[0].weights is not None:
         weights = np.concatenate([np.asarray(each.weights, float) for each in blocks])
-    return Block(stacked([each.rows for each in blocks]), np.concatenate(labels), weights)
-
-
-def _as_column(labels: Any) -> NDArray[Any]:
-    return np.asarray(labels.to_list() if hasattr(labels, "to_list") else unmasked(labels))
+    labels = stack_labels([each.labels for each in blocks])
+    return Block(stacked([each.rows for each in blocks]), labels, weights)
 
 
 # ------------------------------------------------------------------ the readings
-
-
-class Labelled(NamedTuple):
-    """The labelled rows of all blocks."""
-
-    rows: Any
-    labels: NDArray[Any]
-    weights: NDArray[np.float64] | None
-    numbers: NDArray[np.int64]
-    """Their numbers among all rows."""
-    marker: NDArray[Any]
-    """The value that marks unlabelled rows, if it was seen."""
 
 
 class Reading:
@@ -206,30 +190,21 @@ class Reading:
         """How many rows there are, after the first reading."""
         return self._draw.n_rows
 
-    def labelled(self, unlabeled: Any, classes: bool) -> Labelled:
+    def labelled(self, unlabeled: Any, targets: str) -> Labelled:
         """Return the labelled rows that count: the first reading."""
         known: list[Known] = []
-        numbers: list[NDArray[np.int64]] = []
+        lengths: list[int] = []
         for name, block in self._named("labels"):
             rows = self._checked(block, name)
             given = block.rows if hasattr(block.rows, "iloc") else rows
-            about = (_NONE, name, rows.dtype, unlabeled, classes)
+            about = (_NONE, name, rows.dtype, unlabeled, targets)
             known.append(find_known(given, block.labels, block.weights, *about))
-            numbers.append(self.n_rows + known[-1].places)
+            lengths.append(rows.shape[0])
             self._draw.add(rows)
         self._blocks.n_rows = self.n_rows
         if self.n_rows < 2:
             raise ValueError(f"X has {self.n_rows} rows, which have no neighbours; pass 2 or more.")
-        weighted = [each.weights for each in known if each.weights is not None]
-        if len(weighted) not in (0, len(known)):
-            raise ValueError("Some blocks have weights, others have none; pass weights in all.")
-        return Labelled(
-            stacked([each.rows for each in known]),
-            joined([each.labels for each in known]),
-            np.concatenate(weighted) if weighted else None,
-            np.concatenate(numbers),
-            joined([each.marker for each in known]),
-        )
+        return labelled_rows(known, lengths, targets)
 
     def graph(self, rows: Any) -> NodeGraph:
         """Return the anchors with their graph, and the weights that join `rows` to them.

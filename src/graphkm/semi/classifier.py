@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
@@ -26,12 +27,13 @@ from ..judge.held_out import check_classifier
 from ..judge.mixture import Verdict
 from ..judge.sizes import checked_sizes, drawn_by_class, sizes_of_rows, tilt_to_sizes
 from ..judge.thresholds import best_threshold, checked_thresholds
-from ..members import Known
+from ..members import Known, Member
 from ..members.of_all_rows import check_kind
+from ..members.ranked import as_numbers, ranked_members
 from .base import SemiSupervised
 from .label_names import names_of, with_named
 from .ordered import asked_order, nearest_class
-from .sides import LabelNames
+from .sides import LabelNames, Side
 from .target import Table, Target, is_table, kind_of, label_target, share_target, table_of
 from .training import Training
 from .views import View, Views, unmeasured
@@ -246,6 +248,16 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def _names(self, views: dict[str, View]) -> LabelNames | None:
         return names_of(self.label_names, self.classes_, views)
 
+    def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
+        found = super()._members_of(side, models, seed)
+        order = getattr(self, "order_", None)
+        if order is None:
+            return found
+        ranks = np.argsort(np.searchsorted(self.classes_, order))
+        numbers = replace(side, known=as_numbers(side.known, ranks), names=None)
+        more = super()._members_of(numbers, None if models is None else {}, seed)
+        return [*found, *ranked_members(more, side.known, ranks)]
+
     def _finish(
         self, verdict: Verdict, training: Training, looked_at: Training, known: Known
     ) -> None:
@@ -297,7 +309,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         return found
 
     def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
-        """Return the classes' probabilities, of shape (n, n_classes); parameters as of predict."""
+        """Return the probability of every class, or of every label; parameters as of predict."""
         return self._mixed(X, affinity, ids)
 
     def predict_log_proba(
@@ -309,9 +321,22 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def decision_function(
         self, X: Any, affinity: Any = None, ids: Any = None
     ) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities; for two classes their difference."""
-        logs = self.predict_log_proba(X, affinity, ids)
+        """Return the logarithms of the probabilities; for two classes their difference.
+
+        Several labels have the logarithms of their odds, above 0 where `predict` gives the label.
+        """
+        found = self._mixed(X, affinity, ids)
+        if self.mixture_.kind == "labels":
+            return np.asarray(logit(found) - logit(self.thresholds_))
+        logs = np.log(found)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that a row may have several labels."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
 
     def score(
         self,

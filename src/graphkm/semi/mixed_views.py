@@ -38,6 +38,11 @@ class MixedViews:
     tilt: Array | None = None
 
     @property
+    def prior(self) -> Array:
+        """As in `Mixed`; all views have the same."""
+        return next(iter(self.views.values())).prior
+
+    @property
     def parts(self) -> list[Part]:
         """The models of all views."""
         return [part for mixed in self.views.values() for part in mixed.parts]

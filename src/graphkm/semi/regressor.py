@@ -103,6 +103,12 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
         return found[:, 0].copy() if found.shape[1] == 1 else found
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that a row may have several targets."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def score(
         self,
         X: Any,
