@@ -44,6 +44,8 @@ class Known:
         Positions among the labelled rows; none if they are too few.
     copies : Copies
         Which of the rows are equal.
+    sizes : ndarray of shape (n_classes,) or None
+        The shares of the classes among all rows, if a person gave them.
     """
 
     rows: Any
@@ -53,6 +55,7 @@ class Known:
     classes: NDArray[Any] | None
     folds: Folds
     copies: Copies
+    sizes: Array | None = None
 
     @property
     def codes(self) -> NDArray[np.int64]:

@@ -101,6 +101,12 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """Return texts that name labels, and the labels; quantities have none."""
         return None
 
+    def _given_sizes(
+        self, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """Return the shares of the classes that a person gave; quantities have none."""
+        return None
+
     def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
         """Make the classes of the mixture as large as `class_sizes` says; quantities have none.
 
@@ -460,7 +466,14 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """
         if not len(y):  # names alone are labelled
             return np.empty(0, np.int64), Known(
-                given, y, weights, None, getattr(self, "classes_", None), [], Copies.of(y)
+                given,
+                y,
+                weights,
+                None,
+                getattr(self, "classes_", None),
+                [],
+                Copies.of(y),
+                self._given_sizes(y, weights),
             )
         copies, seen = copies_of(rows), given.first if isinstance(given, Views) else given
         folds = make_folds(self.cv, seen, y, partial(self._splitter, seed=seed), copies)
@@ -476,6 +489,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             getattr(self, "classes_", None),
             [(np.sort(to[train]), np.sort(to[test])) for train, test in folds],
             Copies(to[copies.first], copies.place[order]),
+            self._given_sizes(y[order], own),
         )
 
     def _decide(self, found: list[list[Member]], known: Known, sides: list[Side]) -> None:
