@@ -71,7 +71,7 @@ def rank_shares(said: Array, spread: float, ranks: NDArray[np.int64]) -> Array:
 def as_numbers(known: Known, ranks: NDArray[np.int64]) -> Known:
     """Return labelled rows whose targets are the numbers of their classes."""
     numbers = ranks[known.codes].astype(np.float64)[:, None]
-    return replace(known, y=numbers, classes=None, kind="quantities")
+    return replace(known, y=numbers, classes=None, kind="quantities", sizes=None)
 
 
 def ranked_members(

@@ -91,6 +91,12 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """Return texts that name labels, and the labels; quantities have none."""
         return None
 
+    def _given_sizes(
+        self, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """Return the shares of the classes that a person gave; quantities have none."""
+        return None
+
     def _finish(
         self, verdict: Verdict, training: Training, looked_at: Training, known: Known
     ) -> None:
@@ -488,23 +494,27 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         y, kind = target.y, target.kind
         classes = self.classes_ if kind == "classes" else None
         if not len(y):  # names alone are labelled
-            ones = np.ones(0)
-            return np.empty(0, np.int64), Known(given, y, ones, None, classes, [], Copies.of(y))
+            ones, copies = np.ones(0), Copies.of(y)
+            sizes = self._given_sizes(y, ones)
+            known = Known(given, y, ones, None, classes, [], copies, kind, sizes=sizes)
+            return np.empty(0, np.int64), known
         copies, seen = copies_of(rows), given.first if isinstance(given, Views) else given
         folds = make_folds(self.cv, seen, y, partial(splitter_of, kind, seed), copies)
         order = np.argsort(copies.place, kind="stable")
         to = np.empty_like(order)
         to[order] = np.arange(len(order))
         own = None if weights is None else weights[order] / weights.mean()
+        counted = np.ones(len(y)) if own is None else own
         return order, Known(
             take_rows(given, order),
             y[order],
-            np.ones(len(y)) if own is None else own,
+            counted,
             own,
             classes,
             [(np.sort(to[train]), np.sort(to[test])) for train, test in folds],
             Copies(to[copies.first], copies.place[order]),
             kind,
+            sizes=self._given_sizes(y[order], counted) if kind == "classes" else None,
         )
 
     def _decide(self, found: list[list[Member]], known: Known, sides: list[Side]) -> Verdict:

@@ -278,19 +278,35 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
                 asked[place] = best_threshold(*own, others[:, place])
         self.thresholds_ = asked
 
+    def _counts(self, y: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the labels of every class, by weight; a class known by its name alone has one."""
+        codes, k = np.searchsorted(self.classes_, y), len(self.classes_)
+        counts = np.bincount(codes, weights, minlength=k).astype(np.float64)
+        return counts if counts.all() else counts + 1.0
+
+    def _given_sizes(
+        self, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        if self.class_sizes is None or self._estimates_sizes:
+            return None
+        counts = self._counts(y, weights)
+        return checked_sizes(self.class_sizes, self.classes_, counts / counts.sum())
+
+    @property
+    def _estimates_sizes(self) -> bool:
+        return isinstance(self.class_sizes, str) and self.class_sizes == "auto"
+
     def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
         """Make the classes of the mixture as large as `class_sizes` says."""
-        k = len(self.classes_)
-        counts = np.bincount(known.codes, known.weights, minlength=k).astype(np.float64)
-        counts += not counts.all()  # a class that is known by its name alone
-        own, asked, tilt = counts / counts.sum(), self.class_sizes, None
-        self.class_sizes_ = checked_sizes(asked, self.classes_, own)
-        if isinstance(asked, str) and asked == "auto":
+        counts, tilt = self._counts(known.y, known.weights), None
+        own = counts / counts.sum()
+        self.class_sizes_ = own if known.sizes is None else known.sizes
+        if self._estimates_sizes:
             rows = looked_at.unlabelled(_ENOUGH)
             if len(rows) and drawn_by_class(counts) > _DOUBT:
                 self.class_sizes_ = sizes_of_rows(looked_at.said(self.mixture_, rows), counts)
                 tilt = np.log(self.class_sizes_ / own)
-        elif asked is not None:
+        elif known.sizes is not None:
             tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)
         self.mixture_ = replace(self.mixture_, tilt=tilt)
 
