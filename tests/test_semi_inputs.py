@@ -146,9 +146,9 @@ def test_one_row():
         SemiSupervisedRegressor().fit([[1.0]], [1.0])
 
 
-def test_three_columns_of_targets():
-    with pytest.raises(ValueError, match="1d"):
-        SemiSupervisedRegressor().fit(X, np.column_stack([X, X[:, 0]]))
+def test_targets_of_three_dimensions():
+    with pytest.raises(ValueError, match="dim <= 2"):
+        SemiSupervisedRegressor().fit(X, np.dstack([X, X]))
 
 
 # ------------------------------------------------------------------ labels and weights

@@ -371,10 +371,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         if self.mixture_.kind == "labels":
             truth = table_of(y, self.unlabeled, self.classes_).values
             labeled = np.asarray(~np.isnan(truth).any(axis=1))
-            hits = (found == truth).all(axis=1)
+            hits = (found == truth).all(axis=1)[labeled]
         else:
             truth = as_label_array(y)
             labeled = labeled_mask(truth, self.unlabeled)
-            hits = found == truth
+            hits = found[labeled] == truth[labeled]  # NA cannot be compared
         weights = weights_to_score(truth if unmeasured(X) else X, labeled, sample_weight)
-        return float(np.average(hits[labeled], weights=weights))
+        return float(np.average(hits, weights=weights))
