@@ -1,6 +1,6 @@
 """Answers of five simulated people: what soft labels are worth, and who is found reliable.
 
-    python benchmarks/annotators.py [--draws 3] [--members auto]    # half an hour with two cores
+    python benchmarks/annotators.py [--draws 3] [--jobs 2] [--members auto]    # half an hour
     python benchmarks/annotators.py --quick                         # one set, one draw
 
 Five annotators are right with probability 0.6, 0.6875, 0.775, 0.8625 and 0.95, and err in all ways
@@ -26,13 +26,14 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections import defaultdict
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
 
 from _common import Figure, script, table
+from _processes import forked
 from few_labels.cells import SETS
 from graphkm import SemiSupervisedClassifier
 from graphkm.annotators import AnnotatedClassifier, DawidSkene
@@ -73,13 +74,13 @@ def voted(rows: np.ndarray, answers: tuple[np.ndarray, ...], rng: np.random.Gene
     return (votes + rng.random(votes.shape) / 2).argmax(axis=1)
 
 
-def errors(table_: Any, answers: tuple[np.ndarray, ...], y: np.ndarray) -> dict[str, np.ndarray]:
+def errors(table_: Any, answers: tuple[np.ndarray, ...], y: np.ndarray) -> dict[str, list[float]]:
     """Return how far reliabilities are from the truth, and from the share of right answers."""
     said = {line.name: line.reliability for line in table_}
     found = np.array([said[j] for j in range(len(RIGHT))])
     where, who, what = answers
     own = np.array([np.mean(what[who == j] == y[where[who == j]]) for j in range(len(RIGHT))])
-    return {"truth": np.abs(found - RIGHT), "own": np.abs(found - own)}
+    return {"truth": np.abs(found - RIGHT).tolist(), "own": np.abs(found - own).tolist()}
 
 
 def scored(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -92,6 +93,7 @@ def scored(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 def draw(name: str, n: int, seed: int, members: Any, ways: tuple[str, ...]) -> dict[str, Any]:
     """Return the scores of every way on one draw, and the errors of reliabilities."""
+    warnings.simplefilter("ignore")
     X, y = load(name)
     rng = np.random.default_rng([seed, n])
     rows, answers = asked(y, n, rng)
@@ -120,7 +122,7 @@ def draw(name: str, n: int, seed: int, members: Any, ways: tuple[str, ...]) -> d
     inside = [
         abs(line.reliability - RIGHT[line.name]) < 2 * line.error for line in both.reliability_
     ]
-    return {"scores": found, "errors": of, "inside": np.mean(inside)}
+    return {"scores": found, "errors": of, "inside": float(np.mean(inside))}
 
 
 def lines_of(found: dict[str, list[dict[str, Any]]], ways: tuple[str, ...]) -> list[list[str]]:
@@ -146,21 +148,21 @@ def error_lines(found: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
 
 
 def run(arguments: argparse.Namespace) -> list[Figure]:
-    warnings.simplefilter("ignore")
     members = None if arguments.members == "graph" else "auto"
     small = {"g50c": 150} if arguments.quick else CELLS
     large = {} if arguments.quick else LARGE
     seeds = range(1 if arguments.quick else arguments.draws)
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    more: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for name, n in small.items():
-        for seed in seeds:
-            found[f"{name}, {n} rows"].append(draw(name, n, seed, members, WAYS))
-        print(lines_of(found, WAYS)[-1], flush=True)
-    for name, n in large.items():
-        for seed in seeds:
-            more[f"{name}, {n} rows"].append(draw(name, n, seed, members, ("annotated",)))
-        print(error_lines(more)[-1], flush=True)
+    wanted = [
+        *((name, n, seed, members, WAYS) for name, n in small.items() for seed in seeds),
+        *((name, n, seed, members, ("annotated",)) for name, n in large.items() for seed in seeds),
+    ]
+    found: dict[str, list[dict[str, Any]]] = {f"{name}, {n} rows": [] for name, n in small.items()}
+    more: dict[str, list[dict[str, Any]]] = {f"{name}, {n} rows": [] for name, n in large.items()}
+    for number, answer in forked((partial(draw, *each) for each in wanted), arguments.jobs):
+        if answer["status"] != "ok":
+            raise SystemExit(answer.get("traceback", answer["status"]))
+        name, n, *_, ways = wanted[number]
+        (found if ways == WAYS else more)[f"{name}, {n} rows"].append(answer)
     every = [each["scores"] for draws in found.values() for each in draws]
     means = {way: np.mean([each[way] for each in every], axis=0) for way in WAYS}
     mean = ["mean", *(f"{means[way][0]:.1f} / {means[way][1]:.2f}" for way in WAYS)]
@@ -176,7 +178,7 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
     ]
     for name, draws in {**found, **more}.items():
         for against in ("truth", "own"):
-            worst = np.mean([each["errors"]["annotated"][against].max() for each in draws])
+            worst = np.mean([max(each["errors"]["annotated"][against]) for each in draws])
             label = f"largest error of reliabilities ({against}), {name}"
             figures.append(Figure(label, float(worst), "", 0.05, at_least=False))
     return figures
@@ -186,5 +188,6 @@ if __name__ == "__main__":
     script(
         run,
         draws={"type": int, "default": 3, "help": "draws of every set"},
+        jobs={"type": int, "default": 1, "help": "draws at once; 1 by default"},
         members={"choices": ["graph", "auto"], "default": "graph", "help": "of the front door"},
     )

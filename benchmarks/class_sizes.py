@@ -3,11 +3,16 @@
     python benchmarks/class_sizes.py --jobs 2     # 26 cells, three draws of each: about ten minutes
     python benchmarks/class_sizes.py --drawn      # sizes that are estimated, instead of given
     python benchmarks/class_sizes.py --quick      # four cells
+    python benchmarks/class_sizes.py --sets usps text
+    python benchmarks/class_sizes.py --mnist      # all of MNIST, seeds 0 to 4: some hours
 
 The cells and draws are those of `judge.py`: no page reports these draws. "wrong" gives half of the
 classes a fifth too much, and the others a fifth too little. `exact` moves the probabilities until
 their mean for each class is its size. `within 10 %` and `within 20 %` stop when it is that near.
-`counts` moves them until the number of rows predicted to be of each class is its size.
+`counts` moves them until the number of rows predicted to be of each class is its size. `given` is a
+fit that knows the sizes: a cut is one of its members, and probabilities are moved within 10 %.
+
+With `--mnist` 1, 2 and 5 rows of each class are labelled, and accuracy is that of all other rows.
 
 With `--drawn`, nobody knows the sizes. Labels are drawn twice: at random, and as many of each class
 ("by class"). "none" leaves the probabilities as they are. A number estimates the sizes, with so
@@ -27,6 +32,7 @@ from _common import table
 from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
 from judge import QUICK, draws
+from mnist_sizes import accuracies
 from ratchet.cells import _DEVELOPMENT, _few_labels
 
 
@@ -57,6 +63,13 @@ WAYS = {
 }
 
 
+def mistaken(sizes: np.ndarray, seed: int) -> np.ndarray:
+    """Return sizes of which half are a fifth too large, and the others a fifth too small."""
+    turn = np.random.default_rng(seed).permutation(len(sizes)) % 2
+    wrong = sizes * np.where(turn, 1.2, 1 / 1.2)
+    return wrong / wrong.sum()
+
+
 def measure(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
     """Return the accuracies of one cell, in percent, mean of its draws."""
     found = defaultdict(list)
@@ -67,13 +80,15 @@ def measure(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
         codes = np.searchsorted(model.classes_, draw.truth)
         sizes = np.bincount(codes, minlength=shares.shape[1]) + 0.5
         sizes /= sizes.sum()
-        turn = np.random.default_rng(seed).permutation(len(sizes)) % 2
-        wrong = sizes * np.where(turn, 1.2, 1 / 1.2)
+        wrong = mistaken(sizes, seed)
         found["none"].append(np.mean(shares.argmax(axis=1) == codes))
-        for name, way in WAYS.items():
-            for about, given in (("", sizes), (", wrong", wrong / wrong.sum())):
+        for about, given in (("", sizes), (", wrong", wrong)):
+            for name, way in WAYS.items():
                 said = way(shares, given).argmax(axis=1)
                 found[name + about].append(np.mean(said == codes))
+            model.set_params(class_sizes=dict(zip(model.classes_, given, strict=True)))
+            said = model.fit(draw.X, draw.y).predict(draw.X_test)
+            found["given" + about].append(np.mean(said == draw.truth))
     return "{} {}".format(*cell), {name: 100 * np.mean(each) for name, each in found.items()}
 
 
@@ -106,18 +121,34 @@ def estimate(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
     return "{} {}".format(*cell), {name: 100 * np.mean(each) for name, each in found.items()}
 
 
+def print_mnist(labels: list[int], seeds: list[int]) -> None:
+    """Print the accuracies on MNIST, draw after draw, and their means."""
+    for per_class in labels:
+        found = []
+        for seed, each in accuracies(per_class, range(*seeds), mistaken):
+            found.append(each)
+            print(f"{per_class} of each, seed {seed}:", each, flush=True)
+        means = {name: np.mean([each[name] for each in found]) for name in found[0]}
+        spread = {name: np.std([each[name] for each in found]) for name in found[0]}
+        lines = [[name, f"{means[name]:.1f}", f"{spread[name]:.1f}"] for name in means]
+        print(table([f"{per_class} of each", "accuracy", "spread"], lines), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--drawn", action="store_true", help="sizes are estimated")
     parser.add_argument("--quick", action="store_true", help="four cells")
+    parser.add_argument("--sets", nargs="+", default=_DEVELOPMENT, help="sets of cells")
+    parser.add_argument("--mnist", action="store_true", help="all of MNIST instead of the cells")
+    parser.add_argument("--labels", nargs="+", type=int, default=[1, 2, 5], help="of each class")
+    parser.add_argument("--seeds", nargs=2, type=int, default=[0, 5], help="first, and one beyond")
     asked = parser.parse_args()
-    cells = [
-        (name, n)
-        for name, counts in _DEVELOPMENT.items()
-        for n in counts
-        if not asked.quick or name in QUICK
-    ]
+    if asked.mnist:
+        print_mnist(asked.labels, asked.seeds)
+        return
+    names = QUICK if asked.quick else asked.sets
+    cells = [(name, n) for name in names for n in _DEVELOPMENT[name]]
     with ProcessPoolExecutor(asked.jobs) as pool:
         answers = list(pool.map(estimate if asked.drawn else measure, cells))
     names = list(answers[0][1])

@@ -23,6 +23,7 @@ from graphkm import (
     GKMRegressorCV,
     KernelRidgeClassifierCV,
     KernelRidgeCV,
+    PositiveUnlabeledClassifier,
     RowNewton,
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
@@ -30,6 +31,7 @@ from graphkm import (
 )
 from graphkm.baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from graphkm.estimators.data_checks import GraphWarning
+from graphkm.positive import DrawnAtRandomWarning
 
 SEED: dict[str, Any] = {"random_state": 0, "n_jobs": 1}
 SHORT: dict[str, Any] = {"Cs": [0.01, 0.1], "gammas": ["spread"], "graphs": [(6, 1)]}
@@ -48,6 +50,9 @@ CHEAP: dict[str, Any] = {
     ),
     "SemiSupervisedRegressor(graph=Anchors())": SemiSupervisedRegressor(
         LinearRegression(), graph=Anchors(40), **SEED
+    ),
+    "PositiveUnlabeledClassifier(...)": PositiveUnlabeledClassifier(
+        KernelRidgeClassifierCV(**SEED), **SEED
     ),
     "LaplacianSVC": LaplacianSVC(n_jobs=1),
     "LaplacianRegressor": LaplacianRegressor(n_jobs=1),
@@ -102,6 +107,7 @@ class Run(NamedTuple):
             about = {f"{model.steps[-1][0]}__sample_weight": self.weight}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)  # of models too simple for these data
+            warnings.simplefilter("ignore", DrawnAtRandomWarning)
             model.fit(self.X, self.y, **about)
         return self.back(model.predict(self.new))
 
@@ -138,6 +144,8 @@ def run_of(name: str, seed: int = 1) -> Run:
         return Run(model, X[labeled], y[labeled], weight[labeled], new)
     hidden = np.full(n, -1 if is_classifier(model) else np.nan)
     hidden[labeled] = y[labeled]
+    if isinstance(model, PositiveUnlabeledClassifier):
+        hidden[hidden != 1] = -1
     return Run(model, X, hidden, weight, new)
 
 
@@ -156,7 +164,7 @@ def classes(run: Run) -> Run | None:
     if not is_classifier(run.model):
         return None
     texts = {0: "walnut", 1: "oak", 2: "ash"}
-    numbers = {text: number for number, text in texts.items()}
+    numbers = {text: number for number, text in texts.items()} | {"not oak": 0}
     y = np.array([texts.get(int(label)) for label in run.y], dtype=object)
     return run._replace(y=y, back=lambda found: np.array([numbers[each] for each in found]))
 

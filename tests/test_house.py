@@ -169,6 +169,9 @@ ARITHMETIC = {
     "graphkm.judge.sizes": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.members.averages": {"_COLUMNS", "_ENTRIES"},  # memory
     "graphkm.members.surroundings": {"_SAMPLE"},
+    "graphkm.positive.fitting": {"_SURE"},  # rounding
+    "graphkm.positive.prior": {"_STEPS"},  # of expectation maximisation
+    "graphkm.positive.weighing": {"_LEAST", "_FAR"},  # rounding
     "graphkm.semi.classifier": {"_ENOUGH", "_DOUBT"},  # rounding
     "graphkm.members.models": {"_BINS"},  # of scikit-learn
     "graphkm.members.of_all_rows": {"_MARK"},
@@ -197,7 +200,7 @@ def numbers_of(tree: ast.Module) -> Iterator[str]:
 
 def test_every_number_that_decides_stands_on_its_page():
     page = (ROOT / "docs" / "decisions.md").read_text()
-    names = ("annotators", "gkm", "judge", "members", "semi")
+    names = ("annotators", "gkm", "judge", "members", "positive", "semi")
     rooms = tuple(f"graphkm.{name}" for name in names)
     listed, found = set(), set()
     for name, tree in TREES.items():

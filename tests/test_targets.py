@@ -21,6 +21,7 @@ from graphkm.judge.thresholds import best_threshold
 from graphkm.members import Known, Scope, residual_members
 from graphkm.members.clusters import _CS, _ridges
 from graphkm.members.member import log_odds, odds_around
+from graphkm.members.ranked import rank_shares
 from graphkm.neighbours.distinct import Copies
 from graphkm.semi.ordered import nearest_class
 
@@ -452,3 +453,27 @@ def test_orders_are_found_and_told():
         light(ordered=["low", "top"]).fit(X, texts)
     with pytest.raises(ValueError, match="ordered must be"):
         light(ordered="yes").fit(X, texts)
+
+
+def test_numbers_of_ordered_classes_are_members():
+    X, _, _ = rows_and_labels()
+    noise = np.random.default_rng(0).normal(scale=0.7, size=N)
+    level = np.digitize(X[:, 0] + noise, [0.0, 0.7, 1.3])
+    y = np.where(np.arange(N) < L, level, -1)
+    ordered = SemiSupervisedClassifier(ordered=True, random_state=0).fit(X, y)
+    plain = SemiSupervisedClassifier(random_state=0).fit(X, y)
+    names = [member.name for member in ordered.members_]
+    assert {"ranks, forest", "ranks, linear", "forest"} <= set(names)
+    assert not any(member.name.startswith("ranks") for member in plain.members_)
+    rest = np.arange(N) >= L
+    errors = [np.abs(model.predict(X) - level)[rest].mean() for model in (ordered, plain)]
+    assert errors[0] <= errors[1]
+    np.testing.assert_allclose(ordered.predict_proba(X).sum(axis=1), 1)
+
+
+def test_shares_of_ranks_are_areas_under_a_normal_curve():
+    rng = np.random.default_rng(0)
+    said, spread, ranks = 1.3, 0.8, np.array([2, 0, 3, 1])
+    drawn = np.clip(np.round(rng.normal(said, spread, 400_000)), 0, 3)
+    shares = rank_shares(np.array([said]), spread, ranks)[0]
+    np.testing.assert_allclose(shares, [np.mean(drawn == rank) for rank in ranks], atol=3e-3)

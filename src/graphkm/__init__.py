@@ -20,6 +20,7 @@ kernel_ridge, baselines                  models of the labelled rows; published 
 model_selection                          folds of partly labelled data
 members                                  ways to learn: models, clusters, fields
 semi                                     `SemiSupervisedClassifier`, `SemiSupervisedRegressor`
+positive                                 `PositiveUnlabeledClassifier`: one class is known
 gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
 active                                   which rows to label next
 annotators                               answers of several people, and who is reliable
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
     from .graphs import KNN, Anchors, Bipartite, Epsilon, Full
     from .kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
+    from .positive import PositiveUnlabeledClassifier
     from .semi import SemiSupervisedClassifier, SemiSupervisedRegressor
     from .smoothness import IteratedLaplacian, Power
     from .solvers import SGD, Newton, RowNewton, Sums
@@ -60,6 +62,7 @@ __all__ = [
     "KernelRidgeCV",
     "KernelRidgeClassifierCV",
     "Newton",
+    "PositiveUnlabeledClassifier",
     "Power",
     "RowNewton",
     "SemiSupervisedClassifier",
@@ -79,6 +82,7 @@ _HOMES = {
     ),
     "graphs": ("KNN", "Anchors", "Bipartite", "Epsilon", "Full"),
     "kernel_ridge": ("KernelRidgeClassifierCV", "KernelRidgeCV"),
+    "positive": ("PositiveUnlabeledClassifier",),
     "semi": ("SemiSupervisedClassifier", "SemiSupervisedRegressor"),
     "smoothness": ("IteratedLaplacian", "Power"),
     "solvers": ("SGD", "Newton", "RowNewton", "Sums"),

@@ -118,7 +118,8 @@ def checked_classes(labels: NDArray[Any]) -> NDArray[Any]:
     if len(classes) < 2:
         raise ValueError(
             f"The labelled rows hold only one class, {classes.tolist()[0]!r}; at least two "
-            "classes are needed. Label rows of another class too."
+            "classes are needed. Label rows of another class too; "
+            "graphkm.PositiveUnlabeledClassifier learns from one class and unlabelled rows."
         )
     return classes
 

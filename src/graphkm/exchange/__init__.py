@@ -9,6 +9,7 @@ state_fields        the state of a field and of its nodes, and its checks
 state_mixtures      the state of the front door's mixture, and its checks
 state_views         the views that it sees, and their mixtures
 state_names         a model that compares rows with names of labels
+state_positive      a model of positive and unlabelled rows
 state_encoders      encoders of texts and images
 state_streams       the state of a stream of sums, and its checks
 state_scalers       scalers before a model

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.calibration import Calibration
 from ..kernels import Kernel, Linear, Polynomial, SquaredExponential
+from ..positive import PositiveUnlabeledClassifier
 from .pairwise import PairwiseClassifier
 from .storable import MIXED, MODELS, check_steps, is_pipeline
 
@@ -28,6 +29,9 @@ class PlainModel(NamedTuple):
     calibration: Calibration | None = None  # None if there are no probabilities
 
 
+_WITHOUT_FORM = (PairwiseClassifier, PositiveUnlabeledClassifier)  # models in our files only
+
+
 def plain_model(model: Any, program: str) -> PlainModel:
     """Return the parts of a fitted model; raise ValueError if the program cannot use them."""
     check_is_fitted(model, msg="%(name)s is not fitted; call fit or partial_fit before writing it.")
@@ -36,7 +40,7 @@ def plain_model(model: Any, program: str) -> PlainModel:
         check_steps(model)
         scale, shift = _affine(model, program)
         model = model.steps[-1][1]
-    if type(model) not in MODELS or isinstance(model, PairwiseClassifier):
+    if type(model) not in MODELS or isinstance(model, _WITHOUT_FORM):
         raise ValueError(f"A {type(model).__name__} cannot be written for {program}.")
     _refuse_mixture(model, program)
     model = getattr(model, "best_estimator_", model)

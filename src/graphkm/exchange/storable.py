@@ -14,6 +14,7 @@ from ..baselines import LaplacianRegressor, LaplacianSVC, TransductiveSVC
 from ..gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
 from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..members.named import LikeNames
+from ..positive import PositiveUnlabeledClassifier
 from ..semi import SemiSupervisedClassifier, SemiSupervisedRegressor
 from .codec import Kind, Kinds, State
 from .pairwise import PairwiseClassifier
@@ -22,6 +23,7 @@ from .state_gkm import gkm_state, restore_gkm
 from .state_machines import machine_state, restore_machine
 from .state_mixtures import mixture_state, models_in, restore_mixture
 from .state_names import names_state, restore_names
+from .state_positive import positive_state, restore_positive
 
 
 def _search_state(search: Any) -> State:
@@ -117,6 +119,8 @@ def _inside(model: Any) -> Iterator[Any]:
         asked = model.estimator
         given = asked if isinstance(asked, list | tuple) else [asked]
         yield from (each for each in given if hasattr(each, "get_params"))
+    if isinstance(model, PositiveUnlabeledClassifier) and hasattr(model, "estimator_"):
+        yield from (each for each in (model.estimator_, model.estimator) if each is not None)
 
 
 def is_pipeline(model: Any) -> bool:
@@ -196,6 +200,7 @@ _MODELS = (
     Kind(KernelRidgeClassifierCV, machine_state, restore_machine),
     Kind(KernelRidgeCV, machine_state, restore_machine),
     *(Kind(cls, mixture_state, restore_mixture) for cls in MIXED),
+    Kind(PositiveUnlabeledClassifier, positive_state, restore_positive),
     Kind(PairwiseClassifier, _pairwise_state, _restore_pairwise),
     Kind(LikeNames, names_state, restore_names),
 )

@@ -201,8 +201,15 @@ class FieldSystem:
         self._warn_of(worst)
         return columns
 
-    def moved(self, columns: Columns) -> Columns:
+    def moved(self, columns: Columns, steps: int = 1) -> Columns:
         """Return S times some columns: every node gets the mean of its neighbours, about.
+
+        Parameters
+        ----------
+        columns : ndarray of float32 of shape (m, n_columns)
+            Values at the nodes.
+        steps : int, default=1
+            How often S is applied.
 
         Examples
         --------
@@ -216,8 +223,10 @@ class FieldSystem:
         for start in range(0, columns.shape[1], _BLOCK):
             own = system.put(columns[:, start : start + _BLOCK])
             image = own.copy()
-            system.product(nothing, 1.0, own, image)
-            found[:, start : start + _BLOCK] = system.get(image)
+            for _ in range(steps):
+                system.product(nothing, 1.0, own, image)
+                own, image = image, own
+            found[:, start : start + _BLOCK] = system.get(own)
         return found
 
     def _solve(

@@ -53,6 +53,8 @@ class Known:
         What is learnt.
     base : ndarray of shape (n_classes,) or None
         Shares of the classes for rows that nothing is known of; None for equal ones.
+    sizes : ndarray of shape (n_classes,) or None
+        The shares of the classes among all rows, if a person gave them.
     """
 
     rows: Any
@@ -64,6 +66,7 @@ class Known:
     copies: Copies
     kind: Kind = "classes"
     base: Array | None = None
+    sizes: Array | None = None
 
     @property
     def codes(self) -> NDArray[np.int64]:

@@ -91,6 +91,12 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """Return texts that name labels, and the labels; quantities have none."""
         return None
 
+    def _given_sizes(
+        self, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """Return the shares of the classes that a person gave; quantities have none."""
+        return None
+
     def _finish(
         self, verdict: Verdict, training: Training, looked_at: Training, known: Known
     ) -> None:
@@ -424,16 +430,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         self.__dict__.pop("label_distributions_", None)  # of an earlier fit
         found = []
         for side in sides:
-            own = models
-            if own is None:
-                about = side.known, side.given, seed, self.n_jobs
-                own = usual_models(*about, alike=side.alike)
-            scope = None if side.graph is None else Scope(side.graph, self.n_threads())
-            seen = side.known, side.given, side.labeled, scope, side.edges
-            members = fit_members(own, *seen, judge, alike=side.alike)
-            if side.compares_names:
-                assert side.names is not None
-                members.append(named_member(side.known, side.given, *side.names))
+            members = self._members_of(side, models, seed)
             found.append([side.judged(member, len(known.y)) for member in members])
         if not any(found):
             raise ValueError(
@@ -445,6 +442,19 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         verdict = self._decide(found, known, sides)
         self._keep_held(verdict, known, sides[0].labeled[: len(known.y)])
         return verdict
+
+    def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
+        """Return the members of one view, fitted."""
+        if models is None:
+            about = side.known, side.given, seed, self.n_jobs
+            models = usual_models(*about, alike=side.alike)
+        scope = None if side.graph is None else Scope(side.graph, self.n_threads())
+        seen = side.known, side.given, side.labeled, scope, side.edges
+        members = fit_members(models, *seen, judge, alike=side.alike)
+        if side.compares_names:
+            assert side.names is not None
+            members.append(named_member(side.known, side.given, *side.names))
+        return members
 
     def _keep_held(self, verdict: Verdict, known: Known, labeled: NDArray[np.int64]) -> None:
         """Keep what the mixture says of labelled rows, from fits that did not see their labels."""
@@ -484,23 +494,27 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         y, kind = target.y, target.kind
         classes = self.classes_ if kind == "classes" else None
         if not len(y):  # names alone are labelled
-            ones = np.ones(0)
-            return np.empty(0, np.int64), Known(given, y, ones, None, classes, [], Copies.of(y))
+            ones, copies = np.ones(0), Copies.of(y)
+            sizes = self._given_sizes(y, ones)
+            known = Known(given, y, ones, None, classes, [], copies, kind, sizes=sizes)
+            return np.empty(0, np.int64), known
         copies, seen = copies_of(rows), given.first if isinstance(given, Views) else given
         folds = make_folds(self.cv, seen, y, partial(splitter_of, kind, seed), copies)
         order = np.argsort(copies.place, kind="stable")
         to = np.empty_like(order)
         to[order] = np.arange(len(order))
         own = None if weights is None else weights[order] / weights.mean()
+        counted = np.ones(len(y)) if own is None else own
         return order, Known(
             take_rows(given, order),
             y[order],
-            np.ones(len(y)) if own is None else own,
+            counted,
             own,
             classes,
             [(np.sort(to[train]), np.sort(to[test])) for train, test in folds],
             Copies(to[copies.first], copies.place[order]),
             kind,
+            sizes=self._given_sizes(y[order], counted) if kind == "classes" else None,
         )
 
     def _decide(self, found: list[list[Member]], known: Known, sides: list[Side]) -> Verdict:

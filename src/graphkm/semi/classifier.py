@@ -27,12 +27,13 @@ from ..judge.held_out import check_classifier
 from ..judge.mixture import Verdict
 from ..judge.sizes import checked_sizes, drawn_by_class, sizes_of_rows, tilt_to_sizes
 from ..judge.thresholds import best_threshold, checked_thresholds
-from ..members import Known
+from ..members import Known, Member
 from ..members.of_all_rows import check_kind
+from ..members.ranked import as_numbers, ranked_members
 from .base import SemiSupervised
 from .label_names import names_of, with_named
 from .ordered import asked_order, nearest_class
-from .sides import LabelNames
+from .sides import LabelNames, Side
 from .target import Table, Target, is_table, kind_of, label_target, share_target, table_of
 from .training import Training
 from .views import View, Views, unmeasured
@@ -247,6 +248,16 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     def _names(self, views: dict[str, View]) -> LabelNames | None:
         return names_of(self.label_names, self.classes_, views)
 
+    def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
+        found = super()._members_of(side, models, seed)
+        order = getattr(self, "order_", None)
+        if order is None:
+            return found
+        ranks = np.argsort(np.searchsorted(self.classes_, order))
+        numbers = replace(side, known=as_numbers(side.known, ranks), names=None)
+        more = super()._members_of(numbers, None if models is None else {}, seed)
+        return [*found, *ranked_members(more, side.known, ranks)]
+
     def _finish(
         self, verdict: Verdict, training: Training, looked_at: Training, known: Known
     ) -> None:
@@ -267,19 +278,35 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
                 asked[place] = best_threshold(*own, others[:, place])
         self.thresholds_ = asked
 
+    def _counts(self, y: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the labels of every class, by weight; a class known by its name alone has one."""
+        codes, k = np.searchsorted(self.classes_, y), len(self.classes_)
+        counts = np.bincount(codes, weights, minlength=k).astype(np.float64)
+        return counts if counts.all() else counts + 1.0
+
+    def _given_sizes(
+        self, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        if self.class_sizes is None or self._estimates_sizes:
+            return None
+        counts = self._counts(y, weights)
+        return checked_sizes(self.class_sizes, self.classes_, counts / counts.sum())
+
+    @property
+    def _estimates_sizes(self) -> bool:
+        return isinstance(self.class_sizes, str) and self.class_sizes == "auto"
+
     def _meet_sizes(self, training: Training, looked_at: Training, known: Known) -> None:
         """Make the classes of the mixture as large as `class_sizes` says."""
-        k = len(self.classes_)
-        counts = np.bincount(known.codes, known.weights, minlength=k).astype(np.float64)
-        counts += not counts.all()  # a class that is known by its name alone
-        own, asked, tilt = counts / counts.sum(), self.class_sizes, None
-        self.class_sizes_ = checked_sizes(asked, self.classes_, own)
-        if isinstance(asked, str) and asked == "auto":
+        counts, tilt = self._counts(known.y, known.weights), None
+        own = counts / counts.sum()
+        self.class_sizes_ = own if known.sizes is None else known.sizes
+        if self._estimates_sizes:
             rows = looked_at.unlabelled(_ENOUGH)
             if len(rows) and drawn_by_class(counts) > _DOUBT:
                 self.class_sizes_ = sizes_of_rows(looked_at.said(self.mixture_, rows), counts)
                 tilt = np.log(self.class_sizes_ / own)
-        elif asked is not None:
+        elif known.sizes is not None:
             tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)
         self.mixture_ = replace(self.mixture_, tilt=tilt)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..members import (
     leading_members,
     model_members,
     residual_members,
+    sized_members,
 )
 from ..members.along_edges import Edges, edge_members
 from ..members.features import ENTRIES, can_have_features
@@ -88,7 +90,7 @@ def _on_nodes(
     lines = {name: each for name, each in models.items() if name.startswith("linear") and alone}
     found = residual_members(known, scope, None)
     if isinstance(nodes, RowNodes) and few:
-        found = cluster_members(known, scope, several=alone)
+        found = chain(cluster_members(known, scope, several=alone), sized_members(known, scope))
     if isinstance(nodes, RowNodes) and (few or (alike and n * width <= ENTRIES)):
         return [*found, *diffused_members(known, scope, lines, alike=alike)]
     return list(found)

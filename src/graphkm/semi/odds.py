@@ -20,7 +20,8 @@ def odds_of(members: Sequence[Member], known: Known) -> NDArray[np.float64]:
 
     The odds are 1 over (rank + 1) cut^2: simple members that cut few edges come first. An unknown
     rank counts as the number of labels. A member cuts the graph into parts, one per class; labels
-    count as if drawn from these parts. With more than `PRIOR` labels, the cut counts less: its
+    count as if drawn from these parts. If a person gave the sizes of the classes, labels of just
+    these shares take their place. With more than `PRIOR` labels, the cut counts less: its
     power falls as one over their number. A member with an unknown cut gets the mean of the others.
     """
     ranks = np.array([member.rank or len(known.y) for member in members], dtype=np.float64)
@@ -31,8 +32,9 @@ def odds_of(members: Sequence[Member], known: Known) -> NDArray[np.float64]:
 
 
 def _told_by_cut(cut: Cut, known: Known) -> float:
-    drawn = known.weights @ np.log(cut.sizes)[known.codes]
-    worth = min(1.0, PRIOR / known.weights.sum())
+    total, logs = known.weights.sum(), np.log(cut.sizes)
+    drawn = known.weights @ logs[known.codes] if known.sizes is None else total * known.sizes @ logs
+    worth = min(1.0, PRIOR / total)
     return float(worth * (ALONE * drawn - CUT * np.log(cut.edges)))
 
 
