@@ -540,3 +540,20 @@ def test_suggestions_of_several_views_weigh_all_labels():
     model = SemiSupervisedClassifier(LogisticRegression(), graph=None, random_state=0)
     views = {"all": X, "some": X[:, :2]}
     assert len(suggest(model.fit(views, y), views, 3, y=y)) == 3
+
+
+def test_texts_have_several_labels_that_are_words():
+    """Their names are no rows: the name of one label would say nothing of the others."""
+    from graphkm.embed import Words
+
+    rng = np.random.default_rng(0)
+    words = {"summer": ["sun", "beach", "warm", "swim"], "winter": ["snow", "ice", "cold", "ski"]}
+    other = ["trip", "day", "town", "walk", "train"]
+    truth = rng.integers(0, 2, (80, 2))
+    names = [[name for name, has in zip(words, row, strict=True) if has] for row in truth]
+    told = [[rng.choice(words[name], 2) for name in each] for each in names]
+    texts = [" ".join(np.concatenate([*some, rng.choice(other, 3)])) for some in told]
+    y = [each if row < 50 else None for row, each in enumerate(names)]
+    model = SemiSupervisedClassifier(LogisticRegression(), views={"w": Words()}, random_state=0)
+    assert (model.fit(texts, y).predict(texts[50:]) == truth[50:]).mean() > 0.9
+    assert model.classes_.tolist() == [*words]
