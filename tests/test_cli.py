@@ -61,7 +61,7 @@ def write_songs(folder, X):
     """Write rows with two labels each: in columns of their own, and as names in one column."""
     columns, tags = ["x,z,happy,quiet"], ["x,z,tags"]
     for k, (a, b) in enumerate(X):
-        happy, quiet = a > 0, b > 0.2
+        happy, quiet = bool(a > 0), bool(b > 0.2)
         told = ";".join(["happy"] * happy + ["quiet"] * quiet) or "-"
         columns.append(f"{a},{b},{int(happy)},{int(quiet)}" if k < 40 else f"{a},{b},,")
         tags.append(f"{a},{b},{told if k < 40 else ''}")

@@ -296,6 +296,15 @@ def test_info_shows_the_labels_and_export_refuses_them(trained, capsys):
     assert code == 1 and "several columns" in said
 
 
+def test_the_labelling_page_asks_for_one_label(trained):
+    from graphkm.cli.first_model import first_model
+    from graphkm.cli.options import TableOptions, UsageError
+
+    path = trained / "songs.gkm"
+    with pytest.raises(UsageError, match="several labels per row"):
+        first_model(path, trained / "songs.csv", None, TableOptions(), None, False)
+
+
 def test_train_tells_how_many_rows_know_each_label(tmp_path, capsys):
     X, _, y = songs(80, 40)
     path = write(tmp_path / "r.csv", X, y)
@@ -508,6 +517,8 @@ def test_classes_have_an_order(tmp_path, capsys):
     assert last_step(read_model(tmp_path / "m.gkm")[0]).order_.tolist() == ["low", "mid", "high"]
     code, said = wrong(capsys, "train", path, tmp_path / "n.gkm", "--ordered", "low,high", *QUICK)
     assert code and "name each of them once" in said
+    code, said = wrong(capsys, "train", path, tmp_path / "n.gkm", "--ordered", "numbers", *QUICK)
+    assert code == 2 and "the classes are texts" in said
 
 
 def test_an_order_of_whole_numbers_fits_classes_that_are_floats():
@@ -529,3 +540,20 @@ def test_suggestions_of_several_views_weigh_all_labels():
     model = SemiSupervisedClassifier(LogisticRegression(), graph=None, random_state=0)
     views = {"all": X, "some": X[:, :2]}
     assert len(suggest(model.fit(views, y), views, 3, y=y)) == 3
+
+
+def test_texts_have_several_labels_that_are_words():
+    """Their names are no rows: the name of one label would say nothing of the others."""
+    from graphkm.embed import Words
+
+    rng = np.random.default_rng(0)
+    words = {"summer": ["sun", "beach", "warm", "swim"], "winter": ["snow", "ice", "cold", "ski"]}
+    other = ["trip", "day", "town", "walk", "train"]
+    truth = rng.integers(0, 2, (80, 2))
+    names = [[name for name, has in zip(words, row, strict=True) if has] for row in truth]
+    told = [[rng.choice(words[name], 2) for name in each] for each in names]
+    texts = [" ".join(np.concatenate([*some, rng.choice(other, 3)])) for some in told]
+    y = [each if row < 50 else None for row, each in enumerate(names)]
+    model = SemiSupervisedClassifier(LogisticRegression(), views={"w": Words()}, random_state=0)
+    assert (model.fit(texts, y).predict(texts[50:]) == truth[50:]).mean() > 0.9
+    assert model.classes_.tolist() == [*words]

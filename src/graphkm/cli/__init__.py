@@ -5,6 +5,8 @@ app            the command, its sub-commands, `main`
 train, ...     `train`; likewise predict, evaluate, suggest, label, stream, info, export, demo,
                datasets
 options        options that several sub-commands share, each written once
+fit_options    options that are parameters of estimators
+spreading      groups of options as parameters of sub-commands
 errors         exit codes; errors as one sentence that names options
 opening        files, opened as options say: format, encoding, delimiter
 row_files      rows of an open file: for learning, or for a model that knows its columns
@@ -22,7 +24,11 @@ first_model    a model from before, which chooses the first rows of the labellin
 label_predictions  what a saved model says of all rows of the labelling page
 categories     categories of a file that its model does not know
 learning_rows  whole files as arrays, the task that their labels ask for
+label_columns  several labels or quantities: their options, and what their columns hold
+row_summary    what summaries say of the rows to learn from
 holding_out    labelled rows to test a model on
+several_answers  several labels or quantities as columns of an output
+several_scores  how good a model of several labels or quantities is
 row_ids        what edges call rows: the cells of the column that --id names
 edge_files     files of edges
 joining        graphs of the rows to learn from

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..io import DataFileError
 from ..io.columns import listed
-from .fit_options import TrainingOptions
+from .fit_options import NUMBERS, TrainingOptions
 from .options import LearningFileOptions, Method, Task, UsageError
 
 _MANY = 20  # more different whole numbers in a column are quantities
@@ -62,6 +62,15 @@ def check_several(
             raise UsageError("--separator: it is empty; name the sign between names, like ';'.")
         if task is Task.regress:
             raise UsageError("--separator is for names of labels; --labels names quantities.")
+
+
+def check_order(fit: TrainingOptions, labels: str) -> None:
+    """Raise if classes are to have the order of numbers, and are texts."""
+    if fit.ordered is True and labels == "text":
+        raise UsageError(
+            f"--ordered {NUMBERS}: the classes are texts; name them in their order, as in "
+            "low,mid,high."
+        )
 
 
 def _check_columns(files: LearningFileOptions) -> None:

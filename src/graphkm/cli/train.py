@@ -105,7 +105,7 @@ def train(
     from .edge_files import named_files
     from .estimators import SEARCH, check_options, make_estimator
     from .joining import check_edges
-    from .label_columns import check_several
+    from .label_columns import check_order, check_several
     from .model_files import described_model, found_facts, kept_model, write_model
     from .note_lines import encoder_lines
     from .output import check_output, say, show
@@ -125,6 +125,7 @@ def train(
     asked = SEARCH if search else method.value
     check_options(asked, task, fit)
     rows, given = _read(data, unlabeled_data, paths, files, task)
+    check_order(fit, rows.note.labels)
     read_in = time.perf_counter() - start
     rows, held_out = _held_out(rows, holdout, fit.seed, bool(paths))
     estimator = make_estimator(asked, rows.note.task, fit)

@@ -220,7 +220,9 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             if theirs is None:
                 return [Side("", given, known, labeled, nodes(rows, labeled))]
             return [self._beside_edges("", given, rows, known, labeled, nodes(rows, None), theirs)]
-        names, sides = self._names(self.views_), list[Side]()
+        # The name of a class is a row of that class; of other labels a name would say nothing.
+        names = self._names(self.views_) if known.kind == "classes" else None
+        sides = list[Side]()
         for name, view in self.views_.items():
             if not len(labeled) and not view.reads_texts:
                 continue  # only texts can be told by names
