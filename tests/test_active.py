@@ -24,8 +24,8 @@ from graphkm import (
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
-from graphkm import active as module
 from graphkm.active import Cover, suggest, uncertainty
+from graphkm.active import cover as module
 from graphkm.graphs import KNN
 
 
@@ -263,3 +263,66 @@ def test_rows_of_several_views_are_suggested():
     rng = np.random.default_rng(0)
     views = {"a": rng.normal(size=(30, 2)), "b": rng.normal(size=(30, 3))}
     assert len(suggest(clone(model).fit(views, y), views, 4, y=y)) == 4
+
+
+# ------------------------------------------------------------- several labels per row
+
+
+@pytest.fixture(scope="module")
+def several():
+    """Return rows, a table of three labels, and a model of them."""
+    X, _ = make_blobs(160, centers=4, n_features=3, cluster_std=1.5, random_state=0)
+    truth = np.column_stack([X[:, 0] > 0, X[:, 1] > 2, X[:, 2] + X[:, 0] > 0]).astype(float)
+    y = np.full(truth.shape, np.nan)
+    y[:40] = truth[:40]
+    return X, y, SemiSupervisedClassifier(LogisticRegression(), random_state=0).fit(X, y)
+
+
+def test_several_labels_are_unsure_in_their_mean(several):
+    X, _, model = several
+    p = model.predict_proba(X)
+    wanted = np.maximum((1 - np.abs(2 * p - 1)).mean(axis=1), 1e-3)
+    np.testing.assert_allclose(uncertainty(model, X), wanted)
+    assert wanted.max() <= 1
+
+
+def test_a_row_with_unknown_labels_is_suggested_until_all_are_known(several):
+    X, y, model = several
+    found = suggest(model, X, 200, y=y)
+    assert sorted(found) == list(range(40, 160))
+    some = y.copy()
+    some[40:] = 0.0
+    some[50, 1] = np.nan
+    some[60, :2] = np.nan
+    assert sorted(suggest(model, X, 5, y=some)) == [50, 60]
+    by_names = [[name for name in range(3) if row[name]] for row in y[:40]] + [None] * 120
+    assert suggest(model, X, 5, y=by_names).tolist() == suggest(model, X, 5, y=y).tolist()
+
+
+def test_labels_that_are_known_do_not_count(several):
+    X, y, model = several
+    unsure = 1 - np.abs(2 * model.predict_proba(X) - 1)
+    row = 40 + int(unsure[40:].sum(axis=1).argmax())
+    first = suggest(model, X[40:], 1, y=y[40:])
+    some = y[40:].copy()
+    some[first, unsure[40:][first].argmax(axis=1)] = 1.0
+    assert first[0] != suggest(model, X[40:], 1, y=some)[0]
+    assert unsure[row].sum() >= unsure[40 + first[0]].sum()
+
+
+@pytest.mark.parametrize("kind", ["list", "one for each", "chain"])
+def test_models_of_scikit_learn_with_several_labels_are_taken(several, kind):
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.multioutput import ClassifierChain
+
+    X, y, _ = several
+    model = {
+        "list": RandomForestClassifier(10, random_state=0),
+        "one for each": OneVsRestClassifier(LogisticRegression()),
+        "chain": ClassifierChain(LogisticRegression()),
+    }[kind].fit(X[:40], y[:40].astype(int))
+    said = model.predict_proba(X)
+    p = np.column_stack([each[:, 1] for each in said]) if kind == "list" else said
+    wanted = np.maximum((1 - np.abs(2 * p - 1)).mean(axis=1), 1e-3)
+    np.testing.assert_allclose(uncertainty(model, X), wanted)
+    assert len(suggest(model, X, 4)) == 4

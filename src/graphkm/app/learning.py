@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..active import UNSURE, Cover
+from ..active import Cover
+from ..active.suggestions import UNSURE
 from .journal import How
 from .live_model import Fit, LiveModel
 from .places import map_places

@@ -17,8 +17,9 @@ from ..io.csv import csv_head, fields
 from ..io.kinds import EMPTY, IMAGE, NUMBER, TEXT, WORD, label_word, number_text, values
 from ..io.records import unfolded
 from ..io.row_files import open_table
+from ..tables.label_kinds import label_kind
 from ..tables.naming import check_names, find_column, label_column
-from ..tables.treatments import NoFeaturesError, label_kind
+from ..tables.treatments import NoFeaturesError
 from ..tables.useless_columns import constant_columns
 from ..tables.whole_tables import TableFile, read_whole_table
 from .encoded_columns import EncodedColumn

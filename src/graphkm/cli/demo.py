@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import AsJson, UsageError, spread
+from .options import AsJson, UsageError
+from .spreading import spread
 
 EXAMPLES = ("graphkm demo", "graphkm demo --labels 6 --no-plot --json")
 

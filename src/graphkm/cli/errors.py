@@ -8,7 +8,8 @@ import warnings
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from .options import PARAMETERS, LearningFileOptions, TrainingOptions, UsageError
+from .fit_options import PARAMETERS, TrainingOptions
+from .options import LearningFileOptions, UsageError
 
 FAILED, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 
@@ -29,6 +30,7 @@ _FLAGS = {"classes": "--classes"} | {
     PARAMETERS.get(field.name, field.name): f"--{field.name.replace('_', '-')}"
     for options in (LearningFileOptions, TrainingOptions)
     for field in fields(options)
+    if field.name != "labels"  # in Python it says what labels are, and not where
 }
 _ARGUMENTS = {"affinity=...": "--edges", "ids=...": "--id"}  # of fit and predict
 _PART = r"\b(?:KNN|Full|Bipartite|Anchors|SGD|Sums)\([^()]*\)"

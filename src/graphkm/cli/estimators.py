@@ -17,7 +17,8 @@ from ..kernels import resolve_kernel
 from ..losses import resolve_loss
 from ..smoothness import IteratedLaplacian, Power
 from ..solvers import SGD, Newton, RowNewton, Sums
-from .options import PARAMETERS, FitOptions, Method, Task, UsageError
+from .fit_options import PARAMETERS, FitOptions
+from .options import Method, Task, UsageError
 
 SEARCH = "search"  # --method gkm --search
 
@@ -239,6 +240,8 @@ def _refuse_unknown(kind: Any, name: str, given: str) -> None:
         if task == "classify" and (name in own_names(other) or name in _part_of(other))
     ]
     lacks = f"{given}: {kind.__name__} has no parameter {name}."
+    if any(_CLASSES.get((each, "regress")) is kind for each in others):
+        raise UsageError(f"{given} is for classes, and the labels are quantities.")
     if others:
         listed = " or ".join([*filter(None, [", ".join(others[:-1])]), others[-1]])
         raise UsageError(f"{lacks} It belongs to --method {listed}.")

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .options import AsJson, Data, FileOptions, Model, spread
+from .options import AsJson, Data, FileOptions, KnownLabels, Model
 from .predict import Id, NewEdges
+from .spreading import spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,40 +32,43 @@ def evaluate(
     data: Data,
     edges: NewEdges = None,
     id: Id = None,
+    labels: KnownLabels = None,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
 ) -> None:
     """Compare a model's predictions with the labels of a file; rows without a label do not count.
 
-    It is a fair test only if the model has not been trained on these rows.
+    It is a fair test only if the model has not been trained on these rows. Where rows have several
+    labels, those that are not known do not count, and every label has a line of its own.
     """
     import numpy as np
 
     from .edge_files import named_files
     from .links import open_joined
     from .model_files import read_model
+    from .note_lines import label_line, with_asked_labels
     from .output import show
     from .predict import kept_columns
 
     paths = named_files(edges or (), data)
     fitted, note = read_model(model)
     kept = kept_columns(note.id if id is None else id, None, note) if paths else []
-    opening = open_joined(data, files, fitted, note, paths, model=model, kept=kept, labels=True)
+    asked = with_asked_labels(note, labels, files.label)
+    opening = open_joined(data, files, fitted, asked, paths, model=model, kept=kept, labels=True)
     with opening as (table, links):
-        n_rows, pairs = labelled_predictions(fitted, note, table, links)
-    truth, predicted = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    scores = judge(note.task, truth, predicted)
+        n_rows, pairs = labelled_predictions(fitted, asked, table, links)
+    truth, *said = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    scores = scores_of(fitted, note, truth, *said)
     tested = f"{len(truth):,} of {n_rows:,}"
     label = note.label if files.label is None else files.label
+    told = label_line(asked) if asked.label_columns else label_told(label, table.format)
     show(
-        {"label": label_told(label, table.format), "labelled rows": tested}
-        | score_lines(note.task, scores),
+        {"label": told, "labelled rows": tested} | score_lines(note.task, scores),
         {"task": note.task, "label": label, "rows": n_rows, "labelled": len(truth)} | scores,
         as_json,
     )
-    if note.task == "classify" and not as_json:
-        print()
-        print_confusion(scores["classes"], scores["confusion"])
+    if not as_json:
+        print_details(scores)
 
 
 def label_told(label: Any, format: str) -> str | None:
@@ -78,18 +82,26 @@ def label_told(label: Any, format: str) -> str | None:
 
 def labelled_predictions(
     model: Any, note: FileNote, table: Table, links: Links
-) -> tuple[int, list[tuple[Any, Any]]]:
-    """Return the number of rows, and pairs of labels and predictions of the labelled rows."""
+) -> tuple[int, list[tuple[Any, ...]]]:
+    """Return the number of rows, and pairs of labels and predictions of the labelled rows.
+
+    Several labels come with their probabilities.
+    """
     import numpy as np
 
-    from ..estimators.labels import missing_mask
     from ..io import DataFileError
     from ..online.chunks import cut_into_chunks
+    from .learning_rows import labeled_rows
     from .output import progress_bar
     from .predict import CHUNK
 
-    n_rows, pairs = 0, []
-    if table.columns is not None and table.columns.label is None:
+    n_rows, pairs = 0, list[tuple[Any, ...]]()
+    if note.label_columns and (table.columns is None or not table.columns.labels):
+        raise DataFileError(
+            f"{table.name} has no columns called {', '.join(note.label_columns)} to compare with; "
+            "name the columns of labels with --labels."
+        )
+    if not note.label_columns and table.columns is not None and table.columns.label is None:
         called = f" called {note.label!r}" if isinstance(note.label, str) else ""
         raise DataFileError(
             f"{table.name} has no column{called} to compare with; name the label's column with "
@@ -97,10 +109,11 @@ def labelled_predictions(
         )
     with progress_bar("testing", "rows") as bar, _labels_explained(note, model):
         for X, y, first in cut_into_chunks(table.pieces, CHUNK):
-            labeled = np.flatnonzero(~missing_mask(y))
+            labeled = np.flatnonzero(labeled_rows(y))
             if len(labeled):
-                found = links.ask(model, "predict", X[labeled], first + labeled)
-                pairs.append((y[labeled], found))
+                places = first + labeled
+                found = (links.ask(model, each, X[labeled], places) for each in methods_of(note))
+                pairs.append((y[labeled], *found))
             n_rows += len(y)
             bar.update(len(y))
     if not pairs:
@@ -108,8 +121,8 @@ def labelled_predictions(
             f"{table.name}: none of its {n_rows:,} rows has a label to compare with. "
             "Is --label right?"
         )
-    if note.task == "classify":
-        _check_known(np.unique(np.concatenate([truth for truth, _ in pairs])), model, table.name)
+    if note.task == "classify" and not note.several:
+        _check_known(np.unique(np.concatenate([truth for truth, *_ in pairs])), model, table.name)
     return n_rows, pairs
 
 
@@ -121,7 +134,7 @@ def _labels_explained(note: FileNote, model: Any) -> Iterator[None]:
     try:
         yield
     except DataFileError as error:
-        if note.task != "classify" or "the label" not in str(error):
+        if note.task != "classify" or note.several or "the label" not in str(error):
             raise
         told = str(error).partition(" Fix it.")[0]
         raise DataFileError(f"{told} {_classes_of(model)} Is --label right?") from None
@@ -150,6 +163,26 @@ def _classes_of(model: Any) -> str:
 
     texts = [label_text(label) for label in model.classes_]
     return f"The model's classes are {', '.join(texts[:_SHOWN])}{', ...' * (len(texts) > _SHOWN)}."
+
+
+def methods_of(note: FileNote) -> list[str]:
+    """Return the methods of a model that its scores need."""
+    labels = note.several and note.task == "classify"
+    return ["predict", "predict_proba"] if labels else ["predict"]
+
+
+def scores_of(
+    model: Any, note: FileNote, truth: NDArray[Any], *said: NDArray[Any]
+) -> dict[str, Any]:
+    """Return the scores of what the methods of `methods_of` say."""
+    from .model_files import last_step
+    from .several_scores import judge_labels, judge_quantities
+
+    if not note.several:
+        return judge(note.task, truth, said[0])
+    if note.task == "regress":
+        return judge_quantities(note.targets, truth, said[0])
+    return judge_labels(note.targets, truth, said[0], said[1], last_step(model).thresholds_)
 
 
 def judge(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, Any]:
@@ -190,7 +223,10 @@ def judge(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, 
 def score_lines(task: str, scores: Mapping[str, Any]) -> dict[str, str]:
     """Return the scores for people."""
     from .output import percent
+    from .several_scores import several_lines
 
+    if "labels" in scores or "targets" in scores:
+        return several_lines(scores)
     if task == "regress":
         return {
             "R^2": f"{scores['r2']:.4f}",
@@ -202,6 +238,18 @@ def score_lines(task: str, scores: Mapping[str, Any]) -> dict[str, str]:
         "balanced accuracy": f"{percent(scores['balanced_accuracy'])} (mean over the classes)",
         "macro F1": f"{scores['macro_f1']:.4f}",
     }
+
+
+def print_details(scores: Mapping[str, Any]) -> None:
+    """Print the table of errors, or a line for each of several labels or quantities."""
+    from .several_scores import print_several
+
+    if "confusion" in scores:
+        print()
+        print_confusion(scores["classes"], scores["confusion"])
+    elif "labels" in scores or "targets" in scores:
+        print()
+        print_several(scores)
 
 
 def print_confusion(classes: Sequence[Any], confusion: Sequence[Sequence[int]]) -> None:

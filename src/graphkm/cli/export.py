@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import AsJson, Model, spread
+from .options import AsJson, Model
+from .spreading import spread
 
 EXAMPLES = (
     "graphkm export machine.gkm --to libsvm",

@@ -26,8 +26,8 @@ KINDS = {"images": IMAGE, "texts": TEXT}
 COLUMNS = {IMAGE: FILE, TEXT: "text"}
 """What the only feature is called."""
 _OF_TABLES = (
-    *("label", "unlabeled", "drop", "id", "text", "images", "features", "zero_based"),
-    *("header", "delimiter", "encoding"),
+    *("label", "labels", "separator", "unlabeled", "drop", "id", "text", "images", "features"),
+    *("zero_based", "header", "delimiter", "encoding"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..io.kinds import number_text
 from ..semi import MemberTable
 
 _SHOWN = 10  # members in a summary
@@ -20,6 +21,8 @@ def mixture_lines(model: Any, all_labeled: bool = False) -> dict[str, str | None
     return {
         "members": "\n".join([*table, *more]),
         "class sizes": _sizes(model),
+        "thresholds": _thresholds(model),
+        "order": _order(model),
         "held-out score": _score(model, "each predicted by members that had not seen it"),
         "graph" if all_labeled else "unlabelled rows": gain_sentence(model, all_labeled),
     }
@@ -29,6 +32,24 @@ def mixture_facts(model: Any) -> dict[str, Any]:
     """Return the same for programs, with all members."""
     sizes = {} if _sizes(model) is None else {"class_sizes": model.class_sizes_.tolist()}
     return {"members": [each._asdict() for each in model.members_]} | sizes | _facts(model)
+
+
+def _thresholds(model: Any) -> str | None:
+    """Return the thresholds of several labels, unless all are one half."""
+    found = getattr(model, "thresholds_", None)
+    if found is None or all(each == 0.5 for each in found):
+        return None
+    told = [f"{name} {each:.2f}" for name, each in zip(model.classes_, found, strict=True)]
+    return f"{', '.join(told[:_SHOWN])}{', ...' * (len(told) > _SHOWN)}"
+
+
+def _order(model: Any) -> str | None:
+    """Return the classes in their order, if they have one."""
+    found = getattr(model, "order_", None)
+    if found is None:
+        return None
+    numbers = found.dtype.kind == "f"
+    return " < ".join(number_text(each) if numbers else str(each) for each in found.tolist())
 
 
 def _sizes(model: Any) -> str | None:
@@ -102,6 +123,8 @@ def _score(model: Any, how: str) -> str:
     if math.isnan(model.best_score_):
         return f"none: {_TOO_FEW}"
     name = "accuracy" if hasattr(model, "classes_") else "R^2"
+    kind = getattr(getattr(model, "mixture_", None), "kind", None)
+    name = "accuracy of single labels" if kind == "labels" else name
     return f"{name} {_in_units(model, model.best_score_)} on labels that were held out; {how}"
 
 

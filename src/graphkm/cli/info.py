@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .options import AsJson, Model, spread
+from .options import AsJson, Model
+from .spreading import spread
 
 EXAMPLES = ("graphkm info moons.gkm", "graphkm info moons.gkm --json")
 
@@ -35,8 +36,8 @@ def info(model: Model, as_json: AsJson = False) -> None:
         {"model": f"{model} ({size / 1024:,.0f} KiB, graphkm {note.version or 'unknown'})"}
         | described_model(fitted, note)
         | {
-            "task": "classes" if note.task == "classify" else "numbers",
-            "classes": ", ".join(map(label_text, classes)) if classes else None,
+            "task": _task(note),
+            **_answers(note, [label_text(label) for label in classes]),
             "trained on": _origin(note),
             "features": None if note.format == FOLDER else _features(note),
             **encoder_lines(note),
@@ -58,6 +59,19 @@ def info(model: Model, as_json: AsJson = False) -> None:
         | vars(note),
         as_json,
     )
+
+
+def _task(note: Any) -> str:
+    if note.several:
+        return "several labels per row" if note.task == "classify" else "several numbers per row"
+    return "classes" if note.task == "classify" else "numbers"
+
+
+def _answers(note: Any, classes: list[str]) -> dict[str, str | None]:
+    """Return the names of classes, of several labels, or of several quantities."""
+    if note.several:
+        return {"labels" if classes else "targets": ", ".join(note.targets)}
+    return {"classes": ", ".join(classes) or None}
 
 
 def _origin(note: Any) -> str | None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from .options import Format, TableOptions, UsageError, spread
+from .options import Format, TableOptions, UsageError
+from .spreading import spread
 
 if TYPE_CHECKING:
     from ..app.material import Material
@@ -222,11 +223,12 @@ def _saver(
         from scipy.sparse import issparse
 
         from .estimators import make_estimator
+        from .fit_options import FitOptions
         from .folder_rows import FILE
         from .gains import gain_sentence
         from .learning_rows import Rows
         from .model_files import FileNote, last_step, write_model
-        from .options import FitOptions, Method, Scale
+        from .options import Method, Scale
         from .preparing import fit_prepared
         from .row_ids import is_whole
         from .views import encoders_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,13 @@ from scipy.sparse import issparse
 from ..estimators.labels import missing_mask
 from ..io import DataFileError
 from ..io.columns import listed
-from ..io.kinds import are_dates, kinds_line
+from ..io.kinds import are_dates
 from ..tables.naming import is_usual_label
-from ..tables.treatments import DIFFERENT_TEXTS, are_texts
-from ..tables.useless_columns import constant_columns, identifier_doubts
+from ..tables.several_labels import split_names, table_of_names
+from ..tables.treatments import are_texts
+from ..tables.useless_columns import constant_columns
+from .label_columns import LabelFrame, check_table, decide_several
 from .model_files import FileNote
-from .note_lines import edges_line, label_line
 from .opening import Source
 from .options import LearningFileOptions, Task, TrainingFileOptions, UsageError
 from .row_table import Table
@@ -34,13 +34,19 @@ class Rows:
     """Rows to learn from, and the note that goes into the model file."""
 
     X: Any  # ndarray or csr_matrix
-    y: NDArray[Any]  # floats, or objects; NaN or None where a row is unlabelled
+    # Floats, or objects; NaN or None where a row is unlabelled. Several labels have a column each.
+    y: NDArray[Any]
     note: FileNote
 
     @property
     def labeled(self) -> NDArray[np.bool_]:
         """Where y holds a label."""
-        return ~missing_mask(self.y)
+        return labeled_rows(self.y)
+
+    @property
+    def target(self) -> Any:
+        """What a fit takes as y: columns of labels have their names."""
+        return LabelFrame(self.y, self.note.targets) if self.note.several else self.y
 
     @property
     def classes(self) -> list[Any]:
@@ -55,10 +61,10 @@ class Rows:
     @property
     def n_gaps(self) -> int:
         """The number of missing values."""
-        return int(self._missing.sum())
+        return int(self.missing.sum())
 
     @property
-    def _missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """Where a value is filled in; an empty text stays as it is."""
         if issparse(self.X):
             return np.zeros((0, 0), dtype=bool)
@@ -76,107 +82,64 @@ class Rows:
         y[places] = np.nan if y.dtype.kind == "f" else None
         return Rows(self.X, y, _counted(self.note, y))
 
-    def lines(self) -> dict[str, str | None]:
-        """Return a summary for people."""
-        n_labeled = int(self.labeled.sum())
-        width = f"{self.note.n_features:,} feature{'s' * (self.note.n_features != 1)}"
-        classify = self.note.task == "classify"
-        return {
-            "rows": _counted_texts(self.note, len(self.y)) or f"{len(self.y):,} with {width}",
-            "encoding": None if self.note.encoding == "utf-8" else self.note.encoding,
-            "columns": self._columns(),
-            "left out": self._left_out(),
-            "missing": self._gaps(),
-            "label": label_line(self.note),
-            "labelled": f"{n_labeled:,} ({100 * n_labeled / len(self.y):.3g} %)",
-            "edges": edges_line(self.note),
-            "classes": self._counted_classes() if classify else None,
-            "targets": None if classify else self._targets(),
-        }
-
-    def facts(self) -> dict[str, Any]:
-        """Return a summary for programs."""
-        facts: dict[str, Any] = {
-            "task": self.note.task,
-            "rows": len(self.y),
-            "labelled": int(self.labeled.sum()),
-            "features": self.note.n_features,
-            "label": self.note.label,
-            "label_guessed": self.note.guessed,
-            "encoding": self.note.encoding,
-            "kinds": dict(zip(self.names, self.note.kinds, strict=bool(self.note.kinds))),
-            "categories": [self.names[k] for k in self.note.words],
-            "left_out": self.note.left_out,
-            "missing_values": self.n_gaps,
-            "edges": self.note.edges,
-        }
-        if self.note.task == "classify":
-            facts["classes"] = label_values(self.classes)
-        return facts
-
-    def doubts(self) -> list[str]:
-        """Return what the user should look at: choices that were made unasked."""
-        said = []
-        for mark in {-1, "-1"} & set(self.classes if self._many_classes else ()):
-            said.append(
-                f"{mark} was read as a class; if it marks unlabelled rows, pass --unlabeled {mark}."
-            )
-        if issparse(self.X):
-            return said
-        no_numbers = [*self.note.words, *self.note.encoded]
-        return said + identifier_doubts(self.X, self.names, no_numbers)
-
-    @property
-    def _many_classes(self) -> bool:
-        return self.note.task == "classify" and len(self.classes) > 2
-
-    def _columns(self) -> str | None:
-        if self.note.plain or len(self.note.encoded) == self.note.n_features:
-            return None
-        return kinds_line(self.note.kinds, self.names)
-
-    def _left_out(self) -> str | None:
-        told = ", ".join(f"{name} ({why})" for name, why in self.note.left_out.items())
-        texts = [name for name, why in self.note.left_out.items() if DIFFERENT_TEXTS in why]
-        advice = f"; to learn from texts, pass --text {quote(texts[-1])}" if texts else ""
-        return f"{told}{advice}" or None
-
-    def _gaps(self) -> str | None:
-        if not self.n_gaps:
-            return None
-        columns = int(self._missing.any(axis=0).sum())
-        values = f"{self.n_gaps:,} value{'s' * (self.n_gaps != 1)}"
-        return f"{values} of {columns} column{'s' * (columns != 1)}, filled in"
-
-    def _counted_classes(self) -> str:
-        values, counts = np.unique(self.y[self.labeled], return_counts=True)
-        listed = [f"{label_text(v)} ({n:,})" for v, n in zip(values, counts, strict=True)]
-        more = ", ..." if len(listed) > _SHOWN else ""
-        return f"{len(values)}: {', '.join(listed[:_SHOWN])}{more}"
-
-    def _targets(self) -> str:
-        known = self.y[self.labeled]
-        return f"numbers from {known.min():.6g} to {known.max():.6g}, median {np.median(known):.6g}"
-
 
 def read_rows(
     source: Source, options: LearningFileOptions, task: Task, unlabeled: Source | None = None
 ) -> Rows:
     """Read a file to learn from, and a second file of unlabelled rows if one is given."""
     labels = "number" if task is Task.regress else "auto"
+    if options.separator is not None:
+        labels = "text"
     table, (X, y) = read_any(source, options, labels, unlabeled)
-    rows = Rows(X, y, _counted(file_note(table, X, y, options, task), y))
+    if options.separator is not None or options.labels is not None:
+        y, note = _several(table, X, y, options, task)
+    else:
+        note = file_note(table, X, y, options, task)
+    rows = Rows(X, y, _counted(note, y))
     check_labels(rows, table.name)
     return rows if issparse(X) else _without_constants(rows, table.name)
 
 
 def _counted(note: FileNote, y: NDArray[Any]) -> FileNote:
-    return replace(note, n_rows=len(y), n_labeled=int((~missing_mask(y)).sum()))
+    return replace(note, n_rows=len(y), n_labeled=int(labeled_rows(y).sum()))
 
 
-def _counted_texts(note: FileNote, n: int) -> str | None:
-    """Return how many texts or pictures there are, if rows consist of nothing else."""
-    return f"{n:,} {note.kinds[0]}s" if len(note.encoded) == note.n_features == 1 else None
+def labeled_rows(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows have a label, or one of several.
+
+    Examples
+    --------
+    >>> labeled_rows(np.array([[1.0, np.nan], [np.nan, np.nan]]))
+    array([ True, False])
+    """
+    known = ~missing_mask(y)
+    return np.asarray(known.any(axis=1)) if y.ndim == 2 else known
+
+
+def _several(
+    table: Table, X: Any, y: NDArray[Any], options: LearningFileOptions, task: Task
+) -> tuple[NDArray[np.float64], FileNote]:
+    """Return a column for each of several labels or quantities, and the note on the file."""
+    note, columns = table_note(table, X, options), table.columns
+    assert columns is not None  # LIBSVM files have one label
+    if options.separator is None:
+        called = columns.head.names or range(1, columns.head.width + 1)
+        names = [str(called[k]) for k in columns.labels]
+        about: dict[str, Any] = {"task": decide_several(y, names, task, table.name)}
+    else:
+        lists = [split_names(word, options.separator) or () for word in y.tolist()]
+        names = sorted({name for each in lists for name in each})
+        guessed = options.label is None and not is_usual_label(columns.label_name)
+        y = table_of_names(y.tolist(), options.separator, names)
+        about = {"task": "classify", "separator": options.separator, "guessed": guessed}
+    mixed = bool(table.treatment.kinds)
+    return y, replace(
+        note,
+        targets=names,
+        labels="number" if options.separator is None else "text",
+        missing=missing_policy(options, found_some=mixed),
+        **about,
+    )
 
 
 def _without_constants(rows: Rows, name: str) -> Rows:
@@ -279,6 +242,8 @@ def _refuse_texts(
 
 def check_labels(rows: Rows, name: str) -> None:
     """Raise if there are no labels, or labels of one class only."""
+    if rows.note.several:
+        return check_table(rows.y, rows.note.targets, name)
     if not rows.labeled.any():
         raise DataFileError(
             f"{name}: none of its {len(rows.y):,} rows has a label. Label some rows of every "

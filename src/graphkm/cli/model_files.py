@@ -61,7 +61,19 @@ class FileNote:
     edges: dict[str, int] = field(default_factory=dict)  # in the files of --edges, by graph
     # What makes vectors of texts and pictures: by view, the model's name and its hash.
     encoders: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    targets: list[str] = field(default_factory=list)  # names of several labels or quantities
+    separator: str | None = None  # of their names, if one column holds them
     version: str = ""  # of graphkm
+
+    @property
+    def several(self) -> bool:
+        """Whether a row has several labels or quantities."""
+        return bool(self.targets)
+
+    @property
+    def label_columns(self) -> list[str]:
+        """The columns of several labels, if each has a column of its own."""
+        return [] if self.separator is not None else self.targets
 
     @property
     def words(self) -> list[int]:
@@ -105,7 +117,20 @@ class FileNote:
             kinds=kinds,
             missing=missing,
             encoders=encoders_of(model, names or ["1"]) if only else {},
+            targets=_targets_of(model),
         )
+
+
+def _targets_of(model: Any) -> list[str]:
+    """Return the names of several labels; quantities of a model saved in Python have numbers."""
+    mixed = getattr(last_step(model), "mixture_", None)
+    if mixed is None or mixed.kind == "classes":
+        return []
+    if mixed.kind == "labels":
+        return [str(name) for name in model.classes_]
+    one = next(iter(mixed.views.values())) if hasattr(mixed, "views") else mixed
+    width = len(one.prior)
+    return [str(k + 1) for k in range(width)] if width > 1 else []
 
 
 def write_model(model: Any, path: Path, note: FileNote) -> None:

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ..io.columns import listed
 from .model_files import FOLDER, FileNote
+from .options import UsageError, listed_names
 
 
 def label_line(note: FileNote) -> str | None:
     """Return what a summary says of the label's column."""
+    if note.label_columns:
+        return f"{len(note.targets):,} columns: {listed(note.targets)}"
     if note.label is None:
         return None
     if note.format == FOLDER:
         return "the sub-folders"
     column = repr(note.label) if isinstance(note.label, str) else f"number {note.label}"
     guess = ", a guess: it is the last one; --label names another"
-    return f"the column {column}{guess if note.guessed else ''}"
+    names = "" if note.separator is None else f", names with {note.separator!r} between them"
+    return f"the column {column}{names}{guess if note.guessed else ''}"
+
+
+def with_asked_labels(note: FileNote, labels: str | None, label: str | None) -> FileNote:
+    """Return a model's note, with the columns of labels of another file if an option names them."""
+    if labels is None:
+        if label is not None and note.label_columns:
+            raise UsageError(
+                f"--label {label}: the model has several columns of labels; --labels names them."
+            )
+        return note
+    if not note.label_columns:
+        raise UsageError("--labels: the model has one column of labels; name it with --label.")
+    names = listed_names(labels)
+    if len(names) != len(note.targets):
+        raise UsageError(
+            f"--labels {labels}: it names {len(names)} columns, and the model has "
+            f"{len(note.targets)}: {listed(note.targets)}."
+        )
+    return replace(note, targets=names)
 
 
 def edges_line(note: FileNote) -> str | None:

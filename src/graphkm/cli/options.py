@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
 
-# What options are called in Python, where the names differ.
-PARAMETERS = {
-    "features": "n_features",
-    "landmarks": "n_landmarks",
-    "neighbors": "n_neighbors",
-    "seed": "random_state",
-    "threads": "n_jobs",
-}
 _file_option = functools.partial(typer.Option, rich_help_panel="How the files are read")
-_learning_option = functools.partial(typer.Option, rich_help_panel="How it learns")
-_machine_option = functools.partial(
-    typer.Option, rich_help_panel="Kernel machines (of train: those of --method)"
-)
 
 
 class UsageError(Exception):
     """The command line is wrong: an option, or options that do not go together."""
+
+
+def listed_names(text: str) -> list[str]:
+    """Return the names in a list of an option.
+
+    Examples
+    --------
+    >>> listed_names("a, b,")
+    ['a', 'b']
+    """
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 class Format(StrEnum):
@@ -101,6 +98,17 @@ ScaleOption = Annotated[
     typer.Option(
         help="Scaling of the features, stored with the model; auto: standard for tables, none for "
         "LIBSVM files with values from -1 to 1, maxabs for others.",
+    ),
+]
+
+
+KnownLabels = Annotated[
+    str | None,
+    _file_option(
+        "--labels",
+        metavar="COLUMNS",
+        help="The columns of several labels, like a,b,c, in the order of the model's. Default: "
+        "those that are called like the model's.",
     ),
 ]
 
@@ -225,6 +233,23 @@ class TrainingFileOptions(TableOptions):
 class LearningFileOptions(TrainingFileOptions):
     """How a file of rows to learn from is read as a whole, and what makes numbers of texts."""
 
+    labels: Annotated[
+        str | None,
+        _file_option(
+            metavar="COLUMNS",
+            help="Several labels per row: a column for each, like funny,long,sad, with 0 and 1, "
+            "yes and no or true and false, and empty where one is not known. If the columns hold "
+            "other numbers, they are several quantities.",
+        ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        _file_option(
+            metavar="SIGN",
+            help="Several labels per row: the label's column holds their names with this sign "
+            "between them, and - where a row has none of them.",
+        ),
+    ] = None
     text: Annotated[
         str | None,
         _file_option(
@@ -250,124 +275,14 @@ class LearningFileOptions(TrainingFileOptions):
     ] = "auto"
 
     @property
+    def label_columns(self) -> list[str]:
+        """The columns that --labels names."""
+        return listed_names(self.labels or "")
+
+    @property
     def encoded(self) -> dict[str, str]:
         """The columns that encoders read, and their kinds."""
         from ..io.kinds import IMAGE, TEXT
 
         asked = {TEXT: self.text, IMAGE: self.images}
         return {column: kind for kind, column in asked.items() if column is not None}
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """Parameters of estimators. No estimator has all of them."""
-
-    graph: Annotated[
-        str | None,
-        _learning_option(help="knn or anchors; of kernel machines also epsilon, full, bipartite."),
-    ] = None
-    neighbors: Annotated[
-        int | None, _learning_option(min=1, help="Neighbours of every row, for --graph knn.")
-    ] = None
-    seed: Annotated[int, _learning_option(min=0, help="The same number gives the same model.")] = 0
-    threads: Annotated[
-        int | None, _learning_option(min=1, help="Default: every core.", show_default=False)
-    ] = None
-    set: Annotated[
-        list[str] | None,
-        _learning_option(
-            metavar="NAME=VALUE", help="Any other parameter of the estimator; may be repeated."
-        ),
-    ] = None
-    kernel: Annotated[
-        str | None, _machine_option(help="rbf, linear, poly, laplacian or cosine.")
-    ] = None
-    loss: Annotated[
-        str | None,
-        _machine_option(help="hinge, smooth_hinge, logistic; l1, epsilon_insensitive."),
-    ] = None
-    p: Annotated[float | None, _machine_option(help="Exponent of the smoothness.")] = None
-    C: Annotated[
-        str | None, _machine_option("--C", help="Weight of the labelled rows, a number or auto.")
-    ] = None
-    C_graph: Annotated[
-        str | None,
-        _machine_option(
-            "--C-graph",
-            help="Weight of the graph, a number or auto; 0 ignores the unlabelled rows.",
-        ),
-    ] = None
-    gamma: Annotated[
-        str | None,
-        _machine_option(help="The kernel's coefficient: a number, spread, scale or auto."),
-    ] = None
-    solver: Annotated[str | None, _machine_option(help="auto, newton, sgd or sums.")] = None
-    budget: Annotated[
-        int | None,
-        _machine_option(min=1, help="The most centres of a model, for --solver sgd and streams."),
-    ] = None
-    landmarks: Annotated[
-        int | None,
-        _machine_option(min=2, help="Landmarks of --solver sums or newton; in streams of sums."),
-    ] = None
-
-
-@dataclass(frozen=True)
-class TrainingOptions(FitOptions):
-    """Parameters of a fit that sees all rows, and may hold labels out."""
-
-    cv: Annotated[
-        int | None,
-        _learning_option(
-            min=2,
-            metavar="FOLDS",
-            help="Folds of labels that are held out in turn, by the mixture and by --search.",
-        ),
-    ] = None
-
-
-def spread(work: Callable[..., None]) -> Callable[..., None]:
-    """Return `work` with the fields of its dataclass parameters as parameters of their own.
-
-    typer makes an option of every parameter, but cannot make options of a dataclass.
-
-    Examples
-    --------
-    >>> @dataclass
-    ... class Size:
-    ...     width: int = 1
-    >>> @spread
-    ... def draw(name: str, size: Size):
-    ...     print(name, size)
-    >>> str(inspect.signature(draw))
-    '(*, name: str, width: int = 1)'
-    >>> draw(name="x", width=2)
-    x Size(width=2)
-    """
-    hints = get_type_hints(work, include_extras=True)
-    parameters, groups = [], {}
-    for parameter in inspect.signature(work).parameters.values():
-        kind = hints[parameter.name]
-        if is_dataclass(kind):
-            groups[parameter.name] = kind
-            types = get_type_hints(kind, include_extras=True)
-            found = [(f.name, types[f.name], f.default) for f in fields(kind)]
-        else:
-            found = [(parameter.name, kind, parameter.default)]
-        parameters += [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=type, default=value)
-            for name, type, value in found
-        ]
-
-    @functools.wraps(work)
-    def run(**values: Any) -> None:
-        made = {
-            name: kind(**{f.name: values.pop(f.name) for f in fields(kind)})  # type: ignore[operator]
-            for name, kind in groups.items()
-        }
-        work(**values, **made)
-
-    del run.__wrapped__  # type: ignore[attr-defined]  # typer would read its signature instead
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import AsJson, Data, FileOptions, Model, UsageError, spread
+from .options import AsJson, Data, FileOptions, Model, UsageError
+from .spreading import spread
 
 if TYPE_CHECKING:
     from .links import Links
@@ -70,7 +71,9 @@ def predict(
     The output's columns are prediction and, for two classes, decision: it is above 0 for the
     second class, and the farther from 0 the surer. For several classes there is one
     decision_CLASS each, and the largest wins. With --proba there is probability_CLASS as well,
-    fitted to labels that were held out in training. Before them come the columns of --id and
+    fitted to labels that were held out in training. Where rows have several labels, there is a
+    column for each label, 0 or 1, or prediction with the names of the labels if one column had them
+    in training; several quantities have a column each. Before them come the columns of --id and
     --keep. Columns of DATA are found by name, in any order; columns that the model does not know
     are skipped, whatever they hold.
     """
@@ -98,9 +101,9 @@ def predict(
         open_joined(data, files, fitted, note, paths, model=model, kept=kept) as (table, links),
         whole_or_not(out, keep_previous=True) as file,
     ):
-        names = [*table.kept_names, *header(fitted, proba)]
+        names = [*table.kept_names, *header(fitted, note, proba)]
         writer = csv.writer(file, lineterminator="\n")
-        found = predictions(fitted, unknown.passing(table.pieces), proba, links)
+        found = predictions(fitted, note, unknown.passing(table.pieces), proba, links)
         first = next(found, [])  # an error with the first rows leaves standard output empty
         writer.writerow(names)
         for rows in chain([first], found):
@@ -126,10 +129,13 @@ def kept_columns(id: str | None, keep: str | None, note: FileNote) -> list[tuple
     return wanted + [(name, "--keep") for name in names if name != first]
 
 
-def header(model: Any, proba: bool = False) -> list[str]:
+def header(model: Any, note: FileNote, proba: bool = False) -> list[str]:
     """Return the names of the output's columns."""
     from .learning_rows import label_text
+    from .several_answers import several_header
 
+    if note.several:
+        return several_header(note, proba)
     if not hasattr(model, "classes_"):
         return ["prediction"]
     words = [label_text(label) for label in model.classes_]
@@ -137,7 +143,9 @@ def header(model: Any, proba: bool = False) -> list[str]:
     return ["prediction", *scores, *(f"probability_{word}" for word in words if proba)]
 
 
-def predictions(model: Any, pieces: Any, proba: bool, links: Links) -> Iterator[list[list[Any]]]:
+def predictions(
+    model: Any, note: FileNote, pieces: Any, proba: bool, links: Links
+) -> Iterator[list[list[Any]]]:
     """Yield rows of predictions for pieces of a table, in chunks."""
     import numpy as np
 
@@ -146,6 +154,7 @@ def predictions(model: Any, pieces: Any, proba: bool, links: Links) -> Iterator[
     from .learning_rows import label_text
     from .model_files import last_step
     from .output import progress_bar
+    from .several_answers import several_rows
 
     # Machines that may have a field, and mixtures, decide by their own predict, not by scores.
     own = any(hasattr(last_step(model), name) for name in ("field_", "mixture_"))
@@ -153,7 +162,10 @@ def predictions(model: Any, pieces: Any, proba: bool, links: Links) -> Iterator[
     with progress_bar("predicting", "rows") as bar:
         for X, _, first in cut_into_chunks(pieces, CHUNK):
             ask = partial(links.ask, model, X=X, rows=slice(first, first + X.shape[0]))
-            if words:
+            if note.several:
+                shares = ask("predict_proba") if proba else None
+                rows = several_rows(note, ask("predict"), shares)
+            elif words:
                 scores = ask("decision_function").reshape(X.shape[0], -1)
                 codes = (
                     np.searchsorted(model.classes_, ask("predict"))

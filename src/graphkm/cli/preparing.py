@@ -67,7 +67,7 @@ def fit_prepared(
     steps = steps_before(chosen, words, rows.note.missing == "impute", rows.X)
     to = "estimator__" if steps else ""
     more = {f"{to}{name}": value for name, value in (given or {}).items()}
-    model = behind(steps, estimator).fit(rows.X, rows.y, **more)
+    model = behind(steps, estimator).fit(rows.X, rows.target, **more)
     if isinstance(steps[0][1] if steps else None, ColumnTransformer) and rows.note.columns:
         name_columns(model[0], rows.note.columns)
     return model, chosen
@@ -92,7 +92,7 @@ def _fit_views(
     steps = steps_before(chosen, words, note.missing == "impute", X) if others else []
     numbers = Pipeline(steps) if steps else None
     estimator.set_params(views=views_for(note.encoded, encoder, (numbers, others)))
-    return estimator.fit(rows.X, rows.y, **given), chosen
+    return estimator.fit(rows.X, rows.target, **given), chosen
 
 
 def taking_arrays(model: Any) -> Any:

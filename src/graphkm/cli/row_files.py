@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from ..io.cells import Cells, texts
-from ..io.columns import Chooser, Piece
+from ..io.columns import Chooser, Piece, listed
 from ..io.kinds import NUMBER
 from ..io.row_files import OpenTable
-from ..tables.treatments import labels_of, rows_of
+from ..tables.labels import labels_of
+from ..tables.several_labels import split_names, table_of_names
+from ..tables.treatments import rows_of
 from ..tables.whole_tables import whole_rows
 from .column_choice import KnownColumns, TrainingColumns
 from .folder_rows import is_folder, open_known_folder
@@ -19,7 +21,7 @@ from .libsvm_rows import libsvm_indices, libsvm_rows
 from .model_files import VIEWS, FileNote
 from .opening import open_file, reading
 from .options import FileOptions, TrainingFileOptions, UsageError
-from .output import progress_bar
+from .output import progress_bar, say
 from .row_table import Table
 
 _ADVICE = "Fix it. A model that is trained with --missing impute fills missing values in."
@@ -71,7 +73,7 @@ def open_known(
             "or pictures. Ask it in Python, or train it with graphkm train."
         )
     if is_folder(path):
-        yield open_known_folder(path, options, note, kept)
+        yield with_named_labels(open_known_folder(path, options, note, kept), note)
         return
     if options.unlabeled is None:
         options = replace(options, unlabeled=note.unlabeled)
@@ -83,11 +85,12 @@ def open_known(
     with open_file(path, options, source, **handling) as opened:
         if opened.format != "libsvm":
             chooser = KnownColumns(note, options.label, options.drop or (), labels, kept)
-            plain = note.plain and (not labels or note.label_kind == NUMBER)
-            if plain and not kept:
-                yield _number_rows(opened, options, chooser, note.labels)
+            one = note.label_kind == NUMBER and not note.label_columns
+            if note.plain and (one or not labels) and not kept:
+                table = _number_rows(opened, options, chooser, note.labels)
             else:
-                yield _known_cells(opened, options, note, chooser)
+                table = _known_cells(opened, options, note, chooser)
+            yield with_named_labels(table, note)
             return
         if any(flag for _, flag in kept):
             raise UsageError(f"{kept[-1][1]} {kept[-1][0]}: LIBSVM files have no columns to copy.")
@@ -115,6 +118,24 @@ def _known_cells(
                 yield X, y
 
     return table.with_pieces(rows(pieces))
+
+
+def with_named_labels(table: Table, note: FileNote) -> Table:
+    """Return a table with a column for each label of the model, if one has their names."""
+    if note.separator is None:
+        return table
+    return table.with_pieces(_by_names(table, note.separator, note.targets))
+
+
+def _by_names(table: Table, separator: str, names: Sequence[str]) -> Iterator[Piece]:
+    strange: dict[str, None] = {}
+    for X, y in table.pieces:
+        words = y.tolist() if y.dtype == object else [None] * len(y)
+        found = (split_names(word, separator) or () for word in words)
+        strange |= {name: None for each in found for name in each if name not in names}
+        yield X, table_of_names(words, separator, names)
+    if strange:
+        say(f"note: the model does not know these labels of {table.name}: {listed([*strange])}.")
 
 
 def _number_rows(opened: OpenTable, options: FileOptions, chooser: Chooser, labels: str) -> Table:

@@ -16,7 +16,7 @@ from ..tables.naming import find_column
 from .column_choice import KnownColumns, TrainingColumns
 from .model_files import FileNote
 from .opening import Source, reading
-from .options import TrainingFileOptions, UsageError
+from .options import LearningFileOptions, TrainingFileOptions, UsageError
 
 _LONGEST = 15  # digits of whole numbers that are exact as floats, too
 
@@ -36,7 +36,7 @@ class _OneColumn:
 
 
 def training_ids(
-    source: Source, more: Source | None, options: TrainingFileOptions, note: FileNote
+    source: Source, more: Source | None, options: LearningFileOptions, note: FileNote
 ) -> NDArray[Any] | None:
     """Return the ids of all rows to learn from; None without --id: rows then have numbers.
 
@@ -52,7 +52,8 @@ def training_ids(
     if options.id is None:
         return None
     drop = options.drop or ()
-    first = TrainingColumns(options.label, drop, options.id, numbers_only=False)
+    labels = options.label_columns
+    first = TrainingColumns(options.label, drop, options.id, numbers_only=False, labels=labels)
     found = _cells(source, options, _OneColumn(options.id, first))
     if more is not None:
         named = replace(options, header=True) if note.columns is not None else options

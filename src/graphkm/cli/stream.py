@@ -8,18 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import (
-    AsJson,
-    Data,
-    FitOptions,
-    Model,
-    Scale,
-    ScaleOption,
-    Task,
-    TaskOption,
-    TrainingFileOptions,
-    spread,
-)
+from .fit_options import FitOptions
+from .options import AsJson, Data, Model, Scale, ScaleOption, Task, TaskOption, TrainingFileOptions
+from .spreading import spread
 
 EXAMPLES = (
     "graphkm stream rows.csv online.gkm --every 1000",

@@ -25,18 +25,10 @@ from ..online.training import rows_learnt
 from ..tables.naming import is_usual_label
 from ..tables.preparing import make_scaler
 from .estimators import check_options, make_estimator
+from .fit_options import FitOptions
 from .learning_rows import decide_task, file_note, label_values
 from .model_files import FileNote
-from .options import (
-    FitOptions,
-    Format,
-    Method,
-    Missing,
-    Scale,
-    Task,
-    TrainingFileOptions,
-    UsageError,
-)
+from .options import Format, Method, Missing, Scale, Task, TrainingFileOptions, UsageError
 from .output import percent, progress_bar, whole_or_not
 from .preparing import behind, choose_scale
 from .row_files import open_training

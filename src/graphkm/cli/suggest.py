@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import AsJson, Data, FileOptions, Model, UsageError, spread
+from .options import AsJson, Data, FileOptions, KnownLabels, Model, UsageError
+from .spreading import spread
 
 EXAMPLES = (
     "graphkm suggest moons.gkm rows.csv -n 20",
@@ -28,6 +29,7 @@ def suggest(
         typer.Option(help="The CSV file to write; standard output by default."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Draws 20,000 rows if there are more.")] = 0,
+    labels: KnownLabels = None,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
 ) -> None:
@@ -36,11 +38,14 @@ def suggest(
     A row is useful if the model is unsure of it, and if no labelled row, nor one that was suggested
     before it, is near it. Rows of DATA that have a label already are not suggested. The output's
     columns are row (numbered from 1, without the header), prediction and uncertainty (up to 1). If
-    DATA is a folder, file takes the place of row.
+    DATA is a folder, file takes the place of row. Where rows have several labels, those that are
+    known do not count, and predictions have the columns that predict writes.
     """
     from .links import note_no_edges
     from .model_files import read_model
+    from .note_lines import with_asked_labels
     from .output import STDOUT, check_output, show, whole_or_not
+    from .several_answers import several_header
 
     if as_json and str(out or STDOUT) == STDOUT:
         raise UsageError("--json takes standard output for its summary; pass --out FILE as well.")
@@ -48,10 +53,12 @@ def suggest(
         check_output(out, model, data)
     fitted, note = read_model(model)
     note_no_edges(fitted, model)
-    called, lines, left = suggestions(fitted, note, data, files, count, seed)
+    asked = with_asked_labels(note, labels, files.label)
+    called, lines, left = suggestions(fitted, asked, data, files, count, seed)
+    said = several_header(note) if note.several else ["prediction"]
     with whole_or_not(out, keep_previous=True) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([called, "prediction", "uncertainty"])
+        writer.writerow([called, *said, "uncertainty"])
         writer.writerows(lines)
     if as_json:
         rows = [line[0] for line in lines]
@@ -68,10 +75,12 @@ def suggestions(
     from ..io import DataFileError
     from .learning_rows import label_text
     from .row_files import open_known, read_whole
+    from .several_answers import several_rows
 
     with open_known(str(data), files, note) as table:
         X, y = read_whole(table)
-    left = int(missing_mask(y).sum())
+    gaps = missing_mask(y)  # one of several labels is enough
+    left = int((gaps.any(axis=1) if y.ndim == 2 else gaps).sum())
     if not left:
         raise DataFileError(f"{table.name}: all of its {len(y):,} rows have a label already.")
     chosen = choose(model, X, count, y=y, unlabeled=None, random_state=seed)
@@ -79,6 +88,11 @@ def suggestions(
     # The files of a folder have names; rows of a table have numbers.
     called = table.kept_names[0] if table.kept_names else "row"
     names = [name for (name,) in table.kept] or range(1, len(y) + 1)
-    texts = [label_text(a) for a in answers] if note.task == "classify" else answers.tolist()
+    if note.several:
+        texts = several_rows(note, answers)
+    elif note.task == "classify":
+        texts = [[label_text(answer)] for answer in answers]
+    else:
+        texts = [[answer] for answer in answers.tolist()]
     told = zip([names[k] for k in chosen], texts, unsure.round(4).tolist(), strict=True)
-    return called, [list(line) for line in told], left
+    return called, [[name, *said, doubt] for name, said, doubt in told], left

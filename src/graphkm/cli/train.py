@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .fit_options import TrainingOptions
 from .options import (
     AsJson,
     Data,
@@ -19,10 +20,9 @@ from .options import (
     ScaleOption,
     Task,
     TaskOption,
-    TrainingOptions,
     UsageError,
-    spread,
 )
+from .spreading import spread
 
 if TYPE_CHECKING:
     from .holding_out import HeldOut
@@ -38,6 +38,8 @@ EXAMPLES = (
     "graphkm train texts.csv texts.gkm --text review",
     "graphkm train photos/ photos.gkm",
     "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
+    "graphkm train songs.csv songs.gkm --labels happy,quiet --thresholds f1",
+    "graphkm train tagged.csv tagged.gkm --label tags --separator ';'",
 )
 
 UnlabeledData = Annotated[
@@ -103,10 +105,12 @@ def train(
     from .edge_files import named_files
     from .estimators import SEARCH, check_options, make_estimator
     from .joining import check_edges
+    from .label_columns import check_several
     from .model_files import described_model, found_facts, kept_model, write_model
     from .note_lines import encoder_lines
     from .output import check_output, say, show
     from .preparing import fit_prepared
+    from .row_summary import doubts, summary_facts, summary_lines
     from .views import encoders_of
 
     if search and method is not Method.gkm:
@@ -115,6 +119,7 @@ def train(
     if paths:
         check_edges(method.value, files)
     _check_encoders(data, files, method, bool(paths))
+    check_several(files, fit, task, method)
     check_output(model, data, unlabeled_data, *paths.values())
     start = time.perf_counter()
     asked = SEARCH if search else method.value
@@ -132,8 +137,8 @@ def train(
     measured, scores = _measured(fitted, note, held_out, "held-out score" in told[0])
     times = {"time": f"{seconds:.1f} s, of which {read_in:.1f} s for reading", "model": str(model)}
     show(
-        rows.lines() | encoder_lines(note) | told[0] | measured | times,
-        rows.facts()
+        summary_lines(rows) | encoder_lines(note) | told[0] | measured | times,
+        summary_facts(rows)
         | told[1]
         | {"scale": chosen, "method": method.value, "seconds": seconds, "model": model}
         | {"encoders": encoders}
@@ -141,7 +146,7 @@ def train(
         as_json,
     )
     if not as_json:
-        for text in rows.doubts():
+        for text in doubts(rows):
             say(f"note: {text}")
 
 
@@ -201,11 +206,12 @@ def _measured(
 
     Without such rows people are told what to do, unless the fit has judged the model itself.
     """
-    from .evaluate import judge, score_lines
+    from .evaluate import methods_of, score_lines, scores_of
 
     if held_out is not None:
         n = len(held_out.y)
-        scores = judge(note.task, held_out.y, held_out.answers(fitted))
+        said = [held_out.answers(fitted, method) for method in methods_of(note)]
+        scores = scores_of(fitted, note, held_out.y, *said)
         lines = score_lines(note.task, scores).items()
         told = {name: f"{text}  on {n:,} rows held out" for name, text in lines}
         return told, scores | {"rows": n}

@@ -30,11 +30,14 @@ def read_any(
 ) -> tuple[Table, Piece]:
     """Read a whole file to learn from, and `more` unlabelled rows of another one."""
     if _is_libsvm(source, options):
+        if options.labels is not None or options.separator is not None:
+            raise UsageError("--labels, --separator: LIBSVM files have one label per row.")
         if options.encoded:
             raise UsageError("--text, --images: features of LIBSVM files are numbers.")
         return _read_libsvm(source, options, labels, more)
     given = options.label, options.drop or (), options.id
-    chooser = partial(TrainingColumns, *given, encoded=options.encoded)
+    more_about: dict[str, Any] = {"encoded": options.encoded, "labels": options.label_columns}
+    chooser = partial(TrainingColumns, *given, **more_about)
     file = _table_file(source, options, chooser(), chooser(numbers_only=False))
     found = read_whole_table(
         file,

@@ -49,6 +49,7 @@ class Columns:
     features: tuple[int, ...]  # their positions, in the order of X's columns
     label: int | None  # its position, if there is a label
     kept: tuple[int, ...] = ()  # others that are read, as text
+    labels: tuple[int, ...] = ()  # positions of several labels, in the order of y's columns
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -63,11 +64,15 @@ class Columns:
             return None
         return self.label + 1 if self.head.names is None else self.head.names[self.label]
 
+    def name_of(self, k: int) -> str:
+        """Return what a column is called in a message: its name in quotes, or its number from 1."""
+        return f"number {k + 1}" if self.head.names is None else repr(self.head.names[k])
+
     @property
     def read(self) -> list[int]:
         """Positions of all columns that are read, in the file's order."""
         label = () if self.label is None else (self.label,)
-        return sorted({*self.features, *label, *self.kept})
+        return sorted({*self.features, *label, *self.kept, *self.labels})
 
 
 class Chooser(Protocol):

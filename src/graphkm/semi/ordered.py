@@ -47,12 +47,16 @@ def asked_order(asked: Any, y: Any, classes: NDArray[Any]) -> NDArray[Any] | Non
     if not isinstance(asked, list | tuple | np.ndarray):
         raise _wrong(asked)
     listed = np.asarray(asked).tolist()
-    if sorted(map(str, listed)) != sorted(map(str, classes.tolist())):
+    try:  # whole numbers are floats where a label is missing; texts keep their length
+        found = np.array(listed, dtype=str if classes.dtype.kind == "U" else classes.dtype)
+    except (TypeError, ValueError):
+        found = classes[:0]
+    if sorted(found.tolist()) != sorted(classes.tolist()):
         raise ValueError(
             f"ordered names {listed!r}, and the classes are {classes.tolist()!r}; name each of "
             "them once."
         )
-    return np.array(listed, dtype=classes.dtype)
+    return found.astype(classes.dtype)
 
 
 def _wrong(asked: Any) -> ValueError:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..io.bad_rows import BadRows
 from ..io.cells import Cells, Column, texts
-from ..io.columns import Columns, Head, mark_unlabeled
+from ..io.columns import Columns, Head
 from ..io.files import DataFileError
 from ..io.kinds import (
     DATE,
@@ -22,18 +22,14 @@ from ..io.kinds import (
     MISSING,
     NUMBER,
     TEXT,
-    TRUTH,
     WORD,
     is_date,
-    is_quantity,
     kind_of,
-    label_word,
     values,
 )
 from .naming import UnknownColumnError, find_column
 
 _FEW = 20  # up to so many different words are categories, however few rows there are
-_EXACT = 2**53  # whole numbers up to here are exact as floats
 DIFFERENT_TEXTS = "different texts"
 """What the reason to leave out a column of texts says."""
 _FLAGS = {TEXT: "--text", IMAGE: "--images"}
@@ -67,7 +63,7 @@ def treat(
     encoders = encoded_places(columns.head, encoded)
     for k in encoders.keys() - {*columns.features}:
         raise UnknownColumnError(
-            f"{_FLAGS[encoders[k]]}: the column {_call(columns, k)} is the label, or is left out."
+            f"{_FLAGS[encoders[k]]}: the column {columns.name_of(k)} is the label, or is left out."
         )
     kinds: dict[int, str] = {}
     left_out: dict[str, str] = {}
@@ -75,7 +71,7 @@ def treat(
         if k in encoders:
             kinds[k] = encoders[k]
             continue
-        call, column = _call(columns, k), cells.columns[k]
+        call, column = columns.name_of(k), cells.columns[k]
         kind, why = (WORD, "") if k in named else _kind(column, call, columns.head.file)
         if kind == WORD and k not in named:
             why = _refuse_or_leave(column, k, columns, categorical)
@@ -117,7 +113,7 @@ def _named(columns: Columns, categorical: str) -> set[int]:
     found = {find_column(columns.head, name, "--categorical") for name in names}
     for k in found - set(columns.features):
         raise UnknownColumnError(
-            f"--categorical: the column {_call(columns, k)} is the label, or is left out."
+            f"--categorical: the column {columns.name_of(k)} is the label, or is left out."
         )
     return found
 
@@ -131,11 +127,6 @@ def encoded_places(head: Head, encoded: Mapping[str, str]) -> dict[int, str]:
     {0: 'text'}
     """
     return {find_column(head, name, _FLAGS[kind]): kind for name, kind in encoded.items()}
-
-
-def _call(columns: Columns, k: int) -> str:
-    """Return what a column is called in a message."""
-    return f"number {k + 1}" if columns.head.names is None else repr(columns.head.names[k])
 
 
 def _kind(column: Column, call: str, file: str) -> tuple[str, str]:
@@ -157,7 +148,7 @@ def _refuse_or_leave(column: Any, k: int, columns: Columns, categorical: str) ->
     if categorical != "auto":
         advice = "--categorical none" if categorical == "none" else "not named in --categorical"
         raise DataFileError(
-            f"{columns.head.file}: the column {_call(columns, k)} holds words ({present[0]!r}), "
+            f"{columns.head.file}: the column {columns.name_of(k)} holds words ({present[0]!r}), "
             f"and is {advice}. Name it there, or leave it out with --drop."
         )
     if are_texts(different, len(present)):
@@ -223,7 +214,7 @@ def _check_kind(column: Column, kind: str, columns: Columns, k: int) -> None:
     if (column.kind == DATE) != is_date(kind):
         found, wanted = ("dates", "numbers") if column.kind == DATE else ("numbers", "dates")
         raise DataFileError(
-            f"{columns.head.file}: the column {_call(columns, k)} holds {found}, where the model "
+            f"{columns.head.file}: the column {columns.name_of(k)} holds {found}, where the model "
             f"knows {wanted}."
         )
 
@@ -258,51 +249,3 @@ def _pictures(names: list[str], folder: Path | None) -> tuple[NDArray[Any], dict
     broken = broken_pictures(out)
     wrong = {place: why.partition(". Replace")[0] for place, why in broken.items()}
     return out, wrong | {k: "no picture is named" for k, name in enumerate(names) if not name}
-
-
-def labels_of(
-    cells: Cells, columns: Columns, labels: str, unlabeled: str | None, bad_rows: BadRows
-) -> NDArray[Any]:
-    """Return labels: floats with NaN, or texts with None; as the compiled parser reads them."""
-    n = len(cells.places)
-    if columns.label is None:
-        return np.full(n, np.nan)
-    column = cells.columns[columns.label]
-    numeric = {"text": (), "auto": (NUMBER,), "number": (NUMBER, TRUTH)}[labels]
-    if not isinstance(column, list) and column.kind in numeric:
-        return _number_labels(column.numbers(), unlabeled, bad_rows)
-    words = [label_word(word, unlabeled) for word in texts(column)]
-    kind = label_kind(words)
-    if labels == "text" or (labels == "auto" and kind == WORD):
-        y = np.empty(n, dtype=object)
-        y[:] = words
-        return y
-    out, wrong = values([word or "" for word in words], NUMBER if kind in (WORD, EMPTY) else kind)
-    for place, reason in sorted(wrong.items()):
-        said = reason.replace("the value of", "the label")
-        raise DataFileError(f"{bad_rows.name}, {bad_rows.place} {cells.places[place]}: {said}.")
-    return out
-
-
-def label_kind(words: Sequence[str | None]) -> str:
-    """Return what labels are: numbers, however they are written, or words.
-
-    Examples
-    --------
-    >>> label_kind(["1,5", None]), label_kind(["12 %"]), label_kind(["2024-12-31"])
-    ('decimal comma', '1,234.5 %', 'word')
-    """
-    try:
-        kind = kind_of([word for word in words if word is not None])
-    except ValueError:
-        return WORD
-    return kind if is_quantity(kind) else WORD
-
-
-def _number_labels(
-    column: NDArray[np.float64], unlabeled: str | None, bad_rows: BadRows
-) -> NDArray[np.float64]:
-    if np.abs(column[np.isfinite(column)]).max(initial=0.0) > _EXACT:
-        raise DataFileError(f"{bad_rows.name}: labels are beyond 2**53; store them as text.")
-    mark = None if unlabeled is None or kind_of([unlabeled]) != NUMBER else float(unlabeled)
-    return mark_unlabeled(column.copy(), mark)

@@ -21,7 +21,9 @@ from ..io.columns import Chooser, Columns, Piece
 from ..io.files import DataFileError
 from ..io.kinds import EMPTY, NUMBER, WORD, values
 from ..io.row_files import OpenTable, joined
-from .treatments import NO_ENCODED, Treatment, label_kind, labels_of, names_columns, rows_of, treat
+from .label_kinds import label_kind
+from .labels import labels_of
+from .treatments import NO_ENCODED, Treatment, names_columns, rows_of, treat
 
 _GAPS = "Fix it, or pass --missing impute to fill such values in, or --missing drop."
 
@@ -47,6 +49,8 @@ class TableFile:
             columns, pieces = opened.columns(self.for_numbers, labels=labels, **self.reading)
             if set(columns.features) & set(columns.head.truths):
                 raise DataFileError(f"{opened.name}: true and false are no plain numbers.")
+            if columns.labels:
+                raise DataFileError(f"{opened.name}: the compiled parser reads one label.")
             return opened, columns, whole_rows(opened.name, pieces, self.bar(opened.name))
 
     def cells(self) -> tuple[OpenTable, Columns, Cells]:
@@ -90,7 +94,7 @@ class WholeTable:
     columns: Columns
     treatment: Treatment
     X: Any  # floats, or objects if some columns are categories
-    y: NDArray[Any]  # floats with NaN, or texts with None
+    y: NDArray[Any]  # floats with NaN, of one axis or two, or texts with None
 
 
 class MoreRows(Protocol):
@@ -175,7 +179,8 @@ def _numbers_of_labels(y: NDArray[Any]) -> tuple[NDArray[Any], str]:
 def with_unlabeled(X: Any, y: NDArray[Any], others: Any) -> Piece:
     """Return rows and their labels, followed by other rows, whose labels are missing."""
     missing = np.nan if y.dtype.kind == "f" else None
-    return joined([(X, y), (others, np.full(others.shape[0], missing, dtype=y.dtype))])
+    none = np.full((others.shape[0], *y.shape[1:]), missing, dtype=y.dtype)
+    return joined([(X, y), (others, none)])
 
 
 def _by_cells(
@@ -198,6 +203,8 @@ def _by_cells(
     y = labels_of(cells, columns, labels, file.reading["unlabeled"], opened.bad_rows)
     if more is not None:
         X, y = with_unlabeled(X, y, _features(second, other, columns, treatment, missing)[0])
+    if columns.labels and {*treatment.kinds} == {NUMBER} and not np.isnan(X).any():
+        treatment = replace(treatment, kinds=())  # plain numbers, as the compiled parser has them
     return WholeTable(opened, columns, treatment, X, y)
 
 

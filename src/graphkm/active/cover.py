@@ -1,9 +1,8 @@
-"""Which rows to label next.
+"""How well labelled rows cover the graph of all rows.
 
-A row is worth a label if the model is unsure of it, and if its label would tell much about rows
-that no label covers yet. The first is read off the model's probabilities or margins. The second
-comes from a field on the graph of all rows (`graphkm.fields.system`): with prior precision
-T = eps + L, and labels with noise s at some rows, its covariance is
+A label is worth much if it tells much about rows that no label covers yet. That comes from
+a field on the graph of all rows (`graphkm.fields.system`): with prior precision T = eps + L, and
+labels with noise s at some rows, its covariance is
 
     P = (T + Z'Z / s)^(-1) ,   k(x, x') = z(x)' P z(x') ,
 
@@ -22,18 +21,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_classifier
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_array, check_random_state
 
-from ._util.parameters import check_count, refuse_masked
-from .estimators.data_checks import canonical_csr
-from .estimators.labels import as_label_array, labeled_mask
-from .graphs import KNN, Anchors
-from .judge.held_out import take_rows
-from .ridge.factors import spd_inverse
-from .semi.views import Views, see
-
-__all__ = ["Cover", "suggest", "uncertainty"]
+from .._util.parameters import refuse_masked
+from ..estimators.data_checks import canonical_csr
+from ..graphs import KNN, Anchors
+from ..ridge.factors import spd_inverse
 
 _ROWS = 20_000  # rows that can be chosen; of more a sample is drawn
 _NODES = 1500  # up to so many rows, each is a node of the graph
@@ -41,10 +34,6 @@ _ANCHORS = 1000  # nodes of the graph of more rows
 _COMPARED = 2000  # rows that are compared for a batch; of more a sample is drawn
 _FAR, _NEAR = 0.02, 0.1  # eps: labels reach far at first, to find every group, and less later
 _NOISE = 0.1  # variance of a label's noise, where the mean variance of a row is 1
-_LEAST = 1e-3  # the least uncertainty of a row: the model is sure of it
-
-UNSURE = 2
-"""The power of the uncertainty in its product with the cover."""
 
 
 class Cover:
@@ -228,123 +217,6 @@ def _covering(
     return chosen
 
 
-def suggest(
-    model: Any,
-    X: Any,
-    n: int = 10,
-    *,
-    y: ArrayLike | None = None,
-    unlabeled: Any = "model",
-    cover: Cover | None = None,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-) -> NDArray[np.int64]:
-    """Return the rows of X to label next, the most useful first.
-
-    A row is useful if the model is unsure of it (`uncertainty`) and no labelled row, nor one
-    suggested before it, covers it on the graph (`Cover`). Rows are in the order of the product of
-    both, the uncertainty squared. So the rows of a batch differ from each other.
-
-    Parameters
-    ----------
-    model : fitted classifier or regressor, or None
-        Any classifier with `predict_proba` or `decision_function`, a pipeline, or any regressor.
-        None is a cold start: rows that cover the graph, before any label is known.
-    X : array, frame or CSR matrix of shape (n_samples, n_features), or what the model takes
-        The rows to choose from, labelled ones among them. For a model with several views it may be
-        a list of texts or a dict of views; the view that counts most has the graph.
-    n : int, default=10
-        How many; fewer come back if fewer are left.
-    y : array-like of shape (n_samples,), optional
-        The labels known so far, as for `fit`. Their rows are not suggested again, and rows near
-        them are less useful. None: no row of X has a label.
-    unlabeled : default="model"
-        The mark of unlabelled rows in y; "model" takes the model's own parameter, else -1 for
-        classes and None for targets. NaN, None and NA always count as unlabelled.
-    cover : Cover, optional
-        ``Cover(X)``, made before: saves the graph where labels come in many rounds.
-    random_state : int, RandomState or None, default=0
-        Draws the sample and the anchors of the cover.
-    n_jobs : int or None, default=None
-        Threads of the neighbour search.
-
-    Returns
-    -------
-    ndarray of int64
-        Row numbers.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from graphkm import SemiSupervisedClassifier
-    >>> from graphkm.active import suggest
-    >>> X, truth = make_moons(300, noise=0.1, random_state=0)
-    >>> y = np.full(300, -1)
-    >>> first = suggest(None, X, 8)
-    >>> y[first] = truth[first]
-    >>> model = SemiSupervisedClassifier(random_state=0).fit(X, y)
-    >>> more = suggest(model, X, 5, y=y)
-    >>> len(more), len(np.intersect1d(first, more))
-    (5, 0)
-    """
-    check_count("n", n)
-    X = _encoded(model, X)
-    known = np.empty(0, dtype=np.int64)
-    if y is not None:
-        values = as_label_array(y)
-        check_consistent_length(X, values)
-        known = np.flatnonzero(labeled_mask(values, _marker(model, unlabeled)))
-    if cover is None:
-        cover = Cover(_transformed(model, X), random_state=random_state, n_jobs=n_jobs)
-    if model is None or not is_classifier(model):
-        return cover.choose(n, known)
-    seen = X if len(cover.rows) == np.shape(X)[0] else take_rows(X, cover.rows)
-    interest = np.full(np.shape(X)[0], _LEAST)  # of rows beyond the sample
-    interest[cover.rows] = uncertainty(model, seen)
-    return cover.choose(n, known, interest**UNSURE)
-
-
-def uncertainty(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return how unsure a model is of every row, from nearly 0 to 1.
-
-    For classes it is 1 - (p - q), where p and q are the largest and the second largest probability.
-    A classifier without probabilities has margins instead, and exp(-margin / mean margin) takes
-    their place. A regressor does not say how sure it is: all rows have 1.
-
-    Parameters
-    ----------
-    model : fitted classifier or regressor
-        As in `suggest`.
-    X : array, frame or CSR matrix of shape (n_samples, n_features)
-        Rows.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X = np.array([[-3.0], [0.0], [1.0], [3.0]])
-    >>> model = LogisticRegression().fit(X, [0, 0, 1, 1])
-    >>> uncertainty(model, X).argsort()
-    array([0, 3, 2, 1])
-    """
-    if not is_classifier(model):
-        return np.ones(np.shape(X)[0])
-    if hasattr(model, "predict_proba"):
-        return np.maximum(1.0 - _margins(model.predict_proba(X)), _LEAST)
-    if not hasattr(model, "decision_function"):
-        raise TypeError(
-            f"{type(model).__name__} has neither predict_proba nor decision_function, so it does "
-            "not say how sure it is. Pass a classifier with one of them, or None for a choice "
-            "that covers the rows."
-        )
-    margins = _margins(model.decision_function(X))
-    usual = margins.mean() or 1.0
-    return np.maximum(np.exp(-margins / usual), _LEAST)
-
-
 def _drawn(
     rows: NDArray[np.int64], worth: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
@@ -353,38 +225,6 @@ def _drawn(
         return rows
     keys = rng.exponential(size=len(rows)) / np.maximum(worth, 1e-300)
     return np.sort(rows[np.argpartition(keys, _COMPARED)[:_COMPARED]])
-
-
-def _margins(scores: Any) -> NDArray[np.float64]:
-    """Return how far the best class is ahead of the second."""
-    values = np.asarray(scores, dtype=np.float64)
-    if values.ndim == 1 or values.shape[1] == 1:
-        return np.abs(values).ravel()
-    best = np.partition(values, -2, axis=1)[:, -2:]
-    return np.asarray(best[:, 1] - best[:, 0])
-
-
-def _marker(model: Any, unlabeled: Any) -> Any:
-    """Return the mark of unlabelled rows."""
-    if not (isinstance(unlabeled, str) and unlabeled == "model"):
-        return unlabeled
-    last = model[-1] if hasattr(model, "steps") else model
-    usual = -1 if model is None or is_classifier(model) else None
-    return getattr(last, "unlabeled", usual)
-
-
-def _encoded(model: Any, X: Any) -> Any:
-    """Return the rows in the views that a model sees, so that they are encoded once."""
-    views = getattr(model, "views_", None)
-    return X if views is None else see(views, X, model.mixture_.views)
-
-
-def _transformed(model: Any, X: Any) -> Any:
-    """Return the rows as the last step of a pipeline sees them: in comparable units."""
-    if isinstance(X, Views):
-        shares = model.mixture_.shares
-        return X[max(shares, key=shares.get)]
-    return model[:-1].transform(X) if hasattr(model, "steps") and len(model.steps) > 1 else X
 
 
 def _checked(X: Any) -> Any:
