@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .classes import AnswerError, Classes, quantity
 from .journal import Answer, How, Journal, Kind
 from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
 from .material import Material, in_units
 from .neighbours import AlikeRows
+from .progress import Progress
 from .saving import Saving, Write
+from .targets import OneClass, Quantity, SeveralLabels
 
 SKIPPED = 30
 """Answers after which a skipped row may be shown again."""
 
 _HELD = 2  # rows at the head of the queue that stay: a person is looking at them
 _RECENT = 12  # answers that are listed
-_LOOK_BACK = 20  # predictions are compared with those of so many labels ago
-_ENOUGH = 40  # with fewer labels the page does not advise to stop
-_STEADY = 0.01  # the page advises to stop if no larger share of the predictions has changed
 _PAST = 25  # points of the curve that are computed again after a restart
 _ANYTHING: Any = object()  # the default of `seen`: the answer is kept whatever stands there
 
@@ -65,6 +65,8 @@ class Session:
         self.material, self.journal, self._saving = material, journal, Saving(save, predict)
         self._alike = AlikeRows(material)
         self.regression = regression
+        several = SeveralLabels if journal.several else OneClass
+        self._kind: type[OneClass] = Quantity if regression else several
         self._lock = threading.RLock()
         self._known = journal.labels()
         named = classes or (first.classes if first is not None else ())
@@ -72,8 +74,7 @@ class Session:
         for label in dict.fromkeys(self._known.values()):
             self._admit(label)
         self._learnt = Learnt()
-        self._earlier: list[tuple[int, NDArray[np.float64]]] = []  # labels, predictions
-        self._history: list[dict[str, Any]] = []
+        self._progress = Progress()
         # Columns change their places only when labels have doubled: eyes get used to places.
         self._order: tuple[int, list[str]] = (0, [])
         self.version = 0  # grows when what is shown changes
@@ -97,18 +98,18 @@ class Session:
     # ------------------------------------------------------------------ answers
 
     def answer(
-        self, row: int, kind: Kind, label: str | None = None, seen: Any = _ANYTHING
+        self, row: int, kind: Kind, label: Any = None, seen: Any = _ANYTHING
     ) -> dict[str, Any]:
         """Keep an answer, and return the new state; the answer is on the disk then.
 
+        `label` is a text, or a list of names where rows have several labels.
         `seen` is the answer that the person saw at the row, as `row` returns it. If the row has
         another one by now, nothing is kept, and MeanwhileError says so.
         """
         with self._lock:
             if not 0 <= row < len(self.material):
                 raise AnswerError(f"there is no row {row}.")
-            meant = quantity if self.regression else self.classes.meant
-            label = meant(label) if kind == "label" else None
+            label = self._kind.meant(self.classes, label) if kind == "label" else None
             now, given = self._standing(row), {"kind": kind, "label": label}
             if seen is not _ANYTHING and now not in (seen, given) and kind != "skip":
                 lost = _words(given)
@@ -118,7 +119,7 @@ class Session:
                     f"{lost} was not kept. Answer again to replace the other."
                 )
             how: How = next((how for r, how in self._queue if r == row), "chosen")
-            said = self._learnt.said.get(row)
+            said = self._learnt.said(row)
             self.journal.add(Answer(row, kind, label, said, how))
             if label is not None:
                 self._admit(label)
@@ -163,8 +164,8 @@ class Session:
         """Take note of a label that is kept."""
         if self.regression:
             quantity(label)
-        else:
-            self.classes.admit(label)
+        for name in self._kind.listed(label):
+            self.classes.admit(name)
 
     # ----------------------------------------------------------------- learning
 
@@ -180,7 +181,7 @@ class Session:
                 labels=[known[row] for row in rows.tolist()],
                 closed=np.array(sorted(self._closed() | held), dtype=np.int64),
                 checks=frozenset(checks),
-                classes=[] if self.regression else list(self.classes.names),
+                kind=self._kind(tuple(self.classes.names)),
                 changes=self._changes if upto is None else -1,
                 ahead=len(self.journal.answers) + _HELD,
             )
@@ -214,33 +215,8 @@ class Session:
             self._learnt = learnt
             if learnt.order and learnt.n_labels >= 2 * self._order[0]:
                 self._order = learnt.n_labels, learnt.order
-            self._note(learnt)
+            self._progress.note(learnt)
             self.version += 1
-
-    def _note(self, learnt: Learnt) -> None:
-        if learnt.codes is None:
-            return
-        if not self._earlier or self._earlier[-1][0] != learnt.n_labels:
-            self._earlier.append((learnt.n_labels, learnt.codes))
-            self._earlier = self._earlier[-2 * _LOOK_BACK :]
-        if learnt.accuracy is not None:
-            point = {"labels": learnt.n_labels, **learnt.accuracy}
-            if self._history and self._history[-1]["labels"] >= learnt.n_labels:
-                self._history = [p for p in self._history if p["labels"] < learnt.n_labels]
-            self._history.append(point)
-
-    def _steadiness(self) -> dict[str, Any] | None:
-        """Return the share of predictions that the last labels changed, and whether it is small."""
-        now = self._learnt
-        before = [c for n, c in self._earlier if n <= now.n_labels - _LOOK_BACK]
-        if self.regression or now.codes is None or not before:
-            return None
-        changed = float(np.mean(before[-1] != now.codes))
-        return {
-            "changed": changed,
-            "labels": _LOOK_BACK,
-            "enough": changed <= _STEADY and now.n_labels >= _ENOUGH,
-        }
 
     # -------------------------------------------------------------- what is shown
 
@@ -248,10 +224,7 @@ class Session:
         """Return everything the page shows beside the row."""
         with self._lock:
             learnt, answers = self._learnt, self.journal.answers
-            counts = [0] * len(self.classes.names)
-            place = {label: k for k, label in enumerate(self.classes.names)}
-            for label in self._known.values() if not self.regression else ():
-                counts[place[label]] += 1
+            given = Counter(chain.from_iterable(map(self._kind.listed, self._known.values())))
             return {
                 "version": self.version,
                 "rows": len(self.material),
@@ -260,7 +233,8 @@ class Session:
                 "classes": list(self.classes.names),
                 "fixed": self.classes.fixed,
                 "regression": self.regression,
-                "counts": counts,
+                "several": self.journal.several,
+                "counts": [given[name] for name in self.classes.names],
                 "shares": learnt.shares,
                 "queue": [row for row, _ in self._queue],
                 "learning": self.learner.failed or ("" if self.learner.places is not None else "…"),
@@ -269,8 +243,8 @@ class Session:
                 "modelLabels": learnt.n_labels,
                 "modelSeconds": round(learnt.seconds, 3),
                 "accuracy": learnt.accuracy,
-                "history": self._history[-500:],
-                "steady": self._steadiness(),
+                "history": self._progress.history[-500:],
+                "steady": self._progress.steadiness(learnt),
                 "mistakes": learnt.mistakes,
                 "recent": [_listed(a) for a in answers[-_RECENT:]][::-1],
                 "canUndo": bool(answers),
@@ -287,7 +261,13 @@ class Session:
             answer = self._standing(number)
         page = self.material.page(number, self._order[1])
         known = None if answer is None else answer["label"]
-        said = {"label": known, "answer": answer, "said": learnt.said.get(number)}
+        said = {
+            "label": known,
+            "names": [] if known is None else self._kind.listed(known),
+            "answer": answer,
+            "said": learnt.said(number),
+            "chances": learnt.chances(number) if self.journal.several else None,
+        }
         return {**page, **said, "near": self._alike(number, self._now())}
 
     def _behind(self) -> str:
@@ -309,13 +289,12 @@ class Session:
     def colours(self) -> dict[str, Any]:
         """Return the predictions of the rows on the map, and the labels of the labelled rows."""
         with self._lock:
-            codes, known = self._learnt.codes, dict(self._known)
-            place = {label: k for k, label in enumerate(self.classes.names)}
-        predicted = [] if codes is None else codes.tolist()
-        given = {
-            row: float(label) if self.regression else place[label] for row, label in known.items()
-        }
-        return {"predicted": predicted, "labelled": given}
+            learnt, known = self._learnt, dict(self._known)
+            kind = self._kind(tuple(self.classes.names))
+        predicted = [] if learnt.codes is None else kind.colours(learnt.codes)
+        # Labels are their own best scores.
+        given = kind.colours(kind.codes(kind.table(list(known.values())))) if known else []
+        return {"predicted": predicted, "labelled": dict(zip(known, given, strict=True))}
 
     @property
     def saving(self) -> bool:
