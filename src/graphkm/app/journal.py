@@ -121,7 +121,9 @@ class Journal:
 
     def _has_several(self, asked: bool | None) -> bool:
         if asked is False and self._lists:
-            raise JournalError(f"{self.place}: its rows have several labels; drop --no-several.")
+            raise JournalError(
+                f"{self.place}: its rows have several labels, so it goes on with several."
+            )
         given = (label for label in self._material.given if label is not None)
         found = self._lists or any(SEPARATOR in str(label) for label in given)
         return found if asked is None else asked

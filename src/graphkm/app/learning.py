@@ -47,6 +47,7 @@ class FirstModel:
     unsure: Callable[[NDArray[np.int64]], NDArray[np.float64]]  # how unsure of rows, 0 to 1
     classes: list[str]
     said: str  # what the page says of it
+    several: bool = False  # whether its rows have several labels
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,8 @@ class Session:
         self._known = journal.labels()
         named = classes or (first.classes if first is not None else ())
         self.classes, self._first = Classes(named, fixed=classes is not None), first
+        if journal.several:
+            self._kind.meant(self.classes, list(named))  # raises if a name has the separator
         for label in dict.fromkeys(self._known.values()):
             self._admit(label)
         self._learnt = Learnt()

@@ -134,7 +134,7 @@ class SeveralLabels(OneClass):
 
     def words(self, codes: Array) -> list[str]:
         """Return predictions as texts."""
-        having = (np.flatnonzero(line) for line in codes)
+        having = (np.flatnonzero(line).tolist() for line in codes)
         return [joined_names([self.names[k] for k in some], SEPARATOR) for some in having]
 
     def colours(self, codes: Array) -> list[Any]:
