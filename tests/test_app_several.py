@@ -18,7 +18,9 @@ from graphkm.app.journal import Answer, Journal, JournalError
 from graphkm.app.reading import read_material
 from graphkm.app.session import MeanwhileError, Session
 from graphkm.app.targets import OneClass, Quantity, SeveralLabels, changed_share
+from graphkm.cli.learning_rows import read_rows
 from graphkm.cli.model_files import read_model
+from graphkm.cli.options import LearningFileOptions, Task
 from label_server import label_page
 
 NAMES = ["left", "low", "far"]
@@ -216,9 +218,11 @@ def test_from_the_page_to_train_and_predictions(tmp_path, rows):
     assert head == ["x", "z", "label", "prediction", *(f"probability_{n}" for n in sorted(NAMES))]
     right = [set(line[3].split(";")) - {"-"} == set(truth[k]) for k, line in enumerate(lines)]
     assert np.mean(right[60:]) > 0.6
-    more = ("--separator", ";", "--unlabeled-data", tmp_path / "rows.csv")
-    assert run("train", tmp_path / "labels.csv", tmp_path / "m.gkm", *more) == 0
-    assert read_model(tmp_path / "m.gkm")[1].targets == sorted(NAMES)
+    # The file of labels is what graphkm train --separator ";" reads.
+    learnt = read_rows(str(tmp_path / "labels.csv"), LearningFileOptions(separator=";"), Task.auto)
+    assert learnt.note.targets == sorted(NAMES) and learnt.note.label == "label"
+    wanted = [[name in truth[k] for name in sorted(NAMES)] for k in range(60)]
+    assert np.array_equal(learnt.y, wanted)
     # The same page, continued without the option, and with the model of before.
     with label_page(tmp_path, *arguments[:-1]) as page:
         assert page.get("api/state")["several"]

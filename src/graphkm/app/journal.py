@@ -27,7 +27,7 @@ from .targets import SEPARATOR
 VERSION = 1
 Kind = Literal["label", "unknown", "skip", "undo"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-How = Literal["file", "check", "suggested", "chosen"]
+How = Literal["file", "check", "suggested", "second", "chosen"]
 
 
 class JournalError(Exception):
@@ -48,8 +48,8 @@ class Answer:
         The label, if the kind is "label".
     said : str or None
         What the model said of the row before the answer.
-    how : {"file", "check", "suggested", "chosen"}
-        Why the row was shown: "check" rows were drawn at random.
+    how : {"file", "check", "suggested", "second", "chosen"}
+        Why the row was shown: "check" rows were drawn at random, and others had answered "second".
     annotator : str or None
         Who answered; None is a person without a name.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,9 @@ from ..active import Cover
 from ..active.suggestions import UNSURE
 from .journal import How
 from .judging import judged, mistakes
+from .label_file import Given
 from .live_model import LiveModel
+from .people import People, reckon
 from .places import map_places
 from .targets import OneClass
 
@@ -24,6 +26,7 @@ AHEAD = 12
 """Rows that wait to be shown."""
 
 _CHECKED = 4  # every fourth row is drawn at random: only such rows measure the accuracy
+_SECOND = 5  # every fifth suggestion asks for a second answer, if others have answered
 _LEAST = 1e-3  # the least interest in a row: the model is sure of it
 
 
@@ -38,6 +41,10 @@ class Labels:
     kind: OneClass  # what labels are
     changes: int = 0  # how often answers have changed
     ahead: int = 0  # answers so far, and rows that stay at the head of the queue
+    answers: list[Given] = field(default_factory=list)  # of all people
+    me: str | None = None  # who answers now
+    done: frozenset[int] = frozenset()  # rows that this person shall not be asked now
+    second: bool = False  # whether rows that others have answered come first
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,7 @@ class Learnt:
     shares: list[float] = field(default_factory=list)
     order: list[str] = field(default_factory=list)  # columns, the ones that matter first
     seconds: float = 0.0  # processor time
+    people: People = field(default_factory=People)
 
     def said(self, row: int) -> str | None:
         """Return what the model says of a row; None if it says nothing."""
@@ -165,11 +173,13 @@ class Learner(threading.Thread):
         codes = kind.codes(fit.scores)
         interest = np.ones(self.X.shape[0])
         interest[cover.rows] = np.maximum(kind.unsure(fit.scores), _LEAST) ** UNSURE
+        people = reckon(known.answers, kind, known.rows, fit.held_out, table, known.me)
         checks = np.array([row in known.checks for row in known.rows.tolist()])
         return Learnt(
             n_labels=len(known.rows),
             changes=known.changes,
-            queue=self._queue(cover, known, interest),
+            queue=self._queue(cover, known, interest, people.ask),
+            people=people,
             codes=codes,
             scores=fit.scores,
             kind=kind,
@@ -182,16 +192,28 @@ class Learner(threading.Thread):
         )
 
     def _queue(
-        self, cover: Cover, known: Labels, interest: NDArray[np.float64] | None
+        self,
+        cover: Cover,
+        known: Labels,
+        interest: NDArray[np.float64] | None,
+        ask: Sequence[int] = (),
     ) -> list[tuple[int, How]]:
-        """Return rows to show: useful ones, with some drawn at random between them."""
+        """Return rows to show: useful ones, with some drawn at random between them.
+
+        `ask` are rows that others have answered, and that would gain by a second answer.
+        """
+        again = [row for row in ask if row not in known.done][:AHEAD]
         chosen = cover.choose(AHEAD, known.closed, interest).tolist()
+        if again and (known.second or not chosen):
+            return [(row, "second") for row in again]
         drawn = self._at_random(AHEAD // _CHECKED, [*known.closed.tolist(), *chosen])
         queue: list[tuple[int, How]] = []
         for row in chosen:
             # Rows are counted from the first answer on: every answer makes a new queue.
             if (known.ahead + len(queue)) % _CHECKED == _CHECKED - 1 and drawn:
                 queue.append((drawn.pop(), "check"))
+            if (known.ahead + len(queue)) % _SECOND == _SECOND - 1 and again:
+                queue.append((again.pop(0), "second"))
             queue.append((row, "suggested"))
         return queue
 

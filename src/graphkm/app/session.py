@@ -17,10 +17,8 @@ from .material import Material, in_units
 from .neighbours import AlikeRows
 from .progress import Progress
 from .saving import Saving, Write
+from .standing import Standing
 from .targets import OneClass, Quantity, SeveralLabels
-
-SKIPPED = 30
-"""Answers after which a skipped row may be shown again."""
 
 _HELD = 2  # rows at the head of the queue that stay: a person is looking at them
 _RECENT = 12  # answers that are listed
@@ -49,6 +47,8 @@ class Session:
         Write a model, and its predictions of all rows; see `Saving`.
     first : FirstModel or None
         Chooses rows until there are labels of two classes.
+    second : bool
+        Whether rows that others have answered come first, where a second answer tells most.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class Session:
         save: Write | None = None,
         predict: Write | None = None,
         first: FirstModel | None = None,
+        second: bool = False,
     ) -> None:
         self.material, self.journal, self._saving = material, journal, Saving(save, predict)
         self._alike = AlikeRows(material)
@@ -68,12 +69,12 @@ class Session:
         several = SeveralLabels if journal.several else OneClass
         self._kind: type[OneClass] = Quantity if regression else several
         self._lock = threading.RLock()
-        self._known = journal.labels()
+        self._standing, self._second = Standing(journal), second
         named = classes or (first.classes if first is not None else ())
         self.classes, self._first = Classes(named, fixed=classes is not None), first
         if journal.several:
             self._kind.meant(self.classes, list(named))  # raises if a name has the separator
-        for label in dict.fromkeys(self._known.values()):
+        for label in dict.fromkeys(self._standing.labels.values()):
             self._admit(label)
         self._learnt = Learnt()
         self._progress = Progress()
@@ -112,7 +113,7 @@ class Session:
             if not 0 <= row < len(self.material):
                 raise AnswerError(f"there is no row {row}.")
             label = self._kind.meant(self.classes, label) if kind == "label" else None
-            now, given = self._standing(row), {"kind": kind, "label": label}
+            now, given = self._standing.answer(row), {"kind": kind, "label": label}
             if seen is not _ANYTHING and now not in (seen, given) and kind != "skip":
                 lost = _words(given)
                 lost = lost[0].upper() + lost[1:]
@@ -122,7 +123,7 @@ class Session:
                 )
             how: How = next((how for r, how in self._queue if r == row), "chosen")
             said = self._learnt.said(row)
-            self.journal.add(Answer(row, kind, label, said, how))
+            self.journal.add(Answer(row, kind, label, said, how, self._standing.me))
             if label is not None:
                 self._admit(label)
             self._queue = [entry for entry in self._queue if entry[0] != row]
@@ -134,27 +135,21 @@ class Session:
         `seen` is the last answer that the person saw, as `state` lists it.
         """
         with self._lock:
-            if not self.journal.answers:
+            if not self._standing.own:
                 raise AnswerError("there is no answer to take back.")
-            last = self.journal.answers[-1]
+            last = self._standing.own[-1]
             if seen is not _ANYTHING and seen != _listed(last):
                 raise MeanwhileError(
                     f"Another tab has answered meanwhile: row {last.row + 1} has "
                     f"{_words(_listed(last))}. Nothing was taken back. Undo again to take it back."
                 )
-            self.journal.add(Answer(last.row, "undo"))
+            self.journal.add(Answer(last.row, "undo", annotator=self._standing.me))
             others = [entry for entry in self._queue if entry[0] != last.row]
             self._queue = [(last.row, last.how), *others]
             return self._changed()
 
-    def _standing(self, row: int) -> dict[str, Any] | None:
-        """Return the answer that a row has."""
-        if row in self._known:
-            return {"kind": "label", "label": self._known[row]}
-        return {"kind": "unknown", "label": None} if row in self._unknown() else None
-
     def _changed(self) -> dict[str, Any]:
-        self._known = self.journal.labels()
+        self._standing.refresh()
         if not self._queue:
             self._queue = [(row, "check") for row in self._free(np.random.default_rng(), AHEAD)]
         self.version += 1
@@ -174,18 +169,22 @@ class Session:
     def labels(self, upto: int | None = None) -> Labels:
         """Return what the learner needs to know, after all answers or the first ones."""
         with self._lock:
-            known = self._known if upto is None else self.journal.labels(upto)
+            known = self._standing.labels if upto is None else self.journal.labels(upto)
             rows = np.array(sorted(known), dtype=np.int64)
             checks = {a.row for a in self.journal.answers if a.how == "check"}
             held = {row for row, _ in self._queue[:_HELD]}
             return Labels(
                 rows=rows,
                 labels=[known[row] for row in rows.tolist()],
-                closed=np.array(sorted(self._closed() | held), dtype=np.int64),
+                closed=np.array(sorted(self._standing.closed() | held), dtype=np.int64),
                 checks=frozenset(checks),
                 kind=self._kind(tuple(self.classes.names)),
                 changes=self._changes if upto is None else -1,
                 ahead=len(self.journal.answers) + _HELD,
+                answers=self.journal.lines() if upto is None else [],
+                me=self._standing.me,
+                done=frozenset(self._standing.done() | held),
+                second=self._second,
             )
 
     def _past(self) -> list[Labels]:
@@ -193,18 +192,9 @@ class Session:
         n = len(self.journal.answers)
         return [self.labels(upto) for upto in range(10, n, max(10, n // _PAST))]
 
-    def _unknown(self) -> set[int]:
-        """Return the rows that a person has answered with "do not know"."""
-        return {a.row for a in self.journal.answers if a.kind == "unknown"} - set(self._known)
-
-    def _closed(self) -> set[int]:
-        """Return the rows that shall not be shown now."""
-        skipped = {a.row for a in self.journal.answers[-SKIPPED:] if a.kind == "skip"}
-        return set(self._known) | self._unknown() | skipped
-
     def _free(self, rng: np.random.Generator, n: int) -> list[int]:
         free = np.ones(len(self.material), dtype=bool)
-        free[list(self._closed())] = False
+        free[list(self._standing.closed())] = False
         left = np.flatnonzero(free)
         return rng.choice(left, min(n, len(left)), replace=False).tolist()  # type: ignore[no-any-return]
 
@@ -212,9 +202,15 @@ class Session:
         """Take over what the thread has learnt; the rows that a person is looking at stay."""
         with self._lock:
             held = self._queue[:_HELD]
-            closed = self._closed() | {row for row, _ in held}
-            self._queue = held + [entry for entry in learnt.queue if entry[0] not in closed]
+            looked = {row for row, _ in held}
+            closed, done = self._standing.closed() | looked, self._standing.done() | looked
+            self._queue = held + [
+                (row, how)
+                for row, how in learnt.queue
+                if row not in (done if how == "second" else closed)
+            ]
             self._learnt = learnt
+            self._standing.agree(learnt.people)
             if learnt.order and learnt.n_labels >= 2 * self._order[0]:
                 self._order = learnt.n_labels, learnt.order
             self._progress.note(learnt)
@@ -225,13 +221,15 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Return everything the page shows beside the row."""
         with self._lock:
-            learnt, answers = self._learnt, self.journal.answers
-            given = Counter(chain.from_iterable(map(self._kind.listed, self._known.values())))
+            learnt, answers = self._learnt, self._standing.own
+            given = Counter(
+                chain.from_iterable(map(self._kind.listed, self._standing.labels.values()))
+            )
             return {
                 "version": self.version,
                 "rows": len(self.material),
-                "labelled": len(self._known),
-                "unknown": len(self._unknown()),
+                "labelled": len(self._standing.labels),
+                "unknown": len(self._standing.unknown()),
                 "classes": list(self.classes.names),
                 "fixed": self.classes.fixed,
                 "regression": self.regression,
@@ -247,7 +245,10 @@ class Session:
                 "accuracy": learnt.accuracy,
                 "history": self._progress.history[-500:],
                 "steady": self._progress.steadiness(learnt),
-                "mistakes": learnt.mistakes,
+                "mistakes": [m for m in learnt.mistakes if self._said_by_me(m)],
+                "annotator": self._standing.me,
+                "people": learnt.people.reports,
+                "second": [row for row, how in self._queue if how == "second"],
                 "recent": [_listed(a) for a in answers[-_RECENT:]][::-1],
                 "canUndo": bool(answers),
                 "canSave": self._saving.possible,
@@ -260,17 +261,23 @@ class Session:
         """Return a row as the page shows it, with its label and what the model says."""
         with self._lock:
             learnt = self._learnt
-            answer = self._standing(number)
+            answer = self._standing.answer(number)
         page = self.material.page(number, self._order[1])
         known = None if answer is None else answer["label"]
         said = {
             "label": known,
             "names": [] if known is None else self._kind.listed(known),
             "answer": answer,
+            # Before an answer those of others stay hidden, as the model's opinion does.
+            "others": [] if answer is None else self._standing.others(number),
             "said": learnt.said(number),
             "chances": learnt.chances(number) if self.journal.several else None,
         }
         return {**page, **said, "near": self._alike(number, self._now())}
+
+    def _said_by_me(self, mistake: dict[str, Any]) -> bool:
+        answer = self._standing.answer(mistake["row"])
+        return answer is not None and answer["label"] == mistake["label"]
 
     def _behind(self) -> str:
         """Return what the page says where the file of labels could not be written."""
@@ -291,7 +298,7 @@ class Session:
     def colours(self) -> dict[str, Any]:
         """Return the predictions of the rows on the map, and the labels of the labelled rows."""
         with self._lock:
-            learnt, known = self._learnt, dict(self._known)
+            learnt, known = self._learnt, dict(self._standing.labels)
             kind = self._kind(tuple(self.classes.names))
         predicted = [] if learnt.codes is None else kind.colours(learnt.codes)
         # Labels are their own best scores.
@@ -313,7 +320,7 @@ class Session:
 
     def _now(self) -> dict[int, str]:
         with self._lock:
-            return dict(self._known)
+            return dict(self._standing.labels)
 
 
 def _listed(answer: Answer) -> dict[str, Any]:

@@ -88,6 +88,18 @@ class OneClass:
         own = scores[np.arange(len(table)), table.argmax(axis=1)]
         return np.asarray(scores.max(axis=1) - own)
 
+    def answered(self, labels: Sequence[str]) -> NDArray[np.int64]:
+        """Return the class of each label's items: a row is one item, or one for each name."""
+        return self.table(labels).argmax(axis=1)[:, None]
+
+    def chances(self, scores: Array) -> Array:
+        """Return the probabilities of the classes of items, one row's after another's."""
+        return np.clip(scores, 0.0, 1.0)
+
+    def agreed(self, shares: Array) -> list[str]:
+        """Return the likeliest labels, from the probabilities of the classes of items."""
+        return self.words(self.codes(shares))
+
 
 @dataclass(frozen=True)
 class SeveralLabels(OneClass):
@@ -156,6 +168,19 @@ class SeveralLabels(OneClass):
     def gaps(self, scores: Array, table: Array) -> Array:
         """Return how far the worst label of each row is on the wrong side of one half."""
         return np.asarray(np.abs(np.clip(scores, 0.0, 1.0) - table).max(axis=1) - 0.5)
+
+    def answered(self, labels: Sequence[str]) -> NDArray[np.int64]:
+        """Return for each label which names it has."""
+        return self.table(labels).astype(np.int64)
+
+    def chances(self, scores: Array) -> Array:
+        """Return the probabilities of not having and of having each name, a line for each."""
+        p = np.clip(scores, 0.0, 1.0).ravel()
+        return np.column_stack([1.0 - p, p])
+
+    def agreed(self, shares: Array) -> list[str]:
+        """Return the likeliest labels."""
+        return self.words(self.codes(shares[:, 1].reshape(-1, len(self.names))))
 
 
 @dataclass(frozen=True)

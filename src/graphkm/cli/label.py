@@ -16,6 +16,8 @@ from .spreading import spread
 if TYPE_CHECKING:
     from ..app.material import Material
 
+_LONGEST = 100  # letters of a name, at most
+
 EXAMPLES = (
     "graphkm label unlabelled.csv --out labels.csv --classes cat,dog --no-browser",
     "graphkm label rows.csv --out more_labels.csv --model labelled.gkm --no-browser",
@@ -58,6 +60,21 @@ def label(
             show_default=False,
         ),
     ] = None,
+    annotator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who answers. The name is kept with every answer, and rows that others have "
+            "answered may be answered again.",
+        ),
+    ] = None,
+    second: Annotated[
+        bool,
+        typer.Option(
+            "--second",
+            help="Show rows that others have answered first, where a second answer tells most.",
+        ),
+    ] = False,
     images: Annotated[
         str | None,
         typer.Option(
@@ -100,6 +117,7 @@ def label(
     are in the column called label, or in the one that --label names; no other is taken for them.
     """
     _check(out, data, classes, regression, several, images, text)
+    annotator = _person(annotator, second)
     try:
         from ..app.server import serve
     except ImportError as error:
@@ -143,7 +161,7 @@ def label(
         first = first_model(model, data, rows, files, asked, regression)
         several = first.several if several is None and first is not None else several
     try:
-        journal = Journal(out, rows, several=False if regression else several)
+        journal = Journal(out, rows, several=False if regression else several, annotator=annotator)
     except JournalError as error:
         raise UsageError(str(error)) from error
     try:
@@ -156,6 +174,7 @@ def label(
             save=saver(rows, files, place, regression=regression, several=journal.several),
             predict=predictor(rows, place, predictions),
             first=first,
+            second=second,
         )
     except (UsageError, AnswerError) as error:
         journal.close()
@@ -229,6 +248,18 @@ def _check(
     marks = [name for name in listed or () if label_word(name, None) is None]
     if marks:
         raise UsageError(f"--classes {classes}: {marks[0]} marks rows without a label; rename it.")
+
+
+def _person(name: str | None, second: bool) -> str | None:
+    """Return the name of the person who answers; raise if it is no name."""
+    if name is None:
+        if second:
+            raise UsageError("--second: name who answers, as in --annotator eva --second.")
+        return None
+    name = name.strip()
+    if not name or not name.isprintable() or len(name) > _LONGEST:
+        raise UsageError(f"--annotator {name!r}: a name has 1 to {_LONGEST} letters, in one line.")
+    return name
 
 
 def _listed(classes: str | None) -> list[str] | None:

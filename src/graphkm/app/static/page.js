@@ -214,6 +214,8 @@ function drawRow(found) {
   else if (found.answer !== null) words.push("not known");
   // Before an answer the model's opinion stays hidden: people tend to agree with it.
   if (found.said !== null && found.label !== null) words.push(`the model says ${spoken(found.said, state.several)}`);
+  if (found.answer === null && state.second.includes(found.row)) words.push("somebody else has answered this row");
+  for (const other of found.others) words.push(`${other.name}: ${spoken(other.label, state.several)}`);
   $("row-said").textContent = words.join(" · ");
   if (state.several) {
     picked.start(found);
@@ -273,7 +275,8 @@ function take(next) {
   $("bar").max = state.rows;
   $("bar").value = state.labelled;
   $("progress").textContent = `${count(state.labelled)} of ${count(state.rows)} labelled` +
-    (state.unknown ? `, ${count(state.unknown)} not known` : "");
+    (state.unknown ? `, ${count(state.unknown)} not known` : "") +
+    (state.annotator === null ? "" : ` · ${state.annotator} answers`);
   $("learning").textContent = state.learning === "…" ? "Preparing the graph of the rows …"
     : state.learning ? `Learning stopped: ${state.learning} Answers are still kept.`
       : state.current ? state.first : "Learning …";
@@ -295,7 +298,7 @@ function drawAnswers() {
   $("new").hidden = state.fixed && !state.regression;
   $("new-name").textContent = state.regression ? "Quantity" : state.several ? "New label" : "New class";
   $("new-answer").textContent = state.several ? "Add" : "Answer";
-  $("several").hidden = !state.several;
+  $("several").hidden = $("map-several").hidden = !state.several;
   $("shares-title").textContent = state.several ? "Labels" : "Classes";
   $("shares-name").textContent = state.several ? "label" : "class";
   $("new-label").inputMode = state.regression ? "decimal" : "text";
@@ -343,7 +346,19 @@ function drawKnown() {
   });
   $("shares").tBodies[0].replaceChildren(...lines);
   $("shares").hidden = regression;
+  drawPeople();
   drawCurve();
+}
+
+function drawPeople() { // how reliable they are, if two or more have answered
+  $("people").hidden = state.people.length === 0;
+  $("reliability").tBodies[0].replaceChildren(...state.people.map((person) => {
+    const line = make("tr");
+    line.append(make("td", person.name), make("td", count(person.answers)),
+      make("td", `${percent(person.reliability)} ± ${(100 * person.error).toFixed(1)}`),
+      make("td", person.agreement === null ? "no common rows" : percent(person.agreement)));
+    return line;
+  }));
 }
 
 function gainWords(accuracy, number) {
