@@ -79,6 +79,14 @@ function choose(name) {
   picked.toggle(name);
   drawPicked();
 }
+function addLabel(text) { // the focus goes to the label, where Enter confirms
+  const name = picked.add(text, state.classes);
+  $("new-label").value = "";
+  drawAnswers();
+  drawPicked();
+  [...$("answers").children].find((button) => button.dataset.label === name).focus();
+  present(); // probabilities, on buttons that are new
+}
 function confirm() { if (state && state.several) answer("label", [...picked.names]); }
 function toggleChances() {
   if (!state.several) return;
@@ -134,12 +142,8 @@ $("new").onsubmit = (event) => {
   event.preventDefault();
   const label = $("new-label").value.trim();
   if (!label) return;
-  if (state.several) {
-    picked.add(label, state.classes);
-    $("new-label").value = "";
-    drawAnswers();
-    drawPicked();
-  } else answer("label", label);
+  if (state.several) { addLabel(label); return; }
+  answer("label", label);
   if (!state.regression) $("new-label").blur();
 };
 $("go").onsubmit = (event) => {

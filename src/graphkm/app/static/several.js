@@ -17,6 +17,7 @@ class Picked {
     const same = [...known, ...this.added].find((one) => one.toLowerCase() === name.toLowerCase());
     if (same === undefined) this.added.push(name);
     this.names.add(same ?? name);
+    return same ?? name;
   }
 
   words() {
