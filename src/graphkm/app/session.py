@@ -85,7 +85,12 @@ class Session:
         self._queue: list[tuple[int, How]] = []
         self.learner = Learner(*in_units(material), self.labels, self._past, self._take, first)
         rng = np.random.default_rng(len(journal.answers))
-        self._queue = [(row, "check") for row in self._free(rng, AHEAD)]
+        self._queue = self._of_others(rng) or [(row, "check") for row in self._free(rng, AHEAD)]
+
+    def _of_others(self, rng: np.random.Generator) -> list[tuple[int, How]]:
+        """Return rows that others have answered, if such rows come first; no model has spoken."""
+        left = sorted(set(self._standing.labels) - self._standing.done()) if self._second else []
+        return [(row, "second") for row in rng.permutation(left).tolist()[:AHEAD]]
 
     def start(self) -> None:
         """Begin to learn in the background."""
