@@ -36,7 +36,7 @@ import numpy as np
 
 from _common import Figure, script, table
 from few_labels.cells import SETS
-from graphkm.app.journal import with_checksum
+from graphkm.app.journal_lines import with_checksum
 from graphkm.cli.model_files import read_model
 
 COUNTS = (50, 100, 200)

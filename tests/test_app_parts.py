@@ -24,7 +24,7 @@ from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 from graphkm.active import Cover
 from graphkm.app.classes import AnswerError
 from graphkm.app.journal import Answer, Journal, JournalError
-from graphkm.app.learning import wilson
+from graphkm.app.judging import wilson
 from graphkm.app.live_model import LiveModel
 from graphkm.app.material import in_units
 from graphkm.app.neighbours import Neighbours

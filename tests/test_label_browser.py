@@ -76,6 +76,12 @@ def until(page, condition, seconds=60):
         time.sleep(0.02)
 
 
+def press_all(page, *keys):
+    """Press keys that pick labels."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
 def press(page, key):
     """Press a key that answers, and wait for the next row."""
     row = page.evaluate("shown")
@@ -443,3 +449,97 @@ def page_for_looks(tmp_path_factory):
             server.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
         server.learnt()
         yield server
+
+
+def test_several_labels_are_picked_with_keys_and_confirmed_with_enter(tmp_path, tab):
+    X, _, _ = moons(60, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    arguments = ("rows.csv", "--out", "labels.csv", "--classes", "red,round,old", "--several")
+    with label_page(tmp_path, *arguments) as server:
+        page = tab(server.address)
+        first = page.evaluate("shown")
+        boxes = page.get_by_role("group", name="Answers").get_by_role("checkbox")
+        assert boxes.count() == 3
+        press_all(page, "1", "3", "2", "2")  # the second is picked, and not picked again
+        checked = page.get_by_role("checkbox", checked=True)
+        assert [name.split()[0] for name in checked.all_inner_texts()] == ["red", "old"]
+        assert page.get_by_role("button", name="Confirm 2 labels").is_visible()
+        assert server.get("api/state")["labelled"] == 0  # nothing counts before Enter
+        press(page, "Enter")
+        second = page.evaluate("shown")
+        assert page.get_by_role("checkbox", checked=True).count() == 0
+        press(page, "Enter")  # none of the labels
+        assert page.evaluate("state.recent.map((a) => a.label)") == ["-", "red;old"]
+        # A click picks and keeps the focus; Enter confirms then too.
+        third = page.evaluate("shown")
+        boxes.nth(1).click()
+        press(page, "Enter")
+        assert page.evaluate("state.recent[0].label") == "round"
+        press(page, "u")
+        assert page.evaluate("shown") == third
+        press_all(page, "1", "2")
+        page.get_by_role("button", name="Confirm 2 labels").click()
+        until(page, "state.labelled === 3 && state.current")
+        # The model's opinion is hidden until it is asked for, or the row has an answer.
+        until(page, "!busy")
+        assert "%" not in page.locator("#answers").inner_text()
+        page.keyboard.press("m")
+        until(page, "document.getElementById('answers').innerText.split('%').length === 4")
+        assert page.locator("#chances").get_attribute("aria-pressed") == "true"
+        page.keyboard.press("m")
+        page.evaluate(f"show({first})")
+        until(page, f"shown === {first}")
+        until(page, "document.getElementById('answers').innerText.includes('%')")
+        assert "label: red, old" in page.locator("#row-said").inner_text()
+        assert page.get_by_role("checkbox", checked=True).count() == 2
+        assert page.locator("#recent").inner_text().count("none of the labels") == 1
+        given = {first: "red;old", second: "-", third: "red;round"}
+    with open(tmp_path / "labels.csv", newline="") as file:
+        assert [line[-1] for line in csv.reader(file)][1:] == list(given.values())
+
+
+def test_a_new_one_of_several_labels_on_a_phone(tmp_path, tab):
+    X, _, _ = moons(40, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv", "--several") as server:
+        page = tab(server.address, width=390, height=800)
+        for name in ("old", "New One"):
+            page.fill("#new-label", name)
+            page.get_by_role("button", name="Add").click()
+        assert server.get("api/state")["labelled"] == 0
+        press(page, "Enter")
+        assert server.get("api/state")["classes"] == ["old", "New One"]
+        page.fill("#new-label", "OLD")  # means the one that is known
+        page.get_by_role("button", name="Add").click()
+        assert page.get_by_role("checkbox").count() == 2
+        press(page, "Enter")
+        assert page.evaluate("state.recent[0].label") == "old"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_two_people_see_their_own_answers_and_who_is_reliable(tmp_path, tab):
+    X, _, names = moons(40, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    arguments = ("rows.csv", "--out", "labels.csv", "--classes", "cat,dog", "--annotator")
+    with label_page(tmp_path, *arguments, "eva") as server:
+        for row in range(20):
+            server.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
+    with label_page(tmp_path, *arguments, "tom", "--second") as server:
+        for row in range(10):
+            server.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
+        server.learnt()
+        page = tab(server.address)
+        assert "tom answers" in page.locator("#progress").inner_text()
+        until(page, "state.current && !document.getElementById('people').hidden")
+        table = page.locator("#reliability").inner_text()
+        assert "eva" in table and "tom" in table and "100.0 %" in table
+        page.evaluate("show(15)")  # eva answered it, and tom did not
+        until(page, "shown === 15")
+        assert "eva" not in page.locator("#row-said").inner_text()
+        assert page.locator("#answers [aria-pressed=true]").count() == 0
+        until(page, "state.second.length > 0")
+        page.evaluate("show(state.second[0])")
+        until(page, "document.getElementById('row-said').innerText.includes('somebody else')")
+        page.evaluate("show(3)")
+        until(page, "shown === 3")
+        assert f"eva: {names[3]}" in page.locator("#row-said").inner_text()

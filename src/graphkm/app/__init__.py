@@ -11,10 +11,17 @@ encoding           texts and pictures as vectors
 neighbours         the labelled rows that are most alike a row, by these vectors
 images             which image belongs to a row, and nothing outside its folder
 journal            answers on disk before they are acknowledged
+journal_lines      lines of the journal, with checksums
+label_file         the file of labels, which follows from the journal
+standing           which answers stand: a person's own, and those of others
 classes            the classes that a person may answer
+targets            what labels are: one class, several labels, or a quantity
 landmarks          kernel ridge on landmarks, which one answer corrects quickly
 live_model         a model that is fitted in milliseconds, with held-out scores
+judging            how good it is, and which labels it doubts
+people             how reliable people are, and which rows need a second answer
 learning           the thread that fits it after every answer
+progress           the curve of accuracy, and whether predictions are steady
 places             where rows are on the map
 session            the state that all tabs see
 saving             models and predictions that a person asks for

@@ -3,31 +3,31 @@
 There are two files. The journal, PATH.journal, has one line of JSON for every answer, in order;
 lines are only ever added, and each is flushed to the disk before the answer counts. The last entry
 of a line is a checksum of what stands before it. Lines of older journals have none. The file of
-labels, PATH, is plain CSV: every labelled row with its columns and its label. It follows from the
-journal, is brought up to date with every answer, and is written anew when the page is started.
+labels, PATH, is plain CSV (`LabelFile`). It follows from the journal, is brought up to date with
+every answer, and is written anew when the page is started.
+
+Several labels of a row are a list in the journal, and elsewhere a text with ; between the names.
 """
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import os
-import re
-import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from .._util.files import replacing
+from ..tables.several_labels import joined_names, split_names
+from .journal_lines import SUM, read_line, with_checksum
+from .label_file import Given, LabelFile
 from .material import Material
+from .targets import SEPARATOR
 
 VERSION = 1
 Kind = Literal["label", "unknown", "skip", "undo"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-How = Literal["file", "check", "suggested", "chosen"]
-_SUM = re.compile(rb', "crc32": "([0-9a-f]{8})"}')
+How = Literal["file", "check", "suggested", "second", "chosen"]
 
 
 class JournalError(Exception):
@@ -48,8 +48,10 @@ class Answer:
         The label, if the kind is "label".
     said : str or None
         What the model said of the row before the answer.
-    how : {"file", "check", "suggested", "chosen"}
-        Why the row was shown: "check" rows were drawn at random.
+    how : {"file", "check", "suggested", "second", "chosen"}
+        Why the row was shown: "check" rows were drawn at random, and others had answered "second".
+    annotator : str or None
+        Who answered; None is a person without a name.
     """
 
     row: int
@@ -57,6 +59,7 @@ class Answer:
     label: str | None = None
     said: str | None = None
     how: How = "chosen"
+    annotator: str | None = None
 
 
 class Journal:
@@ -68,6 +71,10 @@ class Journal:
         The file of labels.
     material : Material
         The rows.
+    several : bool or None, default=None
+        Whether rows have several labels; None: if they have in the journal or in the data.
+    annotator : str or None, default=None
+        Who answers now.
 
     Attributes
     ----------
@@ -77,14 +84,20 @@ class Journal:
         Why the file of labels lacks answers that the journal has; empty if it lacks none.
     """
 
-    def __init__(self, path: Path, material: Material) -> None:
-        self.path, self._material = path, material
+    def __init__(
+        self,
+        path: Path,
+        material: Material,
+        *,
+        several: bool | None = None,
+        annotator: str | None = None,
+    ) -> None:
+        self.path, self._material, self.annotator = path, material, annotator
         self.place = path.with_name(path.name + ".journal")
         self.answers: list[Answer] = []
         self.behind = ""
-        given = enumerate(material.given)
-        self._given = {row: str(label) for row, label in given if label is not None}
-        self._ever = set(self._given.items())  # every label that a row had, taken back or not
+        self._ever: set[Given] = set()  # every label that a row had, taken back or not
+        self._lists = False  # whether the journal has several labels
         if path.exists() and not self.place.exists():
             raise JournalError(
                 f"{path} exists, and {self.place.name} beside it does not, so this file was not "
@@ -94,11 +107,34 @@ class Journal:
         try:
             _lock(self._file)
             self._replay()
+            self.several = self._has_several(several)
+            self._given = self._labels_of_the_data()
+            self._ever |= {(row, None, label) for row, label in self._given.items()}
+            named = annotator is not None or any(who is not None for _, who, _ in self._ever)
+            self._labels = LabelFile(path, material, named)
             # What a person has changed by hand in the file of labels is not thrown away.
-            self._write_labels(keep_previous=self._changed_by_hand())
+            by_hand = self._labels.has_others(self._ever)
+            self._labels.write(self.lines(), keep_previous=by_hand)
         except BaseException:
             self._file.close()
             raise
+
+    def _has_several(self, asked: bool | None) -> bool:
+        if asked is False and self._lists:
+            raise JournalError(
+                f"{self.place}: its rows have several labels, so it goes on with several."
+            )
+        given = (label for label in self._material.given if label is not None)
+        found = self._lists or any(SEPARATOR in str(label) for label in given)
+        return found if asked is None else asked
+
+    def _labels_of_the_data(self) -> dict[int, str]:
+        given = {
+            row: str(label) for row, label in enumerate(self._material.given) if label is not None
+        }
+        return (
+            {row: _joined(_split(label)) for row, label in given.items()} if self.several else given
+        )
 
     def add(self, answer: Answer) -> None:
         """Keep an answer; when this returns, it is on the disk, in the journal.
@@ -106,37 +142,52 @@ class Journal:
         If the file of labels cannot be written, the answer is kept all the same, and the next
         answer writes the file anew.
         """
-        before = self.labels()
-        self._append(asdict(answer))
+        before = self.lines()
+        self._append(self._written(answer))
         self._take(answer)
-        after = self.labels()
-        changed = {row for row in before | after if before.get(row) != after.get(row)}
-        if not changed and not self.behind:
+        after = self.lines()
+        if before == after and not self.behind:
             return
-        grown = changed == set(after) - set(before) and not self.behind
+        grown = after[: len(before)] == before and not self.behind
         self.behind = "it was not written"
         try:
             if grown:
-                self._add_labels({row: after[row] for row in changed})
+                self._labels.add(after[len(before) :])
             else:
-                self._write_labels()
+                self._labels.write(after)
         except OSError as error:
             self.behind = error.strerror or str(error)
         else:
             self.behind = ""
 
-    def labels(self, upto: int | None = None) -> dict[int, str]:
-        """Return the label of every labelled row: those of the data, and those that were given.
+    def standing(self, upto: int | None = None) -> dict[int, dict[str | None, str]]:
+        """Return the labels of every labelled row, by who gave them, the last one last.
 
-        `upto` counts only the first answers.
+        Labels of the data are those of a person without a name. `upto` counts only the first
+        answers.
         """
-        found = dict(self._given)
+        found: dict[int, dict[str | None, str]] = {
+            row: {None: label} for row, label in self._given.items()
+        }
         for answer in self.answers[:upto]:
+            if answer.kind == "skip":
+                continue
+            of_row = found.setdefault(answer.row, {})
+            of_row.pop(answer.annotator, None)
             if answer.kind == "label" and answer.label is not None:
-                found[answer.row] = answer.label
-            elif answer.kind == "unknown":
-                found.pop(answer.row, None)
+                of_row[answer.annotator] = answer.label
+            if not of_row:
+                del found[answer.row]
         return found
+
+    def labels(self, upto: int | None = None) -> dict[int, str]:
+        """Return the label of every labelled row; of several people's, the one given last."""
+        return {row: list(each.values())[-1] for row, each in self.standing(upto).items()}
+
+    def lines(self) -> list[Given]:
+        """Return what the file of labels has: one line for each person's answer to a row."""
+        found = self.standing().items()
+        return [(row, who, label) for row, each in found for who, label in each.items()]
 
     def close(self) -> None:
         """Let others use the files."""
@@ -144,11 +195,24 @@ class Journal:
 
     def _take(self, answer: Answer) -> None:
         if answer.label is not None:
-            self._ever.add((answer.row, answer.label))
+            self._ever.add((answer.row, answer.annotator, answer.label))
         if answer.kind != "undo":
             self.answers.append(answer)
-        elif self.answers:
-            self.answers.pop()
+            return
+        places = range(len(self.answers) - 1, -1, -1)  # people take back only what is their own
+        own = (k for k in places if self.answers[k].annotator == answer.annotator)
+        last = next(own, None)
+        if last is not None:
+            del self.answers[last]
+
+    def _written(self, answer: Answer) -> dict[str, Any]:
+        """Return an answer as the journal has it: older versions know no annotators."""
+        entry = asdict(answer)
+        if answer.annotator is None:
+            del entry["annotator"]
+        if self.several:
+            entry |= {name: _split(entry[name]) for name in ("label", "said")}
+        return entry
 
     def _append(self, entry: dict[str, Any]) -> None:
         line = with_checksum(json.dumps(entry, ensure_ascii=False).encode()) + b"\n"
@@ -166,7 +230,7 @@ class Journal:
         """Read the journal. An unfinished last line is cut off: it was never acknowledged."""
         self._file.seek(0)
         *lines, rest = self._file.read().split(b"\n")
-        found = _SUM.search(rest)
+        found = SUM.search(rest)
         last = b"" if found is None else rest[: found.end()]
         whole = found is not None and with_checksum(rest[: found.start()] + b"}") == last
         if whole:  # only its end is missing, or damaged
@@ -174,11 +238,11 @@ class Journal:
         signed = False
         for number, line in enumerate(lines, 1):
             try:
-                entry, signed = _entry(line, signed), signed or _SUM.search(line) is not None
+                entry, signed = read_line(line, signed), signed or SUM.search(line) is not None
                 if number == 1:
                     self._check(entry)
                 else:
-                    self._take(self._checked(Answer(**entry)))
+                    self._take(self._checked(entry))
             except (ValueError, TypeError) as error:
                 advice = "delete this line: its answer is lost then, and the others stay"
                 raise JournalError(
@@ -191,12 +255,24 @@ class Journal:
         if not lines:
             self._append({"graphkm": VERSION, "rows": self._material.fingerprint()})
 
-    def _checked(self, answer: Answer) -> Answer:
+    def _checked(self, entry: Any) -> Answer:
+        if not isinstance(entry, dict):
+            raise ValueError("it is no object of JSON")
+        for name in ("label", "said"):
+            names = entry.get(name)
+            if isinstance(names, list):
+                if not all(isinstance(one, str) for one in names):
+                    raise ValueError(f"{names}")
+                self._lists, entry[name] = True, _joined(names)
+        answer = Answer(**entry)
         if not 0 <= answer.row < len(self._material):
             raise ValueError(f"row {answer.row}")
         if answer.kind not in KINDS or not isinstance(answer.label, str | None):
             raise ValueError(f"{answer.kind} {answer.label}")
-        (answer.label or "").encode()  # raises if a letter is half of a pair
+        if not isinstance(answer.annotator, str | None):
+            raise ValueError(f"annotator {answer.annotator}")
+        for text in (answer.label, answer.annotator):
+            (text or "").encode()  # raises if a letter is half of a pair
         return answer
 
     def _check(self, entry: Any) -> None:
@@ -210,59 +286,13 @@ class Journal:
                 "of rows that was labelled."
             )
 
-    def _changed_by_hand(self) -> bool:
-        """Return whether the file of labels has lines that do not follow from the journal."""
-        if not self.path.exists():
-            return False
-        found = self.path.read_bytes().splitlines(keepends=True)
-        whole = {line for line in found if line.endswith(b"\n")}  # the last may be torn
-        known = {_csv_line(self._material.line(*pair)) for pair in self._ever}
-        return bool(whole - known - {_csv_line(self._material.columns() or [])})
 
-    def _add_labels(self, labels: dict[int, str]) -> None:
-        with open(self.path, "ab") as file:
-            for row, label in labels.items():
-                file.write(_csv_line(self._material.line(row, label)))
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _write_labels(self, *, keep_previous: bool = False) -> None:
-        with replacing(self.path, keep_previous=keep_previous) as file:
-            header = self._material.columns()
-            if header is not None:
-                file.write(_csv_line(header))
-            for row, label in self.labels().items():
-                file.write(_csv_line(self._material.line(row, label)))
+def _split(label: str | None) -> list[str] | None:
+    return split_names(label, SEPARATOR)
 
 
-def with_checksum(text: bytes) -> bytes:
-    """Return an object of JSON with the checksum of its text as its last entry.
-
-    Examples
-    --------
-    >>> with_checksum(b'{"row": 1}')
-    b'{"row": 1, "crc32": "01964fb4"}'
-    """
-    return text[:-1] + b', "crc32": "%08x"}' % zlib.crc32(text[:-1])
-
-
-def _entry(line: bytes, signed: bool) -> Any:
-    """Return what a line says; it must have a checksum if one before it had (`signed`)."""
-    found = _SUM.search(line)
-    if found is None and signed:
-        raise ValueError("it has no checksum")
-    if found is None:
-        return json.loads(line)
-    text = line[: found.start()] + b"}"
-    if with_checksum(text) != line:
-        raise ValueError("its checksum is not that of its text")
-    return json.loads(text)
-
-
-def _csv_line(cells: list[str]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode(errors="backslashreplace")  # file names may not be text
+def _joined(names: list[str] | None) -> str:
+    return joined_names(names or (), SEPARATOR)
 
 
 def _lock(file: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 from ..active import Cover
 from ..active.suggestions import UNSURE
 from .journal import How
-from .live_model import Fit, LiveModel
+from .judging import judged, mistakes
+from .label_file import Given
+from .live_model import LiveModel
+from .people import People, reckon
 from .places import map_places
+from .targets import OneClass
 
 AHEAD = 12
 """Rows that wait to be shown."""
 
 _CHECKED = 4  # every fourth row is drawn at random: only such rows measure the accuracy
-_MISTAKES = 20  # likely mistakes that are listed, at most
+_SECOND = 5  # every fifth suggestion asks for a second answer, if others have answered
 _LEAST = 1e-3  # the least interest in a row: the model is sure of it
 
 
@@ -34,9 +38,13 @@ class Labels:
     labels: list[str]
     closed: NDArray[np.int64]  # rows that shall not be shown now, labelled ones among them
     checks: frozenset[int]  # labelled rows that were drawn at random
-    classes: list[str]  # empty for quantities
+    kind: OneClass  # what labels are
     changes: int = 0  # how often answers have changed
     ahead: int = 0  # answers so far, and rows that stay at the head of the queue
+    answers: list[Given] = field(default_factory=list)  # of all people
+    me: str | None = None  # who answers now
+    done: frozenset[int] = frozenset()  # rows that this person shall not be asked now
+    second: bool = False  # whether rows that others have answered come first
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,7 @@ class FirstModel:
     unsure: Callable[[NDArray[np.int64]], NDArray[np.float64]]  # how unsure of rows, 0 to 1
     classes: list[str]
     said: str  # what the page says of it
+    several: bool = False  # whether its rows have several labels
 
 
 @dataclass(frozen=True)
@@ -55,13 +64,30 @@ class Learnt:
     n_labels: int = 0
     changes: int = -1  # `Labels.changes` of its labels
     queue: list[tuple[int, How]] = field(default_factory=list)
-    codes: NDArray[np.float64] | None = None  # class or quantity of each of the cover's rows
-    said: dict[int, str] = field(default_factory=dict)  # predictions, by row of the sample
+    codes: NDArray[np.float64] | None = None  # predictions of the cover's rows, as numbers
+    scores: NDArray[np.float64] | None = None  # of these rows, a column for each class or label
+    kind: OneClass | None = None  # what the columns are
+    place: dict[int, int] = field(default_factory=dict)  # of each row among the cover's
     accuracy: dict[str, Any] | None = None
     mistakes: list[dict[str, Any]] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
     order: list[str] = field(default_factory=list)  # columns, the ones that matter first
     seconds: float = 0.0  # processor time
+    people: People = field(default_factory=People)
+
+    def said(self, row: int) -> str | None:
+        """Return what the model says of a row; None if it says nothing."""
+        if self.kind is None or self.codes is None or row not in self.place:
+            return None
+        place = self.place[row]
+        return self.kind.words(self.codes[place : place + 1])[0]
+
+    def chances(self, row: int) -> dict[str, float] | None:
+        """Return the probability of every class or label of a row; None of quantities."""
+        if self.kind is None or self.scores is None or row not in self.place or not self.shares:
+            return None
+        found = np.clip(self.scores[self.place[row]], 0.0, 1.0)
+        return dict(zip(self.kind.names, found.tolist(), strict=True))
 
 
 class Learner(threading.Thread):
@@ -139,39 +165,55 @@ class Learner(threading.Thread):
         assert self.model is not None
         start = time.thread_time()
         cover = self.model.cover
-        quantities = not known.classes
-        enough = len(known.rows) >= 2 and (quantities or len(set(known.labels)) > 1)
-        if not enough:
+        kind, table = known.kind, known.kind.table(known.labels)
+        varied = not kind.shares_count or bool((table != table[:1]).any())
+        if len(known.rows) < 2 or not varied:
             return Learnt(len(known.rows), known.changes, self._queue(cover, known, self._interest))
-        fit = self.model.fit(known.rows, _targets(known))
-        codes = fit.scores[:, 0] if quantities else fit.scores.argmax(axis=1).astype(np.float64)
+        fit = self.model.fit(known.rows, table)
+        codes = kind.codes(fit.scores)
         interest = np.ones(self.X.shape[0])
-        if not quantities:
-            interest[cover.rows] = np.maximum(1.0 - _margins(fit.scores), _LEAST) ** UNSURE
+        interest[cover.rows] = np.maximum(kind.unsure(fit.scores), _LEAST) ** UNSURE
+        people = reckon(known.answers, kind, known.rows, fit.held_out, table, known.me)
+        checks = np.array([row in known.checks for row in known.rows.tolist()])
         return Learnt(
             n_labels=len(known.rows),
             changes=known.changes,
-            queue=self._queue(cover, known, interest),
+            queue=self._queue(cover, known, interest, people.ask),
+            people=people,
             codes=codes,
-            said=_said(cover.rows, codes, known.classes),
-            accuracy=_judged(fit, known),
-            mistakes=_mistakes(fit, known),
-            shares=_shares(codes, known.classes),
+            scores=fit.scores,
+            kind=kind,
+            place={row: k for k, row in enumerate(cover.rows.tolist())},
+            accuracy=judged(fit, kind, table, checks),
+            mistakes=mistakes(fit, kind, table, known.rows, known.labels),
+            shares=kind.shares(codes),
             order=self._order(fit.scores),
             seconds=time.thread_time() - start,
         )
 
     def _queue(
-        self, cover: Cover, known: Labels, interest: NDArray[np.float64] | None
+        self,
+        cover: Cover,
+        known: Labels,
+        interest: NDArray[np.float64] | None,
+        ask: Sequence[int] = (),
     ) -> list[tuple[int, How]]:
-        """Return rows to show: useful ones, with some drawn at random between them."""
+        """Return rows to show: useful ones, with some drawn at random between them.
+
+        `ask` are rows that others have answered, and that would gain by a second answer.
+        """
+        again = [row for row in ask if row not in known.done][:AHEAD]
         chosen = cover.choose(AHEAD, known.closed, interest).tolist()
+        if again and (known.second or not chosen):
+            return [(row, "second") for row in again]
         drawn = self._at_random(AHEAD // _CHECKED, [*known.closed.tolist(), *chosen])
         queue: list[tuple[int, How]] = []
         for row in chosen:
             # Rows are counted from the first answer on: every answer makes a new queue.
             if (known.ahead + len(queue)) % _CHECKED == _CHECKED - 1 and drawn:
                 queue.append((drawn.pop(), "check"))
+            if (known.ahead + len(queue)) % _SECOND == _SECOND - 1 and again:
+                queue.append((again.pop(0), "second"))
             queue.append((row, "suggested"))
         return queue
 
@@ -194,78 +236,3 @@ class Learner(threading.Thread):
         along = np.abs(centred.T @ wanted).max(axis=1) / np.where(size > 0, size, np.inf)
         best = np.argsort(-along, kind="stable").tolist()
         return list(dict.fromkeys(self._names[k] for k in best))  # a category has several columns
-
-
-def _targets(known: Labels) -> NDArray[np.float64]:
-    if not known.classes:
-        return np.array([[float(label)] for label in known.labels])
-    place = {label: k for k, label in enumerate(known.classes)}
-    return np.eye(len(known.classes))[[place[label] for label in known.labels]]
-
-
-def _margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    best = np.partition(scores, -2, axis=1)[:, -2:]
-    return np.asarray(best[:, 1] - best[:, 0])
-
-
-def _said(
-    rows: NDArray[np.int64], codes: NDArray[np.float64], classes: list[str]
-) -> dict[int, str]:
-    words = [classes[int(c)] for c in codes] if classes else [f"{v:.6g}" for v in codes.tolist()]
-    return dict(zip(rows.tolist(), words, strict=True))
-
-
-def _shares(codes: NDArray[np.float64], classes: list[str]) -> list[float]:
-    if not classes:
-        return []
-    return (np.bincount(codes.astype(int), minlength=len(classes)) / len(codes)).tolist()  # type: ignore[no-any-return]
-
-
-def _judged(fit: Fit, known: Labels) -> dict[str, Any] | None:
-    """Return how good the model is on rows drawn at random, each without its own label."""
-    checks = np.array([row in known.checks for row in known.rows.tolist()])
-    n = int(checks.sum())
-    if n < 5:
-        return None
-    targets = _targets(known)[checks]
-    with_graph, without = fit.held_out[checks], fit.without[checks]
-    if known.classes:
-        truth = targets.argmax(axis=1)
-        right = float(np.mean(with_graph.argmax(axis=1) == truth))
-        low, high = wilson(right, n)
-        alone = float(np.mean(without.argmax(axis=1) == truth))
-        return {"value": right, "low": low, "high": high, "without": alone, "rows": n}
-    errors, alone_errors = np.abs(with_graph - targets), np.abs(without - targets)
-    spread = 1.96 * float(errors.std(ddof=1)) / n**0.5
-    mean = float(errors.mean())
-    found = {"value": mean, "low": max(0.0, mean - spread), "high": mean + spread}
-    return {**found, "without": float(alone_errors.mean()), "rows": n}
-
-
-def wilson(share: float, n: int, z: float = 1.96) -> tuple[float, float]:
-    """Return Wilson's interval of a share that was counted in n cases.
-
-    Examples
-    --------
-    >>> [round(v, 3) for v in wilson(0.9, 50)]
-    [0.786, 0.957]
-    """
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5 / (1 + z * z / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
-def _mistakes(fit: Fit, known: Labels) -> list[dict[str, Any]]:
-    """Return the labelled rows on which the model, without their label, disagrees most."""
-    targets = _targets(known)
-    if known.classes:
-        truth = targets.argmax(axis=1)
-        own = fit.held_out[np.arange(len(truth)), truth]
-        gap = fit.held_out.max(axis=1) - own
-        said = [known.classes[k] for k in fit.held_out.argmax(axis=1).tolist()]
-    else:
-        gap = np.abs(fit.held_out - targets)[:, 0]
-        gap = np.where(gap > 2 * gap.mean(), gap, 0.0)
-        said = [f"{value:.6g}" for value in fit.held_out[:, 0].tolist()]
-    worst = [k for k in np.argsort(-gap, kind="stable").tolist() if gap[k] > 0][:_MISTAKES]
-    return [{"row": int(known.rows[k]), "label": known.labels[k], "said": said[k]} for k in worst]

@@ -93,13 +93,21 @@ class Material:
             mark.update(repr(self.shown(row)).encode(errors="backslashreplace"))
         return mark.hexdigest()
 
-    def columns(self) -> list[str] | None:
-        """Return the header of the file of labels; None if the rows have none."""
-        return None if self.header is None else [*self.header, self.label]
+    def columns(self, *more: str) -> list[str] | None:
+        """Return the header of the file of labels; None if the rows have none.
 
-    def line(self, row: int, answer: str) -> list[str]:
+        Columns after the label have the names in `more`, unless the table has such a column.
+        """
+        if self.header is None:
+            return None
+        names = [*self.header, self.label]
+        for name in more:
+            names.append(name if name not in names else f"{name}_{len(names)}")
+        return names
+
+    def line(self, row: int, *answer: str) -> list[str]:
         """Return a labelled row for the file of labels; no cell has more than one line."""
-        return [" ".join(cell.splitlines()) for cell in (*self.written(row), answer)]
+        return [" ".join(cell.splitlines()) for cell in (*self.written(row), *answer)]
 
     def snippet(self, row: int) -> str | None:
         """Return the beginning of a row's text, in one line; None if rows are no texts."""

@@ -69,8 +69,9 @@ class Pages:
         row, kind, label = given.get("row"), given.get("kind"), given.get("label")
         if not isinstance(row, int) or isinstance(row, bool) or kind not in _KINDS:
             raise HTTPException(400, "an answer needs a row, and a kind: label, unknown or skip.")
-        if label is not None and not isinstance(label, str):
-            raise HTTPException(400, "a label must be a text.")
+        texts = label if isinstance(label, list) else [] if label is None else [label]
+        if not all(isinstance(text, str) for text in texts):
+            raise HTTPException(400, "a label must be a text, or a list of texts.")
         return await _changed(lambda: self._session.answer(row, kind, label, **_seen(given)))
 
     async def undo(self, request: Request) -> Response:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .classes import AnswerError, Classes, quantity
 from .journal import Answer, How, Journal, Kind
 from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
 from .material import Material, in_units
 from .neighbours import AlikeRows
+from .progress import Progress
 from .saving import Saving, Write
-
-SKIPPED = 30
-"""Answers after which a skipped row may be shown again."""
+from .standing import Standing
+from .targets import OneClass, Quantity, SeveralLabels
 
 _HELD = 2  # rows at the head of the queue that stay: a person is looking at them
 _RECENT = 12  # answers that are listed
-_LOOK_BACK = 20  # predictions are compared with those of so many labels ago
-_ENOUGH = 40  # with fewer labels the page does not advise to stop
-_STEADY = 0.01  # the page advises to stop if no larger share of the predictions has changed
 _PAST = 25  # points of the curve that are computed again after a restart
 _ANYTHING: Any = object()  # the default of `seen`: the answer is kept whatever stands there
 
@@ -49,6 +47,8 @@ class Session:
         Write a model, and its predictions of all rows; see `Saving`.
     first : FirstModel or None
         Chooses rows until there are labels of two classes.
+    second : bool
+        Whether rows that others have answered come first, where a second answer tells most.
     """
 
     def __init__(
@@ -61,19 +61,23 @@ class Session:
         save: Write | None = None,
         predict: Write | None = None,
         first: FirstModel | None = None,
+        second: bool = False,
     ) -> None:
         self.material, self.journal, self._saving = material, journal, Saving(save, predict)
         self._alike = AlikeRows(material)
         self.regression = regression
+        several = SeveralLabels if journal.several else OneClass
+        self._kind: type[OneClass] = Quantity if regression else several
         self._lock = threading.RLock()
-        self._known = journal.labels()
+        self._standing, self._second = Standing(journal), second
         named = classes or (first.classes if first is not None else ())
         self.classes, self._first = Classes(named, fixed=classes is not None), first
-        for label in dict.fromkeys(self._known.values()):
+        if journal.several:
+            self._kind.meant(self.classes, list(named))  # raises if a name has the separator
+        for label in dict.fromkeys(self._standing.labels.values()):
             self._admit(label)
         self._learnt = Learnt()
-        self._earlier: list[tuple[int, NDArray[np.float64]]] = []  # labels, predictions
-        self._history: list[dict[str, Any]] = []
+        self._progress = Progress()
         # Columns change their places only when labels have doubled: eyes get used to places.
         self._order: tuple[int, list[str]] = (0, [])
         self.version = 0  # grows when what is shown changes
@@ -81,7 +85,12 @@ class Session:
         self._queue: list[tuple[int, How]] = []
         self.learner = Learner(*in_units(material), self.labels, self._past, self._take, first)
         rng = np.random.default_rng(len(journal.answers))
-        self._queue = [(row, "check") for row in self._free(rng, AHEAD)]
+        self._queue = self._of_others(rng) or [(row, "check") for row in self._free(rng, AHEAD)]
+
+    def _of_others(self, rng: np.random.Generator) -> list[tuple[int, How]]:
+        """Return rows that others have answered, if such rows come first; no model has spoken."""
+        left = sorted(set(self._standing.labels) - self._standing.done()) if self._second else []
+        return [(row, "second") for row in rng.permutation(left).tolist()[:AHEAD]]
 
     def start(self) -> None:
         """Begin to learn in the background."""
@@ -97,19 +106,19 @@ class Session:
     # ------------------------------------------------------------------ answers
 
     def answer(
-        self, row: int, kind: Kind, label: str | None = None, seen: Any = _ANYTHING
+        self, row: int, kind: Kind, label: Any = None, seen: Any = _ANYTHING
     ) -> dict[str, Any]:
         """Keep an answer, and return the new state; the answer is on the disk then.
 
+        `label` is a text, or a list of names where rows have several labels.
         `seen` is the answer that the person saw at the row, as `row` returns it. If the row has
         another one by now, nothing is kept, and MeanwhileError says so.
         """
         with self._lock:
             if not 0 <= row < len(self.material):
                 raise AnswerError(f"there is no row {row}.")
-            meant = quantity if self.regression else self.classes.meant
-            label = meant(label) if kind == "label" else None
-            now, given = self._standing(row), {"kind": kind, "label": label}
+            label = self._kind.meant(self.classes, label) if kind == "label" else None
+            now, given = self._standing.answer(row), {"kind": kind, "label": label}
             if seen is not _ANYTHING and now not in (seen, given) and kind != "skip":
                 lost = _words(given)
                 lost = lost[0].upper() + lost[1:]
@@ -118,8 +127,8 @@ class Session:
                     f"{lost} was not kept. Answer again to replace the other."
                 )
             how: How = next((how for r, how in self._queue if r == row), "chosen")
-            said = self._learnt.said.get(row)
-            self.journal.add(Answer(row, kind, label, said, how))
+            said = self._learnt.said(row)
+            self.journal.add(Answer(row, kind, label, said, how, self._standing.me))
             if label is not None:
                 self._admit(label)
             self._queue = [entry for entry in self._queue if entry[0] != row]
@@ -131,27 +140,21 @@ class Session:
         `seen` is the last answer that the person saw, as `state` lists it.
         """
         with self._lock:
-            if not self.journal.answers:
+            if not self._standing.own:
                 raise AnswerError("there is no answer to take back.")
-            last = self.journal.answers[-1]
+            last = self._standing.own[-1]
             if seen is not _ANYTHING and seen != _listed(last):
                 raise MeanwhileError(
                     f"Another tab has answered meanwhile: row {last.row + 1} has "
                     f"{_words(_listed(last))}. Nothing was taken back. Undo again to take it back."
                 )
-            self.journal.add(Answer(last.row, "undo"))
+            self.journal.add(Answer(last.row, "undo", annotator=self._standing.me))
             others = [entry for entry in self._queue if entry[0] != last.row]
             self._queue = [(last.row, last.how), *others]
             return self._changed()
 
-    def _standing(self, row: int) -> dict[str, Any] | None:
-        """Return the answer that a row has."""
-        if row in self._known:
-            return {"kind": "label", "label": self._known[row]}
-        return {"kind": "unknown", "label": None} if row in self._unknown() else None
-
     def _changed(self) -> dict[str, Any]:
-        self._known = self.journal.labels()
+        self._standing.refresh()
         if not self._queue:
             self._queue = [(row, "check") for row in self._free(np.random.default_rng(), AHEAD)]
         self.version += 1
@@ -163,26 +166,30 @@ class Session:
         """Take note of a label that is kept."""
         if self.regression:
             quantity(label)
-        else:
-            self.classes.admit(label)
+        for name in self._kind.listed(label):
+            self.classes.admit(name)
 
     # ----------------------------------------------------------------- learning
 
     def labels(self, upto: int | None = None) -> Labels:
         """Return what the learner needs to know, after all answers or the first ones."""
         with self._lock:
-            known = self._known if upto is None else self.journal.labels(upto)
+            known = self._standing.labels if upto is None else self.journal.labels(upto)
             rows = np.array(sorted(known), dtype=np.int64)
             checks = {a.row for a in self.journal.answers if a.how == "check"}
             held = {row for row, _ in self._queue[:_HELD]}
             return Labels(
                 rows=rows,
                 labels=[known[row] for row in rows.tolist()],
-                closed=np.array(sorted(self._closed() | held), dtype=np.int64),
+                closed=np.array(sorted(self._standing.closed() | held), dtype=np.int64),
                 checks=frozenset(checks),
-                classes=[] if self.regression else list(self.classes.names),
+                kind=self._kind(tuple(self.classes.names)),
                 changes=self._changes if upto is None else -1,
                 ahead=len(self.journal.answers) + _HELD,
+                answers=self.journal.lines() if upto is None else [],
+                me=self._standing.me,
+                done=frozenset(self._standing.done() | held),
+                second=self._second,
             )
 
     def _past(self) -> list[Labels]:
@@ -190,18 +197,9 @@ class Session:
         n = len(self.journal.answers)
         return [self.labels(upto) for upto in range(10, n, max(10, n // _PAST))]
 
-    def _unknown(self) -> set[int]:
-        """Return the rows that a person has answered with "do not know"."""
-        return {a.row for a in self.journal.answers if a.kind == "unknown"} - set(self._known)
-
-    def _closed(self) -> set[int]:
-        """Return the rows that shall not be shown now."""
-        skipped = {a.row for a in self.journal.answers[-SKIPPED:] if a.kind == "skip"}
-        return set(self._known) | self._unknown() | skipped
-
     def _free(self, rng: np.random.Generator, n: int) -> list[int]:
         free = np.ones(len(self.material), dtype=bool)
-        free[list(self._closed())] = False
+        free[list(self._standing.closed())] = False
         left = np.flatnonzero(free)
         return rng.choice(left, min(n, len(left)), replace=False).tolist()  # type: ignore[no-any-return]
 
@@ -209,58 +207,39 @@ class Session:
         """Take over what the thread has learnt; the rows that a person is looking at stay."""
         with self._lock:
             held = self._queue[:_HELD]
-            closed = self._closed() | {row for row, _ in held}
-            self._queue = held + [entry for entry in learnt.queue if entry[0] not in closed]
+            looked = {row for row, _ in held}
+            closed, done = self._standing.closed() | looked, self._standing.done() | looked
+            self._queue = held + [
+                (row, how)
+                for row, how in learnt.queue
+                if row not in (done if how == "second" else closed)
+            ]
             self._learnt = learnt
+            self._standing.agree(learnt.people)
             if learnt.order and learnt.n_labels >= 2 * self._order[0]:
                 self._order = learnt.n_labels, learnt.order
-            self._note(learnt)
+            self._progress.note(learnt)
             self.version += 1
-
-    def _note(self, learnt: Learnt) -> None:
-        if learnt.codes is None:
-            return
-        if not self._earlier or self._earlier[-1][0] != learnt.n_labels:
-            self._earlier.append((learnt.n_labels, learnt.codes))
-            self._earlier = self._earlier[-2 * _LOOK_BACK :]
-        if learnt.accuracy is not None:
-            point = {"labels": learnt.n_labels, **learnt.accuracy}
-            if self._history and self._history[-1]["labels"] >= learnt.n_labels:
-                self._history = [p for p in self._history if p["labels"] < learnt.n_labels]
-            self._history.append(point)
-
-    def _steadiness(self) -> dict[str, Any] | None:
-        """Return the share of predictions that the last labels changed, and whether it is small."""
-        now = self._learnt
-        before = [c for n, c in self._earlier if n <= now.n_labels - _LOOK_BACK]
-        if self.regression or now.codes is None or not before:
-            return None
-        changed = float(np.mean(before[-1] != now.codes))
-        return {
-            "changed": changed,
-            "labels": _LOOK_BACK,
-            "enough": changed <= _STEADY and now.n_labels >= _ENOUGH,
-        }
 
     # -------------------------------------------------------------- what is shown
 
     def state(self) -> dict[str, Any]:
         """Return everything the page shows beside the row."""
         with self._lock:
-            learnt, answers = self._learnt, self.journal.answers
-            counts = [0] * len(self.classes.names)
-            place = {label: k for k, label in enumerate(self.classes.names)}
-            for label in self._known.values() if not self.regression else ():
-                counts[place[label]] += 1
+            learnt, answers = self._learnt, self._standing.own
+            given = Counter(
+                chain.from_iterable(map(self._kind.listed, self._standing.labels.values()))
+            )
             return {
                 "version": self.version,
                 "rows": len(self.material),
-                "labelled": len(self._known),
-                "unknown": len(self._unknown()),
+                "labelled": len(self._standing.labels),
+                "unknown": len(self._standing.unknown()),
                 "classes": list(self.classes.names),
                 "fixed": self.classes.fixed,
                 "regression": self.regression,
-                "counts": counts,
+                "several": self.journal.several,
+                "counts": [given[name] for name in self.classes.names],
                 "shares": learnt.shares,
                 "queue": [row for row, _ in self._queue],
                 "learning": self.learner.failed or ("" if self.learner.places is not None else "…"),
@@ -269,9 +248,12 @@ class Session:
                 "modelLabels": learnt.n_labels,
                 "modelSeconds": round(learnt.seconds, 3),
                 "accuracy": learnt.accuracy,
-                "history": self._history[-500:],
-                "steady": self._steadiness(),
-                "mistakes": learnt.mistakes,
+                "history": self._progress.history[-500:],
+                "steady": self._progress.steadiness(learnt),
+                "mistakes": [m for m in learnt.mistakes if self._said_by_me(m)],
+                "annotator": self._standing.me,
+                "people": learnt.people.reports,
+                "second": [row for row, how in self._queue if how == "second"],
                 "recent": [_listed(a) for a in answers[-_RECENT:]][::-1],
                 "canUndo": bool(answers),
                 "canSave": self._saving.possible,
@@ -284,11 +266,23 @@ class Session:
         """Return a row as the page shows it, with its label and what the model says."""
         with self._lock:
             learnt = self._learnt
-            answer = self._standing(number)
+            answer = self._standing.answer(number)
         page = self.material.page(number, self._order[1])
         known = None if answer is None else answer["label"]
-        said = {"label": known, "answer": answer, "said": learnt.said.get(number)}
+        said = {
+            "label": known,
+            "names": [] if known is None else self._kind.listed(known),
+            "answer": answer,
+            # Before an answer those of others stay hidden, as the model's opinion does.
+            "others": [] if answer is None else self._standing.others(number),
+            "said": learnt.said(number),
+            "chances": learnt.chances(number) if self.journal.several else None,
+        }
         return {**page, **said, "near": self._alike(number, self._now())}
+
+    def _said_by_me(self, mistake: dict[str, Any]) -> bool:
+        answer = self._standing.answer(mistake["row"])
+        return answer is not None and answer["label"] == mistake["label"]
 
     def _behind(self) -> str:
         """Return what the page says where the file of labels could not be written."""
@@ -309,13 +303,12 @@ class Session:
     def colours(self) -> dict[str, Any]:
         """Return the predictions of the rows on the map, and the labels of the labelled rows."""
         with self._lock:
-            codes, known = self._learnt.codes, dict(self._known)
-            place = {label: k for k, label in enumerate(self.classes.names)}
-        predicted = [] if codes is None else codes.tolist()
-        given = {
-            row: float(label) if self.regression else place[label] for row, label in known.items()
-        }
-        return {"predicted": predicted, "labelled": given}
+            learnt, known = self._learnt, dict(self._standing.labels)
+            kind = self._kind(tuple(self.classes.names))
+        predicted = [] if learnt.codes is None else kind.colours(learnt.codes)
+        # Labels are their own best scores.
+        given = kind.colours(kind.codes(kind.table(list(known.values())))) if known else []
+        return {"predicted": predicted, "labelled": dict(zip(known, given, strict=True))}
 
     @property
     def saving(self) -> bool:
@@ -332,7 +325,7 @@ class Session:
 
     def _now(self) -> dict[int, str]:
         with self._lock:
-            return dict(self._known)
+            return dict(self._standing.labels)
 
 
 def _listed(answer: Answer) -> dict[str, Any]:

@@ -53,8 +53,21 @@ def first_model(
         say(f"note: {path} does not choose the first rows: {why}.")
         return None
     note_no_edges(fitted, path)
-    said = f"Until labels of two classes are known, {path.name} chooses the rows."
-    return FirstModel(lambda some: uncertainty(fitted, X[some]), classes, said)
+    what = "rows with different labels" if note.several else "labels of two classes"
+    said = f"Until {what} are known, {path.name} chooses the rows."
+    return FirstModel(lambda some: uncertainty(fitted, X[some]), classes, said, note.several)
+
+
+def check_first(first: FirstModel | None, several: bool) -> None:
+    """Raise if only one of a model from before and the page has several labels per row."""
+    if first is None or first.several is several:
+        return
+    has, rows = (
+        ("several labels", "one class") if first.several else ("one class", "several labels")
+    )
+    raise UsageError(
+        f"--model: its rows have {has} each, and those of the page {rows}. Name another file."
+    )
 
 
 def _rows_for(path: Path, note: FileNote, data: Path, rows: Material, files: TableOptions) -> Any:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -18,9 +16,12 @@ from .spreading import spread
 if TYPE_CHECKING:
     from ..app.material import Material
 
+_LONGEST = 100  # letters of a name, at most
+
 EXAMPLES = (
     "graphkm label unlabelled.csv --out labels.csv --classes cat,dog --no-browser",
     "graphkm label rows.csv --out more_labels.csv --model labelled.gkm --no-browser",
+    "graphkm label unlabelled.csv --out tags.csv --classes red,round,old --several --no-browser",
 )
 
 
@@ -49,6 +50,30 @@ def label(
     ] = None,
     regression: Annotated[
         bool, typer.Option("--regression", help="Labels are quantities.")
+    ] = False,
+    several: Annotated[
+        bool | None,
+        typer.Option(
+            "--several/--no-several",
+            help="Rows have several labels, or none: their names stand in one column with ; "
+            "between them. Default: if rows have them so already.",
+            show_default=False,
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who answers. The name is kept with every answer, and rows that others have "
+            "answered may be answered again.",
+        ),
+    ] = None,
+    second: Annotated[
+        bool,
+        typer.Option(
+            "--second",
+            help="Show rows that others have answered first, where a second answer tells most.",
+        ),
     ] = False,
     images: Annotated[
         str | None,
@@ -91,7 +116,8 @@ def label(
     a file beside --out. Stop with Ctrl-C, and start again to continue. Labels that DATA has already
     are in the column called label, or in the one that --label names; no other is taken for them.
     """
-    _check(out, data, classes, regression, images, text)
+    _check(out, data, classes, regression, several, images, text)
+    annotator = _person(annotator, second)
     try:
         from ..app.server import serve
     except ImportError as error:
@@ -103,8 +129,9 @@ def label(
     from ..app.classes import AnswerError
     from ..app.journal import Journal, JournalError
     from ..app.session import Session
-    from .first_model import first_model
+    from .first_model import check_first, first_model
     from .label_predictions import predictions_path, predictor
+    from .label_saving import saver
     from .opening import reading
     from .output import check_output, say
 
@@ -132,17 +159,25 @@ def label(
     first = None
     if model is not None and model.exists():
         first = first_model(model, data, rows, files, asked, regression)
+        several = first.several if several is None and first is not None else several
     try:
+        journal = Journal(out, rows, several=False if regression else several, annotator=annotator)
+    except JournalError as error:
+        raise UsageError(str(error)) from error
+    try:
+        check_first(first, journal.several)
         session = Session(
             rows,
-            Journal(out, rows),
+            journal,
             classes=asked,
             regression=regression,
-            save=_saver(rows, files, regression, place),
+            save=saver(rows, files, place, regression=regression, several=journal.several),
             predict=predictor(rows, place, predictions),
             first=first,
+            second=second,
         )
-    except (JournalError, AnswerError) as error:
+    except (UsageError, AnswerError) as error:
+        journal.close()
         raise UsageError(str(error)) from error
 
     def ready(address: str) -> None:
@@ -187,7 +222,13 @@ def _leave() -> NoReturn:
 
 
 def _check(
-    out: Path, data: Path, classes: str | None, regression: bool, images: Any, text: Any
+    out: Path,
+    data: Path,
+    classes: str | None,
+    regression: bool,
+    several: bool | None,
+    images: Any,
+    text: Any,
 ) -> None:
     if not data.exists():
         raise FileNotFoundError(2, "No such file or directory", str(data))
@@ -195,6 +236,8 @@ def _check(
         raise UsageError(f"--out {out}: labels are written as CSV; name a file that ends in .csv.")
     if regression and classes is not None:
         raise UsageError("--classes and --regression do not go together; pass one of them.")
+    if regression and several:
+        raise UsageError("--several and --regression do not go together; pass one of them.")
     if images is not None and text is not None:
         raise UsageError("--images and --text do not go together; pass one of them.")
     from ..io.kinds import label_word
@@ -207,71 +250,19 @@ def _check(
         raise UsageError(f"--classes {classes}: {marks[0]} marks rows without a label; rename it.")
 
 
+def _person(name: str | None, second: bool) -> str | None:
+    """Return the name of the person who answers; raise if it is no name."""
+    if name is None:
+        if second:
+            raise UsageError("--second: name who answers, as in --annotator eva --second.")
+        return None
+    name = name.strip()
+    if not name or not name.isprintable() or len(name) > _LONGEST:
+        raise UsageError(f"--annotator {name!r}: a name has 1 to {_LONGEST} letters, in one line.")
+    return name
+
+
 def _listed(classes: str | None) -> list[str] | None:
     if classes is None:
         return None
     return [name.strip() for name in classes.split(",") if name.strip()]
-
-
-def _saver(
-    rows: Material, files: TableOptions, regression: bool, path: Path
-) -> Callable[[dict[int, str]], str]:
-    """Return a function that writes a model of the labels so far, as `graphkm train` would."""
-
-    def save(labels: dict[int, str]) -> str:
-        import numpy as np
-        from scipy.sparse import issparse
-
-        from .estimators import make_estimator
-        from .fit_options import FitOptions
-        from .folder_rows import FILE
-        from .gains import gain_sentence
-        from .learning_rows import Rows
-        from .model_files import FileNote, last_step, write_model
-        from .options import Method, Scale
-        from .preparing import fit_prepared
-        from .row_ids import is_whole
-        from .views import encoders_of
-
-        if len(labels) < 2 or (not regression and len(set(labels.values())) < 2):
-            raise ValueError("a model needs at least two labels, of two classes; answer more rows.")
-        known, sparse = list(labels), issparse(rows.X)
-        if regression or all(map(is_whole, labels.values())):
-            y = np.full(len(rows), np.nan)
-            y[known] = [float(labels[row]) for row in known]
-        else:
-            y = np.full(len(rows), None, dtype=object)
-            y[known] = [labels[row] for row in known]
-        numbered = rows.header is None and rows.label.isdecimal()  # columns without names
-        note = FileNote(
-            task="regress" if regression else "classify",
-            format=rows.format,
-            columns=None if sparse or rows.header is None else list(rows.names),
-            n_features=rows.X.shape[1],
-            label=None if sparse else int(rows.label) if numbered else rows.label,
-            labels="number" if y.dtype.kind == "f" else "text",
-            unlabeled=files.unlabeled,
-            zero_based=rows.zero_based,
-            sparse=sparse,
-            n_rows=len(rows),
-            n_labeled=len(known),
-            kinds=list(rows.kinds),
-            missing="impute" if rows.kinds else "error",
-            left_out=rows.left_out,
-            id=FILE if rows.format == "folder" else files.id,
-            method=Method.mixture.value,
-        )
-        estimator = make_estimator(note.method, note.task, FitOptions())
-        learnt = Rows(rows.X, y, note)
-        fitted, chosen = fit_prepared(estimator, Scale.auto, learnt, encoder=rows.encoder)
-        note = replace(note, scale=chosen, encoders=encoders_of(fitted, list(rows.names)))
-        before = path.exists()
-        write_model(fitted, path, note)
-        kept = f" The one before it is {path.name}.previous." * before
-        found = last_step(fitted)
-        heaviest = f" Its heaviest member is {found.members_[0].name}."
-        gain = gain_sentence(found, len(known) == len(rows))
-        holds = f"{path} holds a model of {len(known):,} labels and {len(rows):,} rows."
-        return f"{holds} {gain}{heaviest}{kept}"
-
-    return save

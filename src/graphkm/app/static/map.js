@@ -44,6 +44,7 @@ class RowMap {
   }
 
   shade(value) {
+    if (Array.isArray(value)) return value.length ? colourOf(value[0]) : this.grey; // several labels
     if (!this.regression) return colourOf(value);
     const [low, high] = this.range;
     const share = high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) : 0.5;
@@ -63,11 +64,11 @@ class RowMap {
       const sorted = [...predicted].sort((a, b) => a - b);
       this.range = [sorted[Math.floor(n * 0.02)], sorted[Math.floor((n - 1) * 0.98)]];
     } else { this.range = [0, 1]; }
-    const grey = getComputedStyle(document.body).getPropertyValue("--soft");
+    this.grey = getComputedStyle(document.body).getPropertyValue("--soft");
     pen.globalAlpha = n > 5000 ? 0.55 : 0.75;
     for (let k = 0; k < n; k += 1) {
       const [x, y] = this.spot(k, size);
-      pen.fillStyle = predicted.length ? this.shade(predicted[k]) : grey;
+      pen.fillStyle = predicted.length ? this.shade(predicted[k]) : this.grey;
       pen.beginPath(); pen.arc(x, y, radius, 0, 7); pen.fill();
     }
     pen.globalAlpha = 1;

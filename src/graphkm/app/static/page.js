@@ -13,10 +13,13 @@ let shown = null;      // the row on the page
 let seen = null;       // its answer, as it stands on the page
 let busy = false;      // an answer is on its way
 let drawn = {};        // versions of what was fetched
+let showChances = false; // the model's opinion is shown before an answer too
 const rows = new Map(); // rows that were fetched ahead
+const picked = new Picked(); // of several labels
 
 const map = new RowMap($("map"), $("hover"), (row) => show(row), (row, predicted, label) => {
-  const word = (v) => (v === undefined ? "" : state.regression ? quantity(v, 6) : state.classes[v]);
+  const word = (v) => (v === undefined ? "" : state.regression ? quantity(v, 6)
+    : Array.isArray(v) ? v.map((k) => state.classes[k]).join(", ") || "none of the labels" : state.classes[v]);
   const parts = [`row ${row + 1}`];
   if (label !== undefined) parts.push(`label ${word(label)}`);
   if (predicted !== undefined) parts.push(`model ${word(predicted)}`);
@@ -64,10 +67,32 @@ function answer(kind, label) {
     if ($("new-label").value.trim() === label) $("new-label").value = "";
     take(next);
     const kept = next.recent[0];
-    if (kind === "label" && !next.regression && kept.row === row && kept.label !== label) {
+    if (typeof label === "string" && !next.regression && kept.row === row && kept.label !== label) {
       $("message").textContent = `Taken as ${kept.label}, which differs only in upper and lower case.`;
     }
   });
+}
+
+// A click or a key on a label: the answer, or one of several labels.
+function choose(name) {
+  if (!state.several) { answer("label", name); return; }
+  picked.toggle(name);
+  drawPicked();
+}
+function addLabel(text) { // the focus goes to the label, where Enter confirms
+  const name = picked.add(text, state.classes);
+  $("new-label").value = "";
+  drawAnswers();
+  drawPicked();
+  [...$("answers").children].find((button) => button.dataset.label === name).focus();
+  present(); // probabilities, on buttons that are new
+}
+function confirm() { if (state && state.several) answer("label", [...picked.names]); }
+function toggleChances() {
+  if (!state.several) return;
+  showChances = !showChances;
+  $("chances").setAttribute("aria-pressed", String(showChances));
+  present();
 }
 
 function undo() {
@@ -94,9 +119,12 @@ document.addEventListener("keydown", (event) => {
   if (typing || event.ctrlKey || event.altKey || event.metaKey || event.repeat || !state) return;
   const k = state.regression ? -1 : state.classes.findIndex((_, j) => keyOf(j) === event.key);
   const act = { s: () => answer("skip"), d: () => answer("unknown"), u: undo, n: () => show(null), w: saveModel,
-    p: savePredictions,
+    p: savePredictions, m: toggleChances,
     c: () => $("new-label").focus(), g: () => $("go-row").focus() }[event.key.toLowerCase()];
-  if (k >= 0) answer("label", state.classes[k]);
+  // On a label of several, Space picks and Enter confirms, as with checkboxes; other buttons act themselves.
+  const itself = ["BUTTON", "A"].includes(event.target.tagName) && event.target.getAttribute("role") !== "checkbox";
+  if (k >= 0) choose(state.classes[k]);
+  else if (event.key === "Enter" && state.several && !itself) confirm();
   else if (act) act();
   else return;
   event.preventDefault();
@@ -105,6 +133,8 @@ document.addEventListener("keydown", (event) => {
 $("skip").onclick = () => answer("skip");
 $("unknown").onclick = () => answer("unknown");
 $("undo").onclick = undo;
+$("confirm").onclick = confirm;
+$("chances").onclick = toggleChances;
 $("next").onclick = () => show(null);
 $("save").onclick = saveModel;
 $("predict").onclick = savePredictions;
@@ -112,6 +142,7 @@ $("new").onsubmit = (event) => {
   event.preventDefault();
   const label = $("new-label").value.trim();
   if (!label) return;
+  if (state.several) { addLabel(label); return; }
   answer("label", label);
   if (!state.regression) $("new-label").blur();
 };
@@ -183,17 +214,41 @@ function drawRow(found) {
   place.scrollTop = 0;
   $("row-title").textContent = `Row ${found.row + 1}`;
   const words = [];
-  if (found.label !== null) words.push(`label: ${found.label}`);
+  if (found.label !== null) words.push(`label: ${spoken(found.label, state.several)}`);
   else if (found.answer !== null) words.push("not known");
   // Before an answer the model's opinion stays hidden: people tend to agree with it.
-  if (found.said !== null && found.label !== null) words.push(`the model says ${found.said}`);
+  if (found.said !== null && found.label !== null) words.push(`the model says ${spoken(found.said, state.several)}`);
+  if (found.answer === null && state.second.includes(found.row)) words.push("somebody else has answered this row");
+  for (const other of found.others) words.push(`${other.name}: ${spoken(other.label, state.several)}`);
   $("row-said").textContent = words.join(" · ");
-  for (const button of $("answers").children) {
-    button.setAttribute("aria-pressed", String(button.dataset.label === found.label));
+  if (state.several) {
+    picked.start(found);
+    drawAnswers();
+    drawPicked();
+    drawChances(found);
+  } else {
+    for (const button of $("answers").children) {
+      button.setAttribute("aria-pressed", String(button.dataset.label === found.label));
+    }
   }
   drawNear(found.near);
   map.current = found.row;
   map.draw();
+}
+
+function drawPicked() {
+  for (const button of $("answers").children) {
+    button.setAttribute("aria-checked", String(picked.names.has(button.dataset.label)));
+  }
+  $("confirm-words").textContent = picked.words();
+}
+
+function drawChances(found) { // after an answer, or if they are asked for
+  const known = (showChances || found.label !== null) && found.chances;
+  for (const button of $("answers").children) {
+    const chance = known ? known[button.dataset.label] : undefined;
+    button.querySelector(".chance").textContent = chance === undefined ? "" : `${Math.round(100 * chance)} %`;
+  }
 }
 
 function drawNear(near) { // labelled rows that are most alike the one shown
@@ -205,7 +260,7 @@ function drawNear(near) { // labelled rows that are most alike the one shown
       picture.onerror = () => picture.remove();
       button.append(picture);
     }
-    words.append(make("strong", other.label, { dir: "auto" }), ` row ${other.row + 1}, ${Math.round(100 * other.alike)} % alike`);
+    words.append(make("strong", spoken(other.label, state.several), { dir: "auto" }), ` row ${other.row + 1}, ${Math.round(100 * other.alike)} % alike`);
     button.append(words);
     if (other.text !== null) button.append(make("span", other.text || "(empty)", { className: "snippet", dir: "auto" }));
     button.onclick = () => { show(other.row); $("row-title").focus(); };
@@ -224,7 +279,8 @@ function take(next) {
   $("bar").max = state.rows;
   $("bar").value = state.labelled;
   $("progress").textContent = `${count(state.labelled)} of ${count(state.rows)} labelled` +
-    (state.unknown ? `, ${count(state.unknown)} not known` : "");
+    (state.unknown ? `, ${count(state.unknown)} not known` : "") +
+    (state.annotator === null ? "" : ` · ${state.annotator} answers`);
   $("learning").textContent = state.learning === "…" ? "Preparing the graph of the rows …"
     : state.learning ? `Learning stopped: ${state.learning} Answers are still kept.`
       : state.current ? state.first : "Learning …";
@@ -239,19 +295,28 @@ function take(next) {
 }
 
 function drawAnswers() {
-  const key = JSON.stringify([state.classes, state.regression, state.fixed]);
+  const names = state.several ? [...state.classes, ...picked.added] : state.classes;
+  const key = JSON.stringify([names, state.regression, state.fixed]);
   if (drawn.answers === key) return;
   drawn.answers = key;
   $("new").hidden = state.fixed && !state.regression;
-  $("new-name").textContent = state.regression ? "Quantity" : "New class";
+  $("new-name").textContent = state.regression ? "Quantity" : state.several ? "New label" : "New class";
+  $("new-answer").textContent = state.several ? "Add" : "Answer";
+  $("several").hidden = $("map-several").hidden = !state.several;
+  $("shares-title").textContent = state.several ? "Labels" : "Classes";
+  $("shares-name").textContent = state.several ? "label" : "class";
   $("new-label").inputMode = state.regression ? "decimal" : "text";
-  const buttons = state.regression ? [] : state.classes.map((name, k) => {
+  const buttons = state.regression ? [] : names.map((name, k) => {
     const button = make("button", "", { type: "button" });
     button.dataset.label = name;
     button.style.setProperty("--tint", colourOf(k));
     button.append(name);
-    if (keyOf(k) !== null) button.append(" ", make("kbd", keyOf(k)));
-    button.onclick = () => answer("label", name);
+    if (keyOf(k) !== null && k < state.classes.length) button.append(" ", make("kbd", keyOf(k)));
+    if (state.several) {
+      button.setAttribute("role", "checkbox");
+      button.append(" ", make("span", "", { className: "chance" }));
+    }
+    button.onclick = () => choose(name);
     return button;
   });
   $("answers").replaceChildren(...buttons);
@@ -266,7 +331,8 @@ function drawAnswers() {
 function drawKnown() {
   const { accuracy, steady, regression } = state;
   const number = regression ? quantity : percent;
-  $("accuracy-name").textContent = regression ? "Held-out mean error" : "Held-out accuracy";
+  $("accuracy-name").textContent = regression ? "Held-out mean error"
+    : state.several ? "Held-out rows with all labels right" : "Held-out accuracy";
   $("accuracy").textContent = accuracy
     ? `${number(accuracy.value)} (95 % interval ${number(accuracy.low)} to ${number(accuracy.high)}), ` +
       `from ${accuracy.rows} rows drawn at random`
@@ -284,7 +350,19 @@ function drawKnown() {
   });
   $("shares").tBodies[0].replaceChildren(...lines);
   $("shares").hidden = regression;
+  drawPeople();
   drawCurve();
+}
+
+function drawPeople() { // how reliable they are, if two or more have answered
+  $("people").hidden = state.people.length === 0;
+  $("reliability").tBodies[0].replaceChildren(...state.people.map((person) => {
+    const line = make("tr");
+    line.append(make("td", person.name), make("td", count(person.answers)),
+      make("td", `${percent(person.reliability)} ± ${(100 * person.error).toFixed(1)}`),
+      make("td", person.agreement === null ? "no common rows" : percent(person.agreement)));
+    return line;
+  }));
 }
 
 function gainWords(accuracy, number) {
@@ -336,9 +414,10 @@ function drawLists() {
     return item;
   };
   const none = (text) => [make("li", text, { className: "small" })];
-  const doubtful = state.mistakes.slice(0, 8).map((m) => line(m.row, `you said ${m.label}, the model ${m.said}`));
+  const doubtful = state.mistakes.slice(0, 8).map((m) => line(m.row,
+    `you said ${spoken(m.label, state.several)}, the model ${spoken(m.said, state.several)}`));
   $("mistakes").replaceChildren(...(doubtful.length ? doubtful : none("Nothing so far.")));
-  const words = { label: (a) => a.label, unknown: () => "not known", skip: () => "skipped" };
+  const words = { label: (a) => spoken(a.label, state.several), unknown: () => "not known", skip: () => "skipped" };
   const recent = state.recent.slice(0, 6).map((a) => line(a.row, words[a.kind](a)));
   $("recent").replaceChildren(...(recent.length ? recent : none("None yet.")));
   $("notes").replaceChildren(...state.notes.map((note) => make("li", note)));
