@@ -5,6 +5,7 @@
     python benchmarks/class_sizes.py --quick      # four cells
     python benchmarks/class_sizes.py --sets usps text
     python benchmarks/class_sizes.py --mnist      # all of MNIST, seeds 0 to 4: some hours
+    python benchmarks/class_sizes.py --cuts --seeds 100 105     # cuts with other prices and steps
 
 The cells and draws are those of `judge.py`: no page reports these draws. "wrong" gives half of the
 classes a fifth too much, and the others a fifth too little. `exact` moves the probabilities until
@@ -24,6 +25,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +34,7 @@ from _common import table
 from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
 from judge import QUICK, draws
-from mnist_sizes import accuracies
+from mnist_sizes import accuracies, cuts
 from ratchet.cells import _DEVELOPMENT, _few_labels
 
 
@@ -121,11 +123,11 @@ def estimate(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
     return "{} {}".format(*cell), {name: 100 * np.mean(each) for name, each in found.items()}
 
 
-def print_mnist(labels: list[int], seeds: list[int]) -> None:
+def print_mnist(way: Any, labels: list[int], seeds: list[int]) -> None:
     """Print the accuracies on MNIST, draw after draw, and their means."""
     for per_class in labels:
         found = []
-        for seed, each in accuracies(per_class, range(*seeds), mistaken):
+        for seed, each in way(per_class, range(*seeds), mistaken):
             found.append(each)
             print(f"{per_class} of each, seed {seed}:", each, flush=True)
         means = {name: np.mean([each[name] for each in found]) for name in found[0]}
@@ -141,11 +143,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="four cells")
     parser.add_argument("--sets", nargs="+", default=_DEVELOPMENT, help="sets of cells")
     parser.add_argument("--mnist", action="store_true", help="all of MNIST instead of the cells")
+    parser.add_argument("--cuts", action="store_true", help="cuts of MNIST alone")
     parser.add_argument("--labels", nargs="+", type=int, default=[1, 2, 5], help="of each class")
     parser.add_argument("--seeds", nargs=2, type=int, default=[0, 5], help="first, and one beyond")
     asked = parser.parse_args()
-    if asked.mnist:
-        print_mnist(asked.labels, asked.seeds)
+    if asked.mnist or asked.cuts:
+        print_mnist(cuts if asked.cuts else accuracies, asked.labels, asked.seeds)
         return
     names = QUICK if asked.quick else asked.sets
     cells = [(name, n) for name in names for n in _DEVELOPMENT[name]]

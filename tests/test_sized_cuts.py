@@ -9,17 +9,18 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 
 from graphkm import SemiSupervisedClassifier
-from graphkm.fields.sized_cuts import PRICE, STEPS, cut_to_sizes, shifts_to_sizes
+from graphkm.fields.sized_cuts import cut_to_sizes, shifts_to_sizes
 from graphkm.fields.system import FieldSystem
 from graphkm.graphs import KNN, Anchors
 from graphkm.judge.sizes import SLACK
 from graphkm.members import Known, Member, Scope, sized_members
 from graphkm.members.cuts import Cut
-from graphkm.members.sized import FOLDS
+from graphkm.members.sized import FOLDS, PRICE, STEPS
 from graphkm.neighbours.distinct import Copies, copies_in_order
 from graphkm.semi.odds import odds_of
 
 SIZES = np.array([0.5, 0.3, 0.2])
+HOW = {"slack": SLACK, "price": PRICE, "steps": STEPS}
 
 
 def _shares(n=60, k=3, seed=0):
@@ -111,7 +112,7 @@ def test_the_cut_is_the_loop_as_it_is_written():
     own = weights[:, None] * np.eye(3)[truth[rows]]
     every = np.arange(len(rows))
     system = FieldSystem(graph.similarity, tol=1e-6)
-    found = cut_to_sizes(system, graph, every, own, sizes, SLACK)
+    found = cut_to_sizes(system, graph, every, own, sizes, **HOW)
 
     S, scale, n = graph.similarity.toarray().astype(float), graph.scale, len(X)
     walk = scale[:, None] * S / scale
@@ -140,8 +141,8 @@ def test_sizes_move_the_border_between_classes():
     system, own = FieldSystem(graph.similarity), np.eye(2)[truth[rows]]
     parts = []
     for share in (0.4, 0.5, 0.6):
-        about = graph, np.arange(len(rows)), own, np.array([share, 1 - share]), SLACK
-        parts.append(np.mean(cut_to_sizes(system, *about).argmax(axis=1) == 0))
+        about = graph, np.arange(len(rows)), own, np.array([share, 1 - share])
+        parts.append(np.mean(cut_to_sizes(system, *about, **HOW).argmax(axis=1) == 0))
     assert parts[0] < parts[2]
     assert parts[1] == pytest.approx(0.5, abs=0.5 * SLACK + 0.05)
 
@@ -149,8 +150,8 @@ def test_sizes_move_the_border_between_classes():
 def test_rows_without_edges_keep_what_they_are():
     graph = KNN(1).nodes(np.array([[0.0], [0.1], [5.0], [5.1]]), np.array([0, 2]))
     lonely = graph._replace(similarity=0 * graph.similarity)
-    about = np.arange(2), np.eye(2), np.array([0.5, 0.5]), SLACK
-    found = cut_to_sizes(FieldSystem(lonely.similarity), lonely, *about)
+    about = np.arange(2), np.eye(2), np.array([0.5, 0.5])
+    found = cut_to_sizes(FieldSystem(lonely.similarity), lonely, *about, **HOW)
     assert np.isfinite(found).all()
     assert found[[0, 2]].argmax(axis=1).tolist() == [0, 1]
 
@@ -159,8 +160,8 @@ def test_copies_with_two_labels_are_both():
     X = np.array([[0.0], [0.0], [0.1], [5.0], [5.1]])
     graph = KNN(1).nodes(X, np.array([0, 1, 3]))
     assert graph.counts.tolist() == [2, 1, 1, 1]
-    about = np.arange(3), np.eye(2)[[0, 1, 1]], np.array([0.5, 0.5]), SLACK
-    found = cut_to_sizes(FieldSystem(graph.similarity), graph, *about)
+    about = np.arange(3), np.eye(2)[[0, 1, 1]], np.array([0.5, 0.5])
+    found = cut_to_sizes(FieldSystem(graph.similarity), graph, *about, **HOW)
     assert found[0] - found[0].mean() == pytest.approx([0, 0], abs=PRICE)
     assert found[2:].argmax(axis=1).tolist() == [1, 1]
 
@@ -195,8 +196,8 @@ def test_labels_are_held_out_by_cuts_that_have_not_seen_them(per_class, most, mo
     """There are ten folds, or one for each label: both sides, though a class has two labels."""
     seen = []
 
-    def cut(system, graph, rows, *about):
-        seen.append((rows, cut_to_sizes(system, graph, rows, *about)))
+    def cut(system, graph, rows, *about, **how):
+        seen.append((rows, cut_to_sizes(system, graph, rows, *about, **how)))
         return seen[-1][1]
 
     monkeypatch.setattr("graphkm.members.sized.cut_to_sizes", cut)

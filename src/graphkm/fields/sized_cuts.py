@@ -26,14 +26,9 @@ from .system import FieldSystem
 Array = NDArray[np.float64]
 Shares = NDArray[np.float32]
 
-PRICE = 0.1
-"""A row changes its class for the sake of sizes if it is no more than twice this share in doubt."""
-
-STEPS = 10
-"""So many steps along edges are between two rounds."""
-
 _ROUNDS = 20
 _FAR = 1e-3  # eps of the first spreading: labels reach about a thousand steps far
+_SAME = 1e-4  # share of nodes whose class changes in a round that ends the cut
 _SWEEPS = 10  # shifts go on from those of the round before
 _CLOSE = 1e-3  # sizes are met if they are so near, as a share of all rows
 _STILL = 1e-5  # change of all shifts in a sweep that ends the search
@@ -45,7 +40,10 @@ def cut_to_sizes(
     rows: NDArray[np.int64],
     targets: Array,
     sizes: Array,
+    *,
     slack: float,
+    price: float,
+    steps: int,
 ) -> Shares:
     """Return scores of the classes at all nodes; a node is in the class of its largest score.
 
@@ -63,6 +61,10 @@ def cut_to_sizes(
         Shares of the classes, which add up to 1.
     slack : float
         How wrong a size may be, as a share of it.
+    price : float
+        What each row beyond that costs, as a share of a row.
+    steps : int
+        How far classes spread in a round.
 
     Examples
     --------
@@ -71,7 +73,8 @@ def cut_to_sizes(
     >>> X = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1]])
     >>> graph = RowNodes.graph(NeighbourIndex(X), n_neighbors=2)
     >>> about = graph, np.array([0, 4]), np.eye(2), np.array([2 / 3, 1 / 3])
-    >>> cut_to_sizes(FieldSystem(graph.similarity), *about, slack=0.1).argmax(axis=1)
+    >>> how = {"slack": 0.1, "price": 0.1, "steps": 10}
+    >>> cut_to_sizes(FieldSystem(graph.similarity), *about, **how).argmax(axis=1)
     array([0, 0, 0, 0, 1, 1])
     """
     at, n = graph.rows.indices[graph.rows.indptr[rows]], graph.similarity.shape[0]
@@ -87,13 +90,13 @@ def cut_to_sizes(
     shares[marked] = given
     shift, codes = np.zeros(len(sizes)), np.full(n, -1)
     for _ in range(_ROUNDS):
-        shift = shifts_to_sizes(shares, masses, sizes, slack, PRICE, shift)
+        shift = shifts_to_sizes(shares, masses, sizes, slack, price, shift)
         before, codes = codes, (shares + shift.astype(np.float32)).argmax(axis=1)
-        if (codes == before).all():
+        if np.mean(codes != before) < _SAME:
             break
         own = np.eye(len(sizes), dtype=np.float32)[codes]
         own[marked] = given
-        shares = _normal(scale * system.moved(own / scale, STEPS), own)
+        shares = _normal(scale * system.moved(own / scale, steps), own)
         shares[marked] = given
     return np.asarray(shares + shift.astype(np.float32))
 

@@ -15,6 +15,12 @@ from ..judge.sizes import SLACK
 from .cuts import cut_graph
 from .member import Array, Known, Member, Scope, log_shares
 
+PRICE = 0.1
+"""A row changes its class for the sake of sizes if it is no more than twice this share in doubt."""
+
+STEPS = 10
+"""So many steps along edges are between two rounds of a cut."""
+
 FOLDS = 10
 """Labels are held out in so many folds: nearly one by one where they are few."""
 
@@ -38,8 +44,9 @@ def sized_members(known: Known, scope: Scope) -> Iterator[Member]:
     weighted = known.weights[:, None] * (known.codes[:, None] == np.arange(len(sizes)))
 
     def cut(rows: NDArray[np.int64]) -> Array:
-        about = scope.graph, rows, weighted[rows], sizes, SLACK
-        return log_shares(cut_to_sizes(scope.system, *about).astype(np.float64))
+        about = scope.graph, rows, weighted[rows], sizes
+        found = cut_to_sizes(scope.system, *about, slack=SLACK, price=PRICE, steps=STEPS)
+        return log_shares(found.astype(np.float64))
 
     held = np.zeros((len(known.y), len(sizes)))
     for train, test in _folds(known):
