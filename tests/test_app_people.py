@@ -289,7 +289,9 @@ def test_a_class_that_only_an_outvoted_answer_has_stays_a_class(tmp_path, rows):
     again = opened(tmp_path, material, "tom")
     again.start()
     state = settled(again)
-    assert "only eva's" in state["classes"] and state["learning"] == "" and len(state["people"]) == 2
+    assert (
+        "only eva's" in state["classes"] and state["learning"] == "" and len(state["people"]) == 2
+    )
     again.end()
 
 
