@@ -276,6 +276,25 @@ def test_what_rows_are_whose_answers_differ(tmp_path, rows):
     assert [saved[row] for row in range(60)] == truth[:60]
 
 
+def test_a_class_that_only_an_outvoted_answer_has_stays_a_class(tmp_path, rows):
+    material, truth = rows
+    eva = opened(tmp_path, material, "eva")
+    eva.answer(0, "label", "only eva's")
+    for row in range(1, 12):
+        eva.answer(row, "label", truth[row])
+    eva.end()
+    tom = opened(tmp_path, material, "tom")
+    tom.answer(0, "label", truth[0])
+    tom.end()
+    again = opened(tmp_path, material, "tom")
+    again.start()
+    state = settled(again)
+    assert (
+        "only eva's" in state["classes"] and state["learning"] == "" and len(state["people"]) == 2
+    )
+    again.end()
+
+
 # -------------------------------------------------------------------- the command
 
 

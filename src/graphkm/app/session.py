@@ -74,7 +74,7 @@ class Session:
         self.classes, self._first = Classes(named, fixed=classes is not None), first
         if journal.several:
             self._kind.meant(self.classes, list(named))  # raises if a name has the separator
-        for label in dict.fromkeys(self._standing.labels.values()):
+        for label in dict.fromkeys(label for _, _, label in journal.lines()):
             self._admit(label)
         self._learnt = Learnt()
         self._progress = Progress()

@@ -67,7 +67,7 @@ class OneClass:
 
     def colours(self, codes: Array) -> list[Any]:
         """Return predictions as the map takes them: the numbers of classes."""
-        return codes.tolist()
+        return codes.astype(int).tolist()
 
     def shares(self, codes: Array) -> list[float]:
         """Return the share of rows that are predicted to have each name."""
@@ -219,6 +219,10 @@ class Quantity(OneClass):
     def words(self, codes: Array) -> list[str]:
         """Return predictions as texts."""
         return [f"{value:.6g}" for value in codes.tolist()]
+
+    def colours(self, codes: Array) -> list[Any]:
+        """Return predictions as the map takes them: the quantities."""
+        return codes.tolist()
 
     def shares(self, codes: Array) -> list[float]:
         """Return nothing: there are no classes."""

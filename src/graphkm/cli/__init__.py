@@ -21,6 +21,7 @@ note_lines     what summaries say of the label's column, of edges and of encoder
 preparing      a table's preparation and its estimator in one pipeline
 starting       scikit-learn, imported without the packages that few commands use
 first_model    a model from before, which chooses the first rows of the labelling page
+label_saving   a model of the labels so far, which the labelling page saves
 label_predictions  what a saved model says of all rows of the labelling page
 categories     categories of a file that its model does not know
 learning_rows  whole files as arrays, the task that their labels ask for
