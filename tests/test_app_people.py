@@ -78,7 +78,9 @@ def test_people_take_back_and_replace_only_what_is_their_own(tmp_path, rows):
     eva.end()
     tom = opened(tmp_path, material, "tom")
     assert not tom.state()["canUndo"] and tom.state()["recent"] == []
-    assert tom.row(3)["label"] is None and tom.row(3)["others"] == []  # hidden before an answer
+    # What others said is hidden before an answer, on the map too.
+    assert tom.row(3)["label"] is None and tom.row(3)["others"] == []
+    assert tom.colours()["labelled"] == {}
     tom.answer(3, "label", "b", seen=None)
     assert tom.row(3)["label"] == "b"
     assert tom.row(3)["others"] == [{"name": "eva", "label": "a"}]

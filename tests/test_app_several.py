@@ -20,6 +20,7 @@ from graphkm.app.session import MeanwhileError, Session
 from graphkm.app.targets import OneClass, Quantity, SeveralLabels, changed_share
 from graphkm.cli.learning_rows import read_rows
 from graphkm.cli.model_files import read_model
+from graphkm.cli.opening import Source
 from graphkm.cli.options import LearningFileOptions, Task
 from label_server import label_page
 
@@ -219,7 +220,8 @@ def test_from_the_page_to_train_and_predictions(tmp_path, rows):
     right = [set(line[3].split(";")) - {"-"} == set(truth[k]) for k, line in enumerate(lines)]
     assert np.mean(right[60:]) > 0.6
     # The file of labels is what graphkm train --separator ";" reads.
-    learnt = read_rows(str(tmp_path / "labels.csv"), LearningFileOptions(separator=";"), Task.auto)
+    source = Source.at(str(tmp_path / "labels.csv"))
+    learnt = read_rows(source, LearningFileOptions(separator=";"), Task.auto)
     assert learnt.note.targets == sorted(NAMES) and learnt.note.label == "label"
     wanted = [[name in truth[k] for name in sorted(NAMES)] for k in range(60)]
     assert np.array_equal(learnt.y, wanted)

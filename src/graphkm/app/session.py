@@ -303,7 +303,8 @@ class Session:
     def colours(self) -> dict[str, Any]:
         """Return the predictions of the rows on the map, and the labels of the labelled rows."""
         with self._lock:
-            learnt, known = self._learnt, dict(self._standing.labels)
+            # What others said of a row is no secret after one's own answer.
+            learnt, known = self._learnt, self._standing.own_labels()
             kind = self._kind(tuple(self.classes.names))
         predicted = [] if learnt.codes is None else kind.colours(learnt.codes)
         # Labels are their own best scores.

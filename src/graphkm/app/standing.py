@@ -53,6 +53,10 @@ class Standing:
             return {"kind": "label", "label": label}
         return {"kind": "unknown", "label": None} if row in self.unknown() else None
 
+    def own_labels(self) -> dict[int, str]:
+        """Return the labels of the rows that this person has labelled."""
+        return {row: self.labels[row] for row in self.labels if self.me in self._by_row[row]}
+
     def others(self, row: int) -> list[dict[str, str]]:
         """Return what others have answered."""
         given = self._by_row.get(row, {}).items()
