@@ -45,6 +45,7 @@ class OneGraph(KNN):
             graph = super().nodes(X, **about)
             old = graph.nodes
             nodes = OwnNodes(old.index, old.n_neighbors, old.reach, old.sharpness)
+            nodes.counts = old.counts
             self.made["graph"] = graph._replace(nodes=nodes)
         graph = self.made["graph"]
         return graph._replace(rows=graph.rows[kept])

@@ -159,7 +159,7 @@ def test_rows_without_edges_keep_what_they_are():
 def test_copies_with_two_labels_are_both():
     X = np.array([[0.0], [0.0], [0.1], [5.0], [5.1]])
     graph = KNN(1).nodes(X, np.array([0, 1, 3]))
-    assert graph.counts.tolist() == [2, 1, 1, 1]
+    assert graph.nodes.counts.tolist() == [2, 1, 1, 1]
     about = np.arange(3), np.eye(2)[[0, 1, 1]], np.array([0.5, 0.5])
     found = cut_to_sizes(FieldSystem(graph.similarity), graph, *about, **HOW)
     assert found[0] - found[0].mean() == pytest.approx([0, 0], abs=PRICE)

@@ -82,7 +82,8 @@ def cut_to_sizes(
     np.add.at(known, at, targets)
     marked = np.flatnonzero(known.any(axis=1))
     given = (known[marked] / known[marked].sum(axis=1, keepdims=True)).astype(np.float32)
-    masses = np.ones(n) if graph.counts is None else graph.counts.astype(np.float64)
+    counts = getattr(graph.nodes, "counts", None)
+    masses = np.ones(n) if counts is None else counts.astype(np.float64)
     scale = graph.scale.astype(np.float32)[:, None]
     total = known.sum(axis=0)
     sources = (known / np.where(total > 0, total, 1.0)).astype(np.float32)

@@ -48,8 +48,6 @@ class NodeGraph(NamedTuple):
     """z(x) of the training rows that are kept, a CSR array of shape (n_kept, m)."""
     scale: NDArray[np.float64]
     """The root of (mean degree / degree) of every node, at most 10."""
-    counts: NDArray[np.int64] | None = None
-    """How many rows every node stands for; None for one each, or where it is unknown."""
 
     @property
     def laplacian(self) -> Any:
@@ -106,6 +104,9 @@ class RowNodes(NearNodes):
     Equal rows must be given once: each of a thousand copies would have only other copies as
     neighbours.
     """
+
+    counts: NDArray[np.int64] | None = None
+    """How many rows every node stands for; None for one each."""
 
     @classmethod
     def of(cls, neighbours: Neighbours, sharpness: float = SHARPNESS) -> RowNodes:

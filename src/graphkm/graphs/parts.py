@@ -158,8 +158,9 @@ class KNN(_Weighted, NodesPart):
         k = default_neighbors(m) if self.n_neighbors == "auto" else int(self.n_neighbors)
         index = NeighbourIndex(points, self.search, n_jobs, verbose)  # type: ignore[arg-type]
         graph = RowNodes.graph(index, min(k, m - 1), sharpness)
-        rows = graph.rows[place if kept is None else place[kept]]
-        return graph._replace(rows=rows, counts=np.bincount(place))
+        assert isinstance(graph.nodes, RowNodes)
+        graph.nodes.counts = np.bincount(place)
+        return graph._replace(rows=graph.rows[place if kept is None else place[kept]])
 
     def of_neighbours(self, neighbours: Neighbours, labeled: NDArray[np.bool_]) -> Graph:
         """Return the graph from neighbours that are known, perhaps more than k for each row."""

@@ -72,9 +72,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         How large the classes are, if that is known: a share or a number of rows for every class,
         or "labels" for the shares of the labelled rows. Probabilities are changed so that the
         classes have these sizes over all training rows, up to a tenth of each. It helps most with
-        few labels. "auto": where about as many rows of every class are labelled, the labels say
-        nothing of the sizes, and they are estimated from the unlabelled rows; else nothing is
-        changed. None never changes anything. It does not change `members_` and `best_score_`.
+        few labels. Given sizes add a member that cuts the graph of nearest rows into such classes.
+        "auto": where about as many rows of every class are labelled, the labels say nothing of the
+        sizes, and they are estimated from the unlabelled rows; else nothing is changed. None never
+        changes anything. "auto" does not change `members_` and `best_score_`.
     label_names : "auto", mapping or None, default="auto"
         What the labels are called, where rows are texts: a text for each label. Every view of
         texts then has these names as further labelled rows, so that a label may have a name and
