@@ -113,7 +113,7 @@ def test_held_out_rows_stay_in_the_graph(tmp_path):
     assert hidden.X is rows.X and hidden.note.n_labeled == 20 - len(places)
     assert not hidden.labeled[places].any() and rows.labeled.all()
     answers = np.arange(20)
-    told = held_out.answers(SimpleNamespace(transduction_=answers))
+    told = held_out.answers(SimpleNamespace(transduction_=answers), "predict")
     np.testing.assert_array_equal(told, answers[places])
     np.testing.assert_array_equal(held_out.y, rows.y[places])
 

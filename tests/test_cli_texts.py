@@ -387,14 +387,15 @@ def test_export_refuses_several_views(place, capsys):
 def test_a_model_saved_on_the_page_predicts_what_it_was_made_of(place, given, capsys):
     pytest.importorskip("starlette")
     from graphkm.app.reading import read_material
-    from graphkm.cli.label import _saver
+    from graphkm.cli.label_saving import saver
     from graphkm.cli.options import TableOptions
 
     column = {"text": "review", "id": "id"} if given == "texts.csv" else {}
     rows = read_material(place / given, **column)
     labels = {k: ("good", "bad")[k % 2] for k in range(12)}
     files = TableOptions(id="id") if column else TableOptions()
-    said = _saver(rows, files, False, place / "page.gkm")(labels)
+    kind = {"regression": False, "several": False}
+    said = saver(rows, files, place / "page.gkm", **kind)(labels)
     assert "holds a model of 12 labels" in said
     header, found = predicted(place, "page.gkm", given)
     assert header[:2] == ["id" if column else "file", "prediction"]

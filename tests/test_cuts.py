@@ -100,7 +100,7 @@ def test_members_on_the_graph_know_their_cuts():
     class Recorded(SemiSupervisedClassifier):
         def _decide(self, found, known, sides):
             seen.extend(member for members in found for member in members)
-            super()._decide(found, known, sides)
+            return super()._decide(found, known, sides)
 
     Recorded(random_state=0).fit(X, y)
     for each in seen:

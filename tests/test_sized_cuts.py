@@ -41,7 +41,7 @@ def _rows_and_labels(sizes=(100, 60, 40), per_class=3, seed=0, spread=1.0):
 
 def _known(X, y, sizes, folds=()):
     ones, classes = np.ones(len(y)), np.arange(len(sizes))
-    return Known(X, y, ones, None, classes, list(folds), copies_in_order(X), sizes)
+    return Known(X, y, ones, None, classes, list(folds), copies_in_order(X), sizes=sizes)
 
 
 # ------------------------------------------------------------------ shifts

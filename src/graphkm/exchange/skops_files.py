@@ -30,6 +30,7 @@ from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..kernels import SquaredExponential
 from ..members.named import LikeNames
 from ..members.per_column import PerColumn
+from ..members.ranked import Ranked
 from ..neighbours.index import NeighbourIndex
 from ..semi import mixed, mixed_views, report, views
 from .container import ModelFileError, write_parts
@@ -37,7 +38,7 @@ from .state_encoders import EMBEDDERS, ENCODERS, check_encoder_model, check_loca
 from .storable import MIXED
 
 _PARTS = (
-    *(held_out.HeldOut, calibration.Calibration, PerColumn),
+    *(held_out.HeldOut, calibration.Calibration, PerColumn, Ranked),
     *(RowNodes, AnchorNodes, NeighbourIndex, KNN, Anchors),
     *MIXED,
     *(mixed.Mixed, mixed.Part, mixed.Linked, Ids, report.MemberTable, report.MemberReport),
