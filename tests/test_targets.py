@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, dok_array
 from scipy.special import logsumexp
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -477,3 +477,12 @@ def test_shares_of_ranks_are_areas_under_a_normal_curve():
     drawn = np.clip(np.round(rng.normal(said, spread, 400_000)), 0, 3)
     shares = rank_shares(np.array([said]), spread, ranks)[0]
     np.testing.assert_allclose(shares, [np.mean(drawn == rank) for rank in ranks], atol=3e-3)
+
+
+def test_a_matrix_that_is_a_dict_holds_rows():
+    """A dok_array of scipy is a mapping too, and no dict of views."""
+    X, y, _ = rows_and_labels()
+    model = light().fit(dok_array(X), y)
+    np.testing.assert_allclose(
+        model.predict_proba(dok_array(X)), light().fit(csr_array(X), y).predict_proba(csr_array(X))
+    )

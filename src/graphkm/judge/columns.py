@@ -61,8 +61,8 @@ def column_weights(
     >>> sure, guess = np.full((90, 2), np.log(0.9)), np.full((90, 2), np.log(0.5))
     >>> known = np.column_stack([np.ones(90), np.arange(90) < 4])  # four labels in a column
     >>> column_weights(np.array([sure, guess]), known).round(2)
-    array([[1., 1.],
-           [0., 0.]])
+    array([[1.  , 0.83],
+           [0.  , 0.17]])
     """
     m, _, q = logs.shape
     simple = np.zeros(m) if odds is None else odds

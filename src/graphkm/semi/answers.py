@@ -75,7 +75,7 @@ class Answering(ABC):
         """Return the views of rows that count in the mixture; X itself for plain rows."""
         views: dict[str, View] | None = getattr(self, "views_", None)
         if views is None:
-            if isinstance(X, Mapping) and not hasattr(X, "columns"):
+            if isinstance(X, Mapping) and not hasattr(X, "shape"):
                 raise ValueError(
                     "X is a dict, but the model has learnt from plain rows; pass rows."
                 )

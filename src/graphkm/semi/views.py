@@ -122,7 +122,7 @@ def asked_views(views: Any, X: Any) -> dict[str, View] | None:
                 f"{{'words': (Words(), 'review')}}; got {views!r}."
             )
         return {str(name): _view(str(name), each) for name, each in views.items()}
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # scipy has a matrix that is a dict
         if not X:
             raise ValueError("X is an empty dict; pass rows, or a dict of views of the same rows.")
         return {str(name): View(None, name, ViewColumns()) for name in X}
