@@ -296,15 +296,6 @@ def test_info_shows_the_labels_and_export_refuses_them(trained, capsys):
     assert code == 1 and "several columns" in said
 
 
-def test_the_labelling_page_asks_for_one_label(trained):
-    from graphkm.cli.first_model import first_model
-    from graphkm.cli.options import TableOptions, UsageError
-
-    path = trained / "songs.gkm"
-    with pytest.raises(UsageError, match="several labels per row"):
-        first_model(path, trained / "songs.csv", None, TableOptions(), None, False)
-
-
 def test_train_tells_how_many_rows_know_each_label(tmp_path, capsys):
     X, _, y = songs(80, 40)
     path = write(tmp_path / "r.csv", X, y)
