@@ -92,7 +92,10 @@ def _accuracy(draw: Draw, model: Any, rest: np.ndarray) -> float:
     if draw.test is not None:
         return 100.0 * float(np.mean((model.predict(draw.test[0]) == 1) == draw.test[1]))
     if draw.edges is not None:
-        found = model.label_distributions_.argmax(axis=1)
+        said = model.label_distributions_.copy()
+        if hasattr(model, "held_out_"):  # not what it was told of unlabelled rows
+            said[model.labeled_] = model.held_out_
+        found = said.argmax(axis=1)
     else:
         found = model.predict(draw.X)
     return 100.0 * float(np.mean((found[rest] == 1) == draw.truth[rest]))

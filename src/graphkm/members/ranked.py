@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
+from sklearn.base import BaseEstimator
 
 from ..judge.held_out import HeldOut
 from ..judge.mixture import Without
@@ -29,7 +30,7 @@ from .member import Array, Known, Member, log_shares
 _LEAST = 0.1  # of the spread: errors are steps of 1, and few labels may hide them
 
 
-class Ranked:
+class Ranked(BaseEstimator):
     """A regressor of the classes' numbers, which answers with shares of the classes.
 
     Parameters
@@ -47,7 +48,12 @@ class Ranked:
     def __init__(
         self, model: Any, spread: float, ranks: NDArray[np.int64], classes: NDArray[Any]
     ) -> None:
-        self.model, self.spread, self.ranks, self.classes_ = model, spread, ranks, classes
+        self.model, self.spread, self.ranks, self.classes = model, spread, ranks, classes
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        return self.classes
 
     def shares(self, X: Any) -> Array:
         """Return one share for each class."""
