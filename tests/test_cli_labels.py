@@ -21,6 +21,7 @@ from graphkm.cli.opening import Source
 from graphkm.cli.options import LearningFileOptions, Task
 from graphkm.cli.several_scores import judge_labels, judge_quantities, ranking_loss
 from graphkm.exchange import save_model
+from graphkm.members.ranked import Ranked
 from graphkm.semi.ordered import asked_order
 
 NAMES = ["quiet", "happy", "rare"]  # not in the order of the alphabet
@@ -506,6 +507,13 @@ def test_classes_have_an_order(tmp_path, capsys):
     assert run("train", path, tmp_path / "m.gkm", *options) == 0
     assert "low < mid < high" in capsys.readouterr().out
     assert last_step(read_model(tmp_path / "m.gkm")[0]).order_.tolist() == ["low", "mid", "high"]
+    # The threads of this machine are in no model, however deep.
+    assert run("train", path, tmp_path / "t.gkm", *options, "--threads", 2) == 0
+    ranked = [
+        part.model.model for part in last_step(read_model(tmp_path / "t.gkm")[0]).mixture_.parts
+    ]
+    inside = [each.model for each in ranked if isinstance(each, Ranked)]
+    assert inside and all(each.get_params().get("n_jobs") is None for each in inside)
     code, said = wrong(capsys, "train", path, tmp_path / "n.gkm", "--ordered", "low,high", *QUICK)
     assert code and "name each of them once" in said
     code, said = wrong(capsys, "train", path, tmp_path / "n.gkm", "--ordered", "numbers", *QUICK)
