@@ -21,6 +21,7 @@ from graphkm.cli.opening import Source
 from graphkm.cli.options import LearningFileOptions, Task
 from graphkm.cli.several_scores import judge_labels, judge_quantities, ranking_loss
 from graphkm.exchange import save_model
+from graphkm.members.ranked import Ranked
 from graphkm.semi.ordered import asked_order
 
 NAMES = ["quiet", "happy", "rare"]  # not in the order of the alphabet
@@ -296,15 +297,6 @@ def test_info_shows_the_labels_and_export_refuses_them(trained, capsys):
     assert code == 1 and "several columns" in said
 
 
-def test_the_labelling_page_asks_for_one_label(trained):
-    from graphkm.cli.first_model import first_model
-    from graphkm.cli.options import TableOptions, UsageError
-
-    path = trained / "songs.gkm"
-    with pytest.raises(UsageError, match="several labels per row"):
-        first_model(path, trained / "songs.csv", None, TableOptions(), None, False)
-
-
 def test_train_tells_how_many_rows_know_each_label(tmp_path, capsys):
     X, _, y = songs(80, 40)
     path = write(tmp_path / "r.csv", X, y)
@@ -515,6 +507,13 @@ def test_classes_have_an_order(tmp_path, capsys):
     assert run("train", path, tmp_path / "m.gkm", *options) == 0
     assert "low < mid < high" in capsys.readouterr().out
     assert last_step(read_model(tmp_path / "m.gkm")[0]).order_.tolist() == ["low", "mid", "high"]
+    # The threads of this machine are in no model, however deep.
+    assert run("train", path, tmp_path / "t.gkm", *options, "--threads", 2) == 0
+    ranked = [
+        part.model.model for part in last_step(read_model(tmp_path / "t.gkm")[0]).mixture_.parts
+    ]
+    inside = [each.model for each in ranked if isinstance(each, Ranked)]
+    assert inside and all(each.get_params().get("n_jobs") is None for each in inside)
     code, said = wrong(capsys, "train", path, tmp_path / "n.gkm", "--ordered", "low,high", *QUICK)
     assert code and "name each of them once" in said
     code, said = wrong(capsys, "train", path, tmp_path / "n.gkm", "--ordered", "numbers", *QUICK)

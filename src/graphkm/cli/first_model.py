@@ -35,11 +35,6 @@ def first_model(
         raise UsageError(
             f"--model {path}: it is a model of {kind}; {advice} --regression, or name another file."
         )
-    if note.several:
-        raise UsageError(
-            f"--model {path}: it is a model of several labels per row, and the page asks for one; "
-            "name another file."
-        )
     classes = [label_text(name) for name in getattr(fitted, "classes_", ())]
     foreign = [name for name in classes if asked is not None and name not in asked]
     if foreign:

@@ -15,6 +15,7 @@ from ..exchange.state_mixtures import models_in
 from ..exchange.storable import MIXED, ForeignModelError
 from ..gkm import GKMClassifierCV, GKMRegressorCV
 from ..io.kinds import IMAGE, NUMBER, TEXT, WORD
+from ..members.ranked import Ranked
 from ..semi import MemberTable
 from .gains import mixture_facts, mixture_lines, search_facts, search_lines
 from .preparing import behind, prepared_kinds, taking_arrays
@@ -144,8 +145,9 @@ def write_model(model: Any, path: Path, note: FileNote) -> None:
     if isinstance(whole, MIXED):
         silence(whole)
         for inside in models_in(whole.mixture_):
-            if "n_jobs" in inside.get_params():
-                inside.set_params(n_jobs=None)
+            own = inside.model if isinstance(inside, Ranked) else inside
+            if "n_jobs" in own.get_params():
+                own.set_params(n_jobs=None)
         whole.members_ = MemberTable(each._replace(seconds=math.nan) for each in whole.members_)
     told = {"command_line": asdict(replace(note, version=graphkm.__version__))}
     try:
