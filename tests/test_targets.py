@@ -106,6 +106,12 @@ def test_wrong_shares_are_told(row, message):
         light().fit(X, shares)
 
 
+def test_shares_of_one_class_are_told():
+    X, _, _ = rows_and_labels()
+    with pytest.raises(ValueError, match="hold only one class, 0"):
+        light(targets="shares").fit(X, np.column_stack([np.ones(N), np.zeros(N)]))
+
+
 def test_what_targets_hold_can_be_said():
     X, y, _ = rows_and_labels()
     with pytest.raises(ValueError, match=r"Labels are 0, 1 or missing; y holds 0\.25"):
@@ -388,6 +394,14 @@ def test_thresholds_are_as_asked():
             light(thresholds=wrong).fit(X, frame)
     with pytest.raises(ValueError, match="several labels per row"):
         light(thresholds="f1").fit(X, np.nan_to_num(y[:, 0], nan=-1))
+
+
+def test_thresholds_need_no_unlabelled_rows():
+    X, _, truth = rows_and_labels()
+    model = light(thresholds="f1").fit(X, truth)
+    for place in range(3):
+        own = model.held_out_[:, place], truth[:, place], np.ones(N)
+        assert model.thresholds_[place] == best_threshold(*own, np.empty(0))
 
 
 # ------------------------------------------------------------------ several quantities

@@ -234,6 +234,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
             self.classes_ = names[order]
             ordered = Table(table.values[:, order], self.classes_)
             target = share_target(ordered, counts, self.classes_)
+            if len(target.y):
+                checked_classes(target.y)
         self._check_kind(kind, None)
         require_labels(target.labeled, n, self.unlabeled)
         require_memory_for_classes(len(target.labeled), k)
@@ -272,7 +274,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         asked = checked_thresholds(self.thresholds, self.classes_)
         if asked is None:
             asked, cells = np.full(len(self.classes_), 0.5), known.cells
-            others = looked_at.said(self.mixture_, looked_at.unlabelled(_ENOUGH))
+            rows = looked_at.unlabelled(_ENOUGH)
+            others = np.empty((0, len(asked)))
+            if len(rows):
+                others = looked_at.said(self.mixture_, rows)
             for place in range(len(asked)) if known.folds else ():
                 told = cells[:, place] > 0
                 own = verdict.held[told, place], known.y[told, place], cells[told, place]
