@@ -31,6 +31,7 @@ from graphkm.exchange.files import load_with_note
 from graphkm.exchange.skops_files import load_with_skops, save_with_skops
 from graphkm.members.of_all_rows import OfAllRows
 from graphkm.neighbours import index as search
+from graphkm.semi.labelled import HELD
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))
@@ -81,6 +82,8 @@ def assert_same(model, loaded, rows):
     np.testing.assert_equal([*loaded.members_], [*model.members_])
     for name in ("best_score_", "unlabeled_gain_"):
         np.testing.assert_equal(getattr(loaded, name), getattr(model, name))
+    for name in HELD:
+        np.testing.assert_equal(getattr(loaded, name, None), getattr(model, name, None))
 
 
 @pytest.mark.long
@@ -345,6 +348,13 @@ def of_field(change):
         of_model("all_rows", True),  # its classes would be numbers
         of_model("all_rows", 0),
         of_model("model", 1.0),
+        damage_of("model/held/labeled_", lambda a: a - 1000),
+        damage_of("model/held/labeled_", lambda a: a.astype(float)),
+        damage_of("model/held/held_out_", lambda a: a[:-1]),
+        damage_of("model/held/told_", lambda a: a[:, :2]),
+        damage_of("model/held/told_", lambda a: a / 0.0),
+        damage_of("model/held/told_weights_", lambda a: -a),
+        of_state("held", {"dict": []}),
         of_parameters("graph", "web"),
         of_parameters("estimator", 3),
     ],

@@ -396,6 +396,22 @@ def test_thresholds_are_as_asked():
         light(thresholds="f1").fit(X, np.nan_to_num(y[:, 0], nan=-1))
 
 
+def test_what_labels_say_is_kept_in_the_shape_of_held_out_answers():
+    X, y, _ = rows_and_labels()
+    model = light().fit(X, y)
+    assert np.array_equal(model.told_, y[model.labeled_], equal_nan=True)
+    assert model.told_.shape == model.held_out_.shape
+    shares = np.full((N, 2), np.nan)
+    shares[:40] = np.column_stack([np.linspace(0.2, 0.8, 40), np.linspace(0.8, 0.2, 40)])
+    weights = np.linspace(1.0, 3.0, N)
+    model = light().fit(X, shares, weights)
+    np.testing.assert_allclose(model.told_, shares[:40], atol=1e-12)
+    ratio = model.told_weights_ / weights[:40]
+    np.testing.assert_allclose(ratio, ratio[0])
+    number = SemiSupervisedRegressor(Ridge(), random_state=0).fit(X, X[:, 0])
+    assert np.array_equal(number.told_, X[number.labeled_, 0])
+
+
 def test_thresholds_need_no_unlabelled_rows():
     X, _, truth = rows_and_labels()
     model = light(thresholds="f1").fit(X, truth)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.nested_parameters import Resolver
 from ..graphs import Anchors
+from ..semi.labelled import HELD
 from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows, without_ids
 from .edge_fit import EdgeFit
@@ -29,6 +30,7 @@ from .told import Told
 _FITTED = (
     *("members_", "best_score_", "unlabeled_gain_", "class_sizes_", "label_distributions_"),
     *("thresholds_", "order_", "classes_", "n_features_in_", "feature_names_in_"),
+    *HELD,
 )
 
 

@@ -16,6 +16,7 @@ from ..judge.held_out import HeldOut
 from ..members.member import Kind
 from ..members.of_all_rows import OfAllRows
 from ..members.per_column import PerColumn
+from ..semi.labelled import HELD
 from ..semi.mixed import Linked, Mixed, Part
 from ..semi.mixed_views import AnyMixture, MixedViews
 from ..semi.report import MemberReport, MemberTable
@@ -34,7 +35,7 @@ from .state_machines import (
 )
 from .state_views import check_weight, restored_views, views_state
 
-_OWN = {"members", "best_score", "unlabeled_gain", "class_sizes", "thresholds", "order"}
+_OWN = {"members", "best_score", "unlabeled_gain", "class_sizes", "thresholds", "order", "held"}
 _OF_ROWS = {"kind", "models", "parts", "nodes", "values", "weight", "prior", "tilt", "linked"}
 _OF_VIEWS = {"views", "tilt"}  # in the place of the former if there are several views
 _OF_MODEL = {"model", "all_rows", "how", "heat"}
@@ -53,6 +54,9 @@ def mixture_state(model: Any) -> State:
         "class_sizes": getattr(model, "class_sizes_", None),
         "thresholds": getattr(model, "thresholds_", None),
         "order": getattr(model, "order_", None),
+        "held": {name: getattr(model, name) for name in HELD}
+        if hasattr(model, "held_out_")
+        else None,
     }
     if isinstance(mixed, MixedViews):
         own |= {"views": views_state(model, _mixed_state), "tilt": mixed.tilt}
@@ -143,12 +147,32 @@ def restore_mixture(model: Any, state: State) -> None:
     if model.mixture_.kind == "labels":
         check_matrix("the thresholds of its labels", state["thresholds"], model.classes_.shape)
         model.thresholds_ = state["thresholds"]
+    _restore_held(model, state["held"])
     by_edges = not model.mixture_.parts and model.mixture_.nodes is None
     by_edges = by_edges and model.mixture_.linked is not None
     require(model.n_features_in_ > 0 or by_edges, "it has no features")
     if linked is not None and linked["distributions"] is not None:
         model.label_distributions_ = linked["distributions"]
     restore_memory(model, remembered)
+
+
+def _restore_held(model: Any, state: Any) -> None:
+    """Give a model what its fit said of the labelled rows, if that is known."""
+    if state is None:
+        return
+    require(type(state) is dict and set(state) == set(HELD), "its labelled rows are not complete")
+    labeled, held, told, weights = (state[name] for name in HELD)
+    require(type(labeled) is np.ndarray and labeled.dtype == np.int64, "its labelled rows are none")
+    n, width = len(labeled), len(model.mixture_.prior)
+    require(labeled.shape == (n,) and n > 0 and labeled.min() >= 0, "its labelled rows are none")
+    single = model.mixture_.kind == "quantities" and width == 1
+    check_matrix("the weights of its labels", weights, (n,))
+    require((weights > 0).all(), "a label has no weight")
+    for what, each in (("held-out answers", held), ("labels", told)):
+        plain = np.where(np.isnan(each), 0.0, each) if type(each) is np.ndarray else each  # gaps
+        check_matrix(f"its {what}", plain, (n,) if single else (n, width))
+    for name, each in state.items():
+        setattr(model, name, each)
 
 
 def _linked_in(states: Iterator[State | None]) -> Iterator[State]:

@@ -5,6 +5,7 @@ target          what y says: classes, shares of them, several labels, quantities
 asked           the models and the graph that were asked for, checked
 base            the fit: rows, graph, members, verdict, mixture
 training        the rows of a fit
+labelled        its labelled rows: their folds, and what was said of them without their labels
 member_list     which members a fit has
 given_graphs    graphs that a user brings, and the rows that new rows reach by them
 blocks          rows larger than memory, read in blocks several times
@@ -16,6 +17,7 @@ views           several views of the same rows, and the encoders that make them
 label_names     what labels are called
 ordered         classes that have an order
 sides           what the members of one view see
+view_sides      how that is made: a graph for every view, names as rows, given edges
 mixed           the fitted mixture: what it says of any rows
 mixed_views     the sum of the mixtures of several views
 answers         what a fitted front door says of new rows, and of its own

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -25,27 +23,26 @@ from ..expansion import default_threads
 from ..graphs import Anchors, NodeGraph, NodesPart
 from ..graphs.given_edges import Ids
 from ..graphs.row_ids import without_ids
-from ..judge.folds import check_folds, make_folds
+from ..judge.folds import check_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
 from ..members import Known, Member, Scope, named_member, usual_models
-from ..members.along_edges import Edges
-from ..members.averages import unit_rows
 from ..members.of_all_rows import learns_from_all
-from ..neighbours.distinct import Copies
 from .answers import Answering
 from .asked import asked_models, asked_nodes
 from .block_labels import joined, targets_of
 from .blocks import Blocks, Reading, as_blocks
-from .given_graphs import Given, links_to_themselves, step_to_nearest
-from .judging import judge, prior_of, splitter_of
+from .given_graphs import Given, links_to_themselves
+from .judging import judge, prior_of
+from .labelled import keep_held, known_rows
 from .member_list import fit_members
 from .mixed_views import mixture_of
-from .report import MemberReport, MemberTable
-from .sides import LabelNames, Side, side_of
+from .report import MemberTable
+from .sides import LabelNames, Side
 from .target import Table, Target
 from .training import Elsewhere, Training
-from .views import View, Views, as_given, asked_views, copies_of, fit_views, rows_of_names
+from .view_sides import side_of, sides_of_views
+from .views import View, Views, as_given, asked_views, fit_views
 
 
 class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
@@ -91,7 +88,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         """Return texts that name labels, and the labels; quantities have none."""
         return None
 
-    def _given_sizes(
+    def given_sizes(
         self, y: NDArray[Any], weights: NDArray[np.float64]
     ) -> NDArray[np.float64] | None:
         """Return the shares of the classes that a person gave; quantities have none."""
@@ -178,7 +175,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         theirs = None if affinity is None else Given.of(affinity, Ids(rows.shape[0], names))
         own = take_rows(rows, labeled)
         some = own if given is None else take_rows(given, labeled)
-        order, known = self._known(some, own, target, weights, seed)
+        order, known = known_rows(self, some, own, target, weights, seed)
         links = None if theirs is None else links_to_themselves(rows.shape[0])
         training = Training(given, rows, labeled[order], links)
         sides = self._sides(part, theirs, training, known, seed)
@@ -207,56 +204,19 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         known: Known,
         seed: int,
     ) -> list[Side]:
-        """Return what the members of every view see; the first also sees the given graphs."""
+        """Return what the members of every view see."""
+        shown, threads = bool(self.verbose), self.n_threads()
 
         def nodes(rows: Any, labeled: NDArray[np.int64] | None) -> NodeGraph | None:
             if part is None:
                 return None
-            shown, threads = bool(self.verbose), self.n_threads()
             return part.nodes(rows, labeled, seed=seed, n_jobs=threads, verbose=shown)
 
-        given, rows, labeled = training.given, training.rows, training.labeled
-        if not isinstance(rows, Views):
-            if theirs is None:
-                return [Side("", given, known, labeled, nodes(rows, labeled))]
-            return [self._beside_edges("", given, rows, known, labeled, nodes(rows, None), theirs)]
+        if not isinstance(training.rows, Views):
+            return [side_of("", training, known, nodes, theirs, threads)]
         # The name of a class is a row of that class; of other labels a name would say nothing.
         names = self._names(self.views_) if known.kind == "classes" else None
-        sides = list[Side]()
-        for name, view in self.views_.items():
-            if not len(labeled) and not view.reads_texts:
-                continue  # only texts can be told by names
-            own = replace(known, rows=known.rows[name])
-            if theirs is not None and not sides:
-                graph = nodes(rows[name], None)
-                about = name, given[name], rows[name], own, labeled, graph, theirs
-                sides.append(replace(self._beside_edges(*about), alike=view.alike))
-                continue
-            told = None
-            if names is not None and view.reads_texts:
-                told = rows_of_names(view, names[0]), names[1]
-            side = side_of(name, given[name], rows[name], own, labeled, nodes, told)
-            sides.append(replace(side, alike=view.alike))
-        return sides
-
-    def _beside_edges(
-        self,
-        name: str,
-        given: Any,
-        rows: Any,
-        known: Known,
-        labeled: NDArray[np.int64],
-        graph: NodeGraph | None,
-        theirs: Given,
-    ) -> Side:
-        """Return a view with given graphs; `graph` has the weights of all rows."""
-        threads = self.n_threads()
-        near = step_to_nearest(rows, graph, threads)
-        if graph is not None:
-            graph = graph._replace(rows=graph.rows[labeled])
-        own = None if given is None else partial(unit_rows, rows, len(labeled))
-        edges = Edges(theirs.ids, theirs.graphs, own, near, labeled, threads)
-        return Side(name, given, known, labeled, graph, edges)
+        return sides_of_views(self.views_, training, known, nodes, theirs, threads, names)
 
     def _anchors(self, part: NodesPart | None) -> Anchors:
         """Return the graph of blocks of rows, which is one of anchors."""
@@ -310,7 +270,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             )
         given = X if hasattr(X, "columns") else rows
         own = take_rows(given, labeled), take_rows(rows, labeled)
-        order, known = self._known(*own, target, weights, seed)
+        order, known = known_rows(self, *own, target, weights, seed)
         graph = graph._replace(rows=graph.rows[labeled[order]])
         sides = [Side("", given, known, labeled[order], graph)]
         verdict = self._learn(models, known, sides, seed)
@@ -351,7 +311,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         given = X if X is None or hasattr(X, "columns") else rows
         places = target.labeled
         some, own = (take_rows(rows if each is None else each, places) for each in (given, rows))
-        order, known = self._known(some, own, target, weights, seed)
+        order, known = known_rows(self, some, own, target, weights, seed)
         places = places[order]
         labeled = elsewhere.numbers[places]
         training, edges = elsewhere.training(given, labeled), elsewhere.edges(labeled)
@@ -442,7 +402,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
                 "pass estimator='auto'."
             )
         verdict = self._decide(found, known, sides)
-        self._keep_held(verdict, known, sides[0].labeled[: len(known.y)])
+        keep_held(self, verdict, known, sides[0].labeled[: len(known.y)])
         return verdict
 
     def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
@@ -458,85 +418,16 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             members.append(named_member(side.known, side.given, *side.names))
         return members
 
-    def _keep_held(self, verdict: Verdict, known: Known, labeled: NDArray[np.int64]) -> None:
-        """Keep what the mixture says of labelled rows, from fits that did not see their labels."""
-        for name in ("held_out_", "labeled_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        if known.folds:
-            self.labeled_, first = np.unique(labeled, return_index=True)
-            held = np.where(known.cells > 0, verdict.held, np.nan)[first]
-            self.held_out_ = (
-                held[:, 0] if known.kind == "quantities" and not known.several else held
-            )
-
     def n_threads(self) -> int:
         """Return the threads that `n_jobs` asks for."""
         return count_threads(self.n_jobs, default_threads())
-
-    def _known(
-        self,
-        given: Any,
-        rows: Any,
-        target: Target,
-        weights: NDArray[np.float64] | None,
-        seed: int,
-    ) -> tuple[NDArray[np.int64], Known]:
-        """Return the labelled rows with their folds, sorted by what they hold.
-
-        Forests and other models draw rows by number. With sorted rows they draw the same rows,
-        whatever the order of X.
-
-        Parameters
-        ----------
-        given, rows
-            The labelled rows as they were given, and as numbers.
-        target, weights, seed
-            Their labels, the weights of these if any were given, and the seed of the folds.
-        """
-        y, kind = target.y, target.kind
-        classes = self.classes_ if kind == "classes" else None
-        if not len(y):  # names alone are labelled
-            ones, copies = np.ones(0), Copies.of(y)
-            sizes = self._given_sizes(y, ones)
-            known = Known(given, y, ones, None, classes, [], copies, kind, sizes=sizes)
-            return np.empty(0, np.int64), known
-        copies, seen = copies_of(rows), given.first if isinstance(given, Views) else given
-        folds = make_folds(self.cv, seen, y, partial(splitter_of, kind, seed), copies)
-        order = np.argsort(copies.place, kind="stable")
-        to = np.empty_like(order)
-        to[order] = np.arange(len(order))
-        own = None if weights is None else weights[order] / weights.mean()
-        counted = np.ones(len(y)) if own is None else own
-        return order, Known(
-            take_rows(given, order),
-            y[order],
-            counted,
-            own,
-            classes,
-            [(np.sort(to[train]), np.sort(to[test])) for train, test in folds],
-            Copies(to[copies.first], copies.place[order]),
-            kind,
-            sizes=self._given_sizes(y[order], counted) if kind == "classes" else None,
-        )
 
     def _decide(self, found: list[list[Member]], known: Known, sides: list[Side]) -> Verdict:
         """Weigh the members, and keep their mixture."""
         members = [member for some in found for member in some]
         verdict = judge(members, known)
         weights = verdict.weights.reshape(len(members), -1).mean(axis=1)
-        order = np.argsort(-weights, kind="stable")
-        self.members_ = MemberTable(
-            MemberReport(
-                members[i].name,
-                float(weights[i]),
-                float(verdict.scores[i]),
-                float(verdict.losses[i]),
-                not members[i].labels_only,
-                members[i].how,
-                members[i].seconds,
-            )
-            for i in order.tolist()
-        )
+        self.members_ = MemberTable.of(members, weights, verdict)
         self.best_score_ = verdict.score
         alone = [member for member in members if member.labels_only]
         labels_only = judge(alone, known).score if alone else np.nan

@@ -131,10 +131,16 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         The classes in their order; None if they have none.
     labeled_ : ndarray of int
         The numbers of the labelled rows. Only a fit that can hold labels out has this, and the
-        next.
+        next three.
     held_out_ : ndarray of shape (n_labeled, n_columns)
         Probabilities of the labelled rows, in the order of `labeled_`, from members and weights
-        that did not see the row's labels. NaN where a label of several is not known.
+        that did not see the row's labels. NaN where a label of several is not known. They are not
+        changed to meet `class_sizes_`.
+    told_ : ndarray of shape (n_labeled, n_columns)
+        What y says of the labelled rows, in the shape of `held_out_`: 1 for the class of a row and
+        0 for others, shares of classes, or several labels.
+    told_weights_ : ndarray of shape (n_labeled,)
+        The weights of the labelled rows; their mean is 1 unless rows have shares of classes.
     views_ : dict of View
         The views with their fitted encoders; only where there are several.
     classes_, n_features_in_, feature_names_in_
@@ -290,9 +296,10 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         counts = np.bincount(codes, weights, minlength=k).astype(np.float64)
         return counts if counts.all() else counts + 1.0
 
-    def _given_sizes(
+    def given_sizes(
         self, y: NDArray[Any], weights: NDArray[np.float64]
     ) -> NDArray[np.float64] | None:
+        """Return the shares of the classes that a person gave; None if she gave none."""
         if self.class_sizes is None or self._estimates_sizes:
             return None
         counts = self._counts(y, weights)

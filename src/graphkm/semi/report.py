@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
+
+from ..judge.mixture import Verdict
+from ..members.member import Array, Member
 
 
 class MemberReport(NamedTuple):
@@ -31,6 +37,22 @@ class MemberTable(list[MemberReport]):
     member  weight  score  log loss  rows      held out by  seconds
     forest   0.800  0.900     0.300  labelled  out-of-bag      1.00
     """
+
+    @classmethod
+    def of(cls, members: Sequence[Member], weights: Array, verdict: Verdict) -> MemberTable:
+        """Return the table of members with their weights in a mixture."""
+        return cls(
+            MemberReport(
+                members[i].name,
+                float(weights[i]),
+                float(verdict.scores[i]),
+                float(verdict.losses[i]),
+                not members[i].labels_only,
+                members[i].how,
+                members[i].seconds,
+            )
+            for i in np.argsort(-weights, kind="stable").tolist()
+        )
 
     def __repr__(self) -> str:
         """Return the table. The column of seconds is left out where no seconds are known."""

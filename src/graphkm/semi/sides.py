@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,8 +15,6 @@ from ..judge.mixture import Without
 from ..members import Known, Member
 from ..members.along_edges import Edges
 from ..members.member import Array
-from ..neighbours.distinct import Copies
-from .views import below
 
 LabelNames = tuple[list[str], NDArray[Any]]
 """Texts that name labels, and the labels."""
@@ -79,57 +76,3 @@ def _beside(
     """Return what a member says after a fit without some labels; names stay."""
     held, said = without(np.concatenate([seen, names]), told)
     return held[: len(seen)], said
-
-
-def with_names(known: Known, rows: Any, labels: NDArray[Any]) -> Known:
-    """Return labelled rows with more rows below them that are never held out."""
-    n, more = len(known.y), len(labels)
-    names = np.arange(n, n + more)
-    ones = np.ones(more)
-    return replace(
-        known,
-        rows=below(known.rows, rows),
-        y=np.concatenate([known.y, labels]),
-        weights=np.concatenate([known.weights, ones]),
-        given=None if known.given is None else np.concatenate([known.given, ones]),
-        folds=[(np.concatenate([train, names]), test) for train, test in known.folds],
-        copies=Copies.of(np.concatenate([known.copies.place, n + np.arange(more)])),
-    )
-
-
-Nodes = Callable[[Any, NDArray[np.int64]], NodeGraph | None]
-"""Makes the graph of rows, joined to the labelled ones."""
-
-
-def side_of(
-    name: str,
-    given: Any,
-    rows: Any,
-    known: Known,
-    labeled: NDArray[np.int64],
-    nodes: Nodes,
-    names: tuple[Any, NDArray[Any]] | None,
-) -> Side:
-    """Return one view with its graph.
-
-    Parameters
-    ----------
-    name : str
-        The view's name.
-    given, rows : array, frame or CSR matrix
-        All rows, as models see them and as numbers.
-    known : Known
-        The labelled rows of this view.
-    labeled : ndarray of int
-        Where they are.
-    nodes : callable
-        Makes the graph.
-    names : (rows, labels) or None
-        Rows that the view makes of the labels' names, and these labels.
-    """
-    if names is not None:
-        n = rows.shape[0]
-        known = with_names(known, *names)
-        rows = given = below(rows, names[0])
-        labeled = np.concatenate([labeled, n + np.arange(len(names[1]))])
-    return Side(name, given, known, labeled, nodes(rows, labeled), names=names)
