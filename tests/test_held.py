@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 
 from graphkm import (
     GKMClassifier,
+    KernelRidgeClassifierCV,
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
