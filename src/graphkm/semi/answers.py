@@ -139,6 +139,7 @@ class Answering(ABC):
         """Compute what a copy or a file has to hold."""
         found, state = kept_transduced(self), super().__getstate__()
         assert isinstance(state, dict)
+        state = {name: value for name, value in state.items() if name != "_evidence"}
         return state_of_copy(state, found)
 
     def _keep_answers(self, training: Training, target: Target) -> NDArray[np.float64] | None:
