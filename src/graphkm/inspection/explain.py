@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..judge.sizes import tilted
 from ..members.models import model_scores
+from ..semi.answers import Answering
 from ..semi.evidence import Evidence, Witness
-from ..semi.views import as_given
 from .drawing import draw
 from .explanation import Explanation, Explanations, Vote
 from .shares import Told, told_by_models, told_on_nodes
@@ -65,9 +65,7 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
     True
     """
     evidence = _evidence_of(model)
-    seen = model._seen(X)
-    rows = model._numbers(seen, reset=False)
-    given = as_given(seen, rows)
+    given, rows = model.seen_rows(X)
     said = model.mixture_.at(given, rows)
     column = _asked(model, said, of)
     every = np.arange(len(said))
@@ -90,7 +88,7 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
     by_row = np.zeros((len(said), len(numbers)))
     np.add.at(by_row.T, place, shares.T)
     about = numbers, _labels_of(evidence, numbers)
-    ways = Ways(model, evidence, rows)
+    ways = Ways(evidence, rows)
     made = Explanations(
         [
             Explanation(
@@ -114,7 +112,7 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
 
 def _evidence_of(model: Any) -> Evidence:
     """Return what the fit kept; raise where there is nothing to explain with."""
-    if not hasattr(model, "_mixed"):
+    if not isinstance(model, Answering):
         raise TypeError(
             f"{type(model).__name__} has no members to explain; pass a SemiSupervisedClassifier "
             "or a SemiSupervisedRegressor."
@@ -127,7 +125,7 @@ def _evidence_of(model: Any) -> Evidence:
         )
     if model.mixture_.linked is not None:
         raise ValueError("A fit with an affinity cannot be explained yet; fit the rows alone.")
-    evidence: Evidence | None = getattr(model, "_evidence", None)
+    evidence: Evidence | None = getattr(model, "evidence_", None)
     if evidence is None:
         raise ValueError(
             "The model is a copy, or comes from a file. Explanations need the graph of all rows, "

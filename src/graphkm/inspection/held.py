@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..judge.sizes import tilted
 from ..members.member import Kind
+from ..semi.answers import Answering
 
 Array = NDArray[np.float64]
 
@@ -49,21 +50,20 @@ def held_of(model: Any) -> Held:
     >>> held.said.shape, held.told[0].tolist(), held.kind
     ((20, 2), [0.0, 1.0], 'classes')
     """
-    if not hasattr(model, "_mixed"):
+    if not isinstance(model, Answering):
         raise TypeError(
             f"{type(model).__name__} holds no labels out; pass a SemiSupervisedClassifier or a "
             "SemiSupervisedRegressor."
         )
-    check_is_fitted(model, "mixture_")
-    if not hasattr(model, "held_out_"):
+    fitted: Any = model
+    check_is_fitted(fitted, "mixture_")
+    if not hasattr(fitted, "held_out_"):
         raise ValueError(
             "The model has too few labels to hold any out, so nothing is known of its errors. "
             "Label two different rows of a class, or more."
         )
-    said, told = (
-        np.asarray(each).reshape(len(each), -1) for each in (model.held_out_, model.told_)
-    )
-    mixture = model.mixture_
+    n, mixture = len(fitted.labeled_), fitted.mixture_
+    said, told = (each.reshape(n, -1) for each in (fitted.held_out_, fitted.told_))
     if mixture.tilt is not None:
         said = tilted(said, mixture.tilt)
-    return Held(model.labeled_, said, told, model.told_weights_, mixture.kind)
+    return Held(fitted.labeled_, said, told, fitted.told_weights_, mixture.kind)

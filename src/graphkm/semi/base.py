@@ -435,7 +435,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         self.unlabeled_gain_ = float(verdict.score - labels_only)
         about = prior_of(known), known.kind, known.classes
         self.mixture_ = mixture_of(found, verdict, sides, *about)
-        self._evidence = Evidence.of(found, verdict, sides, known, prior_of(known))
+        self.evidence_ = Evidence.of(found, verdict, sides, known, prior_of(known))
         return verdict
 
     def __sklearn_tags__(self) -> Any:
