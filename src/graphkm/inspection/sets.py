@@ -25,6 +25,11 @@ If a person or a program chose the rows to label, such as those of which a model
 are not exchangeable with the others, and no such statement holds. If each row's probability of
 being chosen is known, one divided by it is a weight under which the labelled rows stand for all
 rows (Tibshirani, Barber, Candes and Ramdas, 2019).
+
+Labelled rows are in the graph of the fit, and so are the unlabelled rows of the fit, which are
+exchangeable with them. Rows that come later are not in the graph. If members on the graph count
+much, the model is less sure of them, and they are covered less often: fit with them where that
+matters.
 """
 
 from __future__ import annotations
@@ -128,7 +133,9 @@ def prediction_sets(
     the model, the class of a new row is in its set with probability `coverage`, on average over
     draws of the labels. This is no guarantee for any model whatever (`graphkm.inspection.sets` says
     what is proved). It fails where rows were chosen for labelling by a model's doubt, unless
-    weights tell how; and for rows of classes that have no label.
+    weights tell how; and for rows of classes that have no label. Rows that were in the fit without
+    a label are like labelled ones; of rows that come later a graph tells less, and they may be
+    covered less often.
 
     Parameters
     ----------
