@@ -4,10 +4,20 @@
 held        what a fit said of its labelled rows without having seen their labels
 conformal   how far errors of new rows may go, by the errors of labelled rows
 sets        sets of classes, and intervals of quantities, that hold the truth
+curve       how the score grows with labels, and what more labels would give
+refits      a model with fewer of its labels, and what it loses on the others
+law         how a loss falls with the number of labels
 frames      results as frames of pandas
 ==========  ==================================================================
 """
 
+from .curve import LearningCurve, learning_curve
 from .sets import PredictionSets, prediction_intervals, prediction_sets
 
-__all__ = ["PredictionSets", "prediction_intervals", "prediction_sets"]
+__all__ = [
+    "LearningCurve",
+    "PredictionSets",
+    "learning_curve",
+    "prediction_intervals",
+    "prediction_sets",
+]
