@@ -21,6 +21,7 @@ import given_graphs
 import images
 import labels
 import large_graphs
+import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
 from few_labels import tables as few_labels
@@ -240,6 +241,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
     "calibration": _calibration,
+    "sets": lambda: table(*sets.summary(stored("sets"))),
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,
     "accuracy R^2": partial(_accuracy, "R^2"),
