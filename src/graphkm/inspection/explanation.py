@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .frames import as_frame
 from .ways import Ways
 
 Array = NDArray[np.float64]
@@ -124,8 +125,6 @@ class Explanations(list[Explanation]):
 
     def frame(self) -> Any:
         """Return a pandas frame: a line for each row and each thing that adds to its answer."""
-        import pandas  # an extra
-
         lines = []
         for row, each in enumerate(self):
             lines.append((row, each.answer, "base", None, None, each.base))
@@ -134,4 +133,4 @@ class Explanations(list[Explanation]):
             for name, share in each.others.items():
                 lines.append((row, each.answer, name, None, None, share))
         columns = ["row", "answer", "what", "labelled row", "label", "share"]
-        return pandas.DataFrame(lines, columns=columns)
+        return as_frame(dict(zip(columns, zip(*lines, strict=True), strict=True)))
