@@ -50,20 +50,19 @@ def held_of(model: Any) -> Held:
     >>> held.said.shape, held.told[0].tolist(), held.kind
     ((20, 2), [0.0, 1.0], 'classes')
     """
-    if not isinstance(model, Answering):
-        raise TypeError(
-            f"{type(model).__name__} holds no labels out; pass a SemiSupervisedClassifier or a "
-            "SemiSupervisedRegressor."
-        )
-    fitted: Any = model
-    check_is_fitted(fitted, "mixture_")
-    if not hasattr(fitted, "held_out_"):
+    if not hasattr(model, "told_"):
+        if not isinstance(model, Answering):
+            raise TypeError(
+                f"{type(model).__name__} holds no labels out; pass a SemiSupervisedClassifier or a "
+                "SemiSupervisedRegressor."
+            )
+        check_is_fitted(model, "mixture_")
         raise ValueError(
             "The model has too few labels to hold any out, so nothing is known of its errors. "
             "Label two different rows of a class, or more."
         )
-    n, mixture = len(fitted.labeled_), fitted.mixture_
-    said, told = (each.reshape(n, -1) for each in (fitted.held_out_, fitted.told_))
+    n, mixture = len(model.labeled_), model.mixture_
+    said, told = (each.reshape(n, -1) for each in (model.held_out_, model.told_))
     if mixture.tilt is not None:
         said = tilted(said, mixture.tilt)
-    return Held(fitted.labeled_, said, told, fitted.told_weights_, mixture.kind)
+    return Held(model.labeled_, said, told, model.told_weights_, mixture.kind)
