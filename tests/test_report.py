@@ -223,7 +223,7 @@ def test_no_label_column_or_cell_becomes_an_element():
         columns=HOSTILE[:2],
         kinds=[HOSTILE[1]] * 2,
         called=HOSTILE * 20,
-        shown=lambda row: HOSTILE[row % 3],
+        shown=lambda cells: HOSTILE[int(cells[0] > 0)],
         source=HOSTILE[2],
         about={HOSTILE[0]: HOSTILE[1]},
         repeats=0,

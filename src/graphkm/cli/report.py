@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import AsJson, Data, FileOptions, KnownLabels, Model, UsageError
+from .options import AsJson, Data, FileOptions, KnownLabels, Model
 from .spreading import spread
 
 if TYPE_CHECKING:
@@ -18,9 +18,6 @@ EXAMPLES = (
     "graphkm report moons.gkm few_labels.csv --out report.html",
     "graphkm report moons.gkm few_labels.csv --out quick.html --curve 0",
 )
-
-_CELLS = 6  # columns of a row that the page shows
-_LONGEST = 300  # letters of a cell that the page shows
 
 
 @spread
@@ -55,103 +52,29 @@ def report(
     from .model_files import last_step, read_model
     from .note_lines import with_asked_labels
     from .output import check_output, show, whole_or_not
+    from .subjects import check_mixture, shown_cells, subject_of
 
     check_output(out, model, data)
     fitted, note = read_model(model)
     check_mixture(fitted, model)
     note_no_edges(fitted, model)
     asked = with_asked_labels(note, labels, files.label)
-    subject = _subject(fitted, asked, data, files, model, curve, seed)
-    page = report_page(subject)
-    with whole_or_not(out, keep_previous=True) as file:
-        file.write(page)
-    rows = f"{subject.n_rows:,}, {int(subject.labeled.sum()):,} of them labelled"
-    facts = {"rows": subject.n_rows, "labelled": int(subject.labeled.sum())}
-    facts |= {"rows_of_training": subject.of_fit, "out": out}
-    facts |= {"score": last_step(fitted).best_score_}
-    show({"rows": rows, "report": str(out)}, facts, as_json)
-
-
-def check_mixture(model: Any, path: Path) -> None:
-    """Raise if a model holds no labels out."""
-    from ..exchange.storable import MIXED
-    from .model_files import last_step
-
-    last = last_step(model)
-    if not isinstance(last, MIXED):
-        raise UsageError(
-            f"{path} holds a {type(last).__name__}, which holds no labels out. Train a model with "
-            "--method mixture, or test this one with graphkm evaluate."
-        )
-
-
-def _subject(
-    fitted: Any,
-    note: FileNote,
-    data: str,
-    files: FileOptions,
-    model: Path,
-    curve: int,
-    seed: int,
-) -> Any:
-    """Return what the page is about."""
-    from ..io.files import source_name
-    from ..report import Subject
-    from .model_files import last_step
-    from .predict import kept_columns
-    from .row_files import open_known, read_whole
-
-    with open_known(data, files, note, kept=kept_columns(None, None, note)) as table:
-        X, y = read_whole(table)
-    told = table.columns is None or table.columns.label is not None or table.columns.labels
-    last, name = last_step(fitted), Path(source_name(data)).name
-    return Subject(
-        last,
-        X if last is fitted else fitted[:-1].transform(X),
-        y if told else None,
+    subject = replace(
+        subject_of(fitted, asked, data, files),
         title=f"Report on {model.name}",
-        cells=X,
-        columns=note.columns or [],
-        kinds=note.kinds,
-        called=[cells[0] for cells in table.kept] if table.kept_names else None,
-        shown=_shown(X, note),
-        targets=note.targets,
-        source=name,
-        n_fit=note.n_rows or None,
+        shown=shown_cells(asked),
         about=_about(fitted, note, model),
         repeats=curve,
         seed=seed,
     )
-
-
-def _shown(X: Any, note: FileNote) -> Callable[[int], Any] | None:
-    """Return a function that tells what a row holds: its picture, or its first cells."""
-    from scipy.sparse import issparse
-
-    from ..io.kinds import IMAGE, TEXT
-    from ..report.html import joined
-    from ..report.pictures import picture
-    from ..report.subject import word
-
-    if issparse(X):
-        return None
-    names = note.columns or [str(k + 1) for k in range(note.n_features)]
-    # Texts and pictures say more of a row than numbers.
-    order = sorted(range(len(names)), key=lambda k: note.encoded.get(k) not in (TEXT, IMAGE))
-    only = len(names) == 1
-
-    def cell(value: Any, place: int) -> Any:
-        if note.encoded.get(place) == IMAGE:
-            return picture(value)
-        text = "" if value is None else word(value)
-        text = f"{text[:_LONGEST]}..." if len(text) > _LONGEST else text
-        return text if only else f"{names[place]}: {text}"
-
-    def shown(row: int) -> Any:
-        parts = [cell(X[row, place], place) for place in order[:_CELLS]]
-        return joined(part for k, each in enumerate(parts) for part in (", " * (k > 0), each))
-
-    return shown
+    page = report_page(subject)
+    with whole_or_not(out, keep_previous=True) as file:
+        file.write(page)
+    rows = f"{subject.n_rows:,}, {int(subject.labeled.sum()):,} of them labelled"
+    facts: dict[str, Any] = {"rows": subject.n_rows, "labelled": int(subject.labeled.sum())}
+    facts |= {"rows_of_training": subject.of_fit, "out": out}
+    facts |= {"score": last_step(fitted).best_score_}
+    show({"rows": rows, "report": str(out)}, facts, as_json)
 
 
 def _about(fitted: Any, note: FileNote, model: Path) -> dict[str, str | None]:

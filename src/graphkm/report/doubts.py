@@ -36,21 +36,22 @@ def doubts_section(given: Subject) -> list[Markup]:
 def _line(subject: Subject, line: DoubtfulLabel) -> dict[str, Any]:
     """Return the cells of one label, by the heads of their columns; empty ones are left out."""
     near = "; ".join(
-        f"row {subject.row(each.row)}: {_said(subject, line, each.label)}" for each in line.near
+        f"row {subject.row(each.row)}: {label_told(subject, line, each.label)}"
+        for each in line.near
     )
     return {
         "row": subject.row(line.row),
-        "given": _said(subject, line, line.given),
-        "instead": _said(subject, line, line.other),
+        "given": label_told(subject, line, line.given),
+        "instead": label_told(subject, line, line.other),
         _GIVEN: f"{line.given_probability:.3f}",
         _OTHER: "" if subject.kind == "quantities" else f"{line.other_probability:.3f}",
         "doubt": f"{line.doubt:.3f}",
         "nearest labelled rows": near,
-        "what the row holds": "" if subject.shown is None else subject.shown(line.row),
+        "what the row holds": subject.holds(line.row),
     }
 
 
-def _said(subject: Subject, line: DoubtfulLabel, value: Any) -> str:
+def label_told(subject: Subject, line: DoubtfulLabel, value: Any) -> str:
     """Return a class, a quantity with its name, or a label that a row has or has not."""
     if line.name is None:
         return word(value)

@@ -65,7 +65,7 @@ class Subject:
     called : sequence of str, optional
         What rows are called; by default by their numbers from 1.
     shown : callable, optional
-        Takes a row's number from 0, and returns what people see of it, in a few words.
+        Takes the cells of a row, and returns what people see of it, in a few words.
     targets : sequence of str, optional
         The names of several quantities.
     source : str, default="the rows"
@@ -89,7 +89,7 @@ class Subject:
     columns: Sequence[str] = ()
     kinds: Sequence[str] = ()
     called: Sequence[str] | None = None
-    shown: Callable[[int], Any] | None = None
+    shown: Callable[[Any], Any] | None = None
     targets: Sequence[str] = ()
     source: str = "the rows"
     n_fit: int | None = None
@@ -171,6 +171,10 @@ class Subject:
         if self.called is None or number >= len(self.called):
             return str(number + 1)
         return str(self.called[number])
+
+    def holds(self, number: int) -> Any:
+        """Return what people see of a row; nothing if its cells are not known."""
+        return "" if self.shown is None or self.cells is None else self.shown(self.cells[number])
 
     def as_of_fit(self) -> Subject:
         """Return the subject as doubtful labels see it: without rows that are not of the fit."""
