@@ -2,8 +2,8 @@
 
 =============  =====================================================================================
 app            the command, its sub-commands, `main`
-train, ...     `train`; likewise predict, evaluate, report, suggest, label, stream, info, export,
-               demo, datasets
+train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, stream, info,
+               export, demo, datasets
 options        options that several sub-commands share, each written once
 fit_options    options that are parameters of estimators
 spreading      groups of options as parameters of sub-commands

@@ -91,7 +91,6 @@ def predict(
     """
     from .categories import UnknownCategories
     from .edge_files import named_files
-    from .further_columns import ranges_of
     from .links import open_joined
     from .model_files import read_model
     from .output import STDOUT, check_output, say, show, whole_or_not
@@ -108,7 +107,11 @@ def predict(
             "saved by an earlier version or another program. Train a classifier again, or leave "
             "--proba out."
         )
-    further = [] if sets is None else [ranges_of(fitted, note, sets, model)]
+    further = []
+    if sets is not None:
+        from .further_columns import ranges_of
+
+        further.append(ranges_of(fitted, note, sets, model))
     count, kept = 0, kept_columns(note.id if id is None and paths else id, keep, note)
     unknown = UnknownCategories(fitted, note.columns)
     with (
