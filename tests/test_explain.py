@@ -228,6 +228,68 @@ def test_shares_of_classes_are_one_row():
     assert abs(why.total - model.predict_proba(NEW[:1]).max()) < 1e-8
 
 
+def columns_alone(model, rows, column):
+    """What the members without graph say of a class, summed by hand, and of the mean row."""
+    evidence = model.evidence_
+    mean = evidence.rows[""].mean(axis=0)
+    said, start = np.zeros(len(rows)), 0.0
+    for w in evidence.witnesses:
+        held = w.member.model
+        for given, place in ((rows, 0), (mean[None], 1)):
+            shares = held.model.shares(given) if hasattr(held.model, "shares") else None
+            shares = held.model.predict_proba(given) if shares is None else shares
+            powers = np.maximum(shares, 1e-3) ** w.temperature
+            answer = (powers / powers.sum(axis=1, keepdims=True))[:, column] * w.weight
+            if place:
+                start += answer[0]
+            else:
+                said += answer
+    return said, start
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        KernelRidgeClassifierCV(random_state=0),
+    ],
+    ids=["linear", "kernel"],
+)
+def test_columns_add_up_to_what_changes_from_the_mean_row(estimator):
+    model = SemiSupervisedClassifier(estimator, graph=None, class_sizes=None, random_state=0)
+    model.fit(X, Y)
+    found = explain(model, NEW, of=1)
+    said, start = columns_alone(model, NEW, 1)
+    totals = [sum(why.columns.values()) for why in found]
+    np.testing.assert_allclose(totals, said - start, atol=2e-3)
+
+
+def test_columns_of_a_forest_follow_its_paths():
+    """The literal sum along the path of one row in every tree."""
+    forest = RandomForestRegressor(5, random_state=0)
+    y = np.where(np.isin(np.arange(150), LABELED), X[:, 3], np.nan)
+    model = SemiSupervisedRegressor(forest, graph=None, random_state=0).fit(X[:, :3], y)
+    (why,) = explain(model, NEW[:1, :3])
+    (witness,) = model.evidence_.witnesses
+    wanted, roots = np.zeros(3), []
+    for each in witness.member.model.model.estimators_:
+        tree = each.tree_
+        roots.append(tree.value[0, 0, 0])
+        path = each.decision_path(NEW[:1, :3].astype(np.float32)).indices
+        for node, child in pairwise(path):
+            wanted[tree.feature[node]] += tree.value[child, 0, 0] - tree.value[node, 0, 0]
+    np.testing.assert_allclose(list(why.columns.values()), wanted / 5, atol=1e-9)
+    assert abs(np.mean(roots) + sum(why.columns.values()) - why.value) < 1e-6
+
+
+def test_columns_have_their_names():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = SemiSupervisedClassifier(random_state=0).fit(frame, Y)
+    (why,) = explain(model, frame.iloc[[7]])
+    assert list(why.columns) == ["a", "b", "c", "d"] and "columns: " in str(why)
+
+
 def test_ways_lead_along_edges_from_a_label_to_the_row(model):
     row = int(np.setdiff1d(np.arange(150), LABELED)[5])
     (why,) = explain(model, X[[row]])
@@ -245,7 +307,7 @@ def test_they_print_and_are_a_frame_and_a_figure(model):
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib")
     found = explain(model, NEW[:2], plot=True)
-    assert "without any label" in repr(found) and "other labels" in repr(found)
+    assert "before labels count" in repr(found) and "other labels" in repr(found)
     frame = found.frame()
     totals = frame.groupby("row")["share"].sum()
     np.testing.assert_allclose(totals, [why.value for why in found], atol=1e-8)

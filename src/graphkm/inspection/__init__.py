@@ -4,6 +4,7 @@
 held            what a fit said of its labelled rows without having seen their labels
 explain         `explain`: which members, which labels, and by which way
 shares          what every label adds to an answer
+column_shares   what every column adds, by the members that look at columns
 ways            by which rows a label reaches another row
 explanation     what `explain` returns
 drawing         its picture

@@ -44,6 +44,8 @@ class Evidence:
     """The row of every label."""
     y: NDArray[Any]
     """The labels."""
+    rows: dict[str, Any]
+    """The labelled rows, in every view."""
     prior: Array
     """What is said of a row that nothing is known of."""
 
@@ -77,5 +79,6 @@ class Evidence:
                     about = float(kept[place]), float(sizes[place]), side.name
                     witnesses.append(Witness(member, *about, *own))
                 place += 1
+        rows = {side.name: side.known.rows for side in sides}
         graphs = {side.name: side.graph for side in sides if side.graph is not None}
-        return cls(witnesses, graphs, sides[0].labeled[: len(known.y)], known.y, prior)
+        return cls(witnesses, graphs, sides[0].labeled[: len(known.y)], known.y, rows, prior)
