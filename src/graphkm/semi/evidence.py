@@ -58,8 +58,13 @@ class Evidence:
         known: Known,
         prior: Array,
     ) -> Evidence | None:
-        """Return the members that count; None if every column has weights of its own."""
+        """Return the members that count.
+
+        It is None if every column has weights of its own, and for given graphs, which are large.
+        """
         weights, sizes = verdict.weights, verdict.sizes
+        if any(side.edges is not None for side in sides):
+            return None
         if weights.ndim == 2:
             if weights.shape[1] > 1:
                 return None
