@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris, make_moons
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -25,6 +26,7 @@ from graphkm import (
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
+from graphkm.embed import Words
 from graphkm.inspection import explain
 from graphkm.judge.held_out import HeldOut
 from graphkm.members import Known
@@ -288,6 +290,53 @@ def test_columns_have_their_names():
     model = SemiSupervisedClassifier(random_state=0).fit(frame, Y)
     (why,) = explain(model, frame.iloc[[7]])
     assert list(why.columns) == ["a", "b", "c", "d"] and "columns: " in str(why)
+
+
+VIEWS = {"sepals": X[:, :2], "petals": X[:, 2:]}
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "fit"),
+    [
+        ({}, csr_matrix(X), {}),
+        ({}, VIEWS, {}),
+        ({"ordered": True}, X, {}),
+        ({}, X, {"sample_weight": np.linspace(0.5, 2.0, 150)}),
+        ({"graph": "anchors"}, X, {}),
+        ({"graph": None}, X, {}),
+        ({"class_sizes": {0: 50, 1: 50, 2: 50}}, X, {}),
+    ],
+    ids=["sparse", "views", "ordered", "weights", "anchors", "no graph", "cut to sizes"],
+)
+def test_sums_hold_for_every_kind_of_fit(options, rows, fit):
+    model = SemiSupervisedClassifier(
+        [LogisticRegression(max_iter=1000), KernelRidgeClassifierCV(random_state=0)],
+        random_state=0,
+        **options,
+    ).fit(rows, Y, **fit)
+    new = {name: each[5:8] for name, each in rows.items()} if rows is VIEWS else rows[5:8]
+    found = explain(model, new)
+    np.testing.assert_allclose(
+        [why.total for why in found], model.predict_proba(new).max(axis=1), atol=1e-8
+    )
+    assert len(str(found[0]).splitlines()) > 5
+
+
+def test_names_of_labels_stand_beside_labels():
+    texts = ["the cat sat on the mat", "dogs bark at night", "a cat purrs", "the dog runs"] * 6
+    y = np.where(np.arange(24) < 8, [0, 1] * 12, -1)
+    model = SemiSupervisedClassifier(
+        LogisticRegression(),
+        views={"words": Words()},
+        label_names={0: "cat", 1: "dog"},
+        random_state=0,
+    ).fit(texts, y)
+    found = explain(model, ["my cat", "a dog"])
+    np.testing.assert_allclose(
+        [why.total for why in found], model.predict_proba(["my cat", "a dog"]).max(1), atol=1e-8
+    )
+    assert found[0].others["names of the labels"] > 0
+    assert all((why.neighbours < 24).all() for why in found)
 
 
 def test_ways_lead_along_edges_from_a_label_to_the_row(model):

@@ -89,7 +89,7 @@ class Explanation:
         lines = [f"{what} = {self.value:.3f}, from {self.base:.3f} before labels count"]
         top = self.strongest()
         for place, way in zip(top, self.ways.to(self.row, self.labeled[top]), strict=True):
-            by = f"  by way of {_shown(way[1:])}" if len(way) > 1 else ""
+            by = f"  by way of {_shown(way[1:], self.ways.n_rows)}" if len(way) > 1 else ""
             label = _plain(self.labels[place])
             lines.append(f"  {self.shares[place]:+.3f}  row {self.labeled[place]} ({label}){by}")
         rest = self.shares.sum() - self.shares[top].sum()
@@ -115,11 +115,12 @@ def _plain(label: Any) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
-def _shown(way: Sequence[int], most: int = 4) -> str:
+def _shown(way: Sequence[int], n_rows: int, most: int = 4) -> str:
     """Return the rows of a way; of a long one its two ends."""
+    names = [str(each) if each < n_rows else "a label's name" for each in way]
     if len(way) > most:
-        return f"{way[0]}, {way[1]}, ... {len(way) - 3} more ..., {way[-1]}"
-    return ", ".join(map(str, way))
+        return f"{names[0]}, {names[1]}, ... {len(way) - 3} more ..., {names[-1]}"
+    return ", ".join(names)
 
 
 class Explanations(list[Explanation]):

@@ -46,6 +46,8 @@ class Evidence:
     """The labels."""
     rows: dict[str, Any]
     """The labelled rows, in every view."""
+    n_rows: int
+    """How many rows the fit had. Nodes with larger numbers are names of labels."""
     prior: Array
     """What is said of a row that nothing is known of."""
 
@@ -84,6 +86,10 @@ class Evidence:
                     about = float(kept[place]), float(sizes[place]), side.name
                     witnesses.append(Witness(member, *about, *own))
                 place += 1
+        names = 0 if sides[0].names is None else len(sides[0].names[1])
+        n_rows = (0 if sides[0].given is None else sides[0].given.shape[0]) - names
         rows = {side.name: side.known.rows for side in sides}
         graphs = {side.name: side.graph for side in sides if side.graph is not None}
-        return cls(witnesses, graphs, sides[0].labeled[: len(known.y)], known.y, rows, prior)
+        return cls(
+            witnesses, graphs, sides[0].labeled[: len(known.y)], known.y, rows, n_rows, prior
+        )
