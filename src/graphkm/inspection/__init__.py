@@ -7,8 +7,11 @@ doubtful        `doubtful_labels`: given labels against which held-out probabili
 doubtful_table  the same as a table, and as weights for another fit
 refitting       `refit_with_doubts`: what a fit gains in which doubtful labels count less
 ==============  ==================================================================
+
+`novelty`, rows that belong to no known class, is made in `graphkm.active`, which suggests them.
 """
 
+from ..active.novel import novelty
 from .doubtful import doubtful_labels
 from .doubtful_table import DoubtfulLabel, DoubtfulLabels
 from .refitting import Reweighed, refit_with_doubts
@@ -18,5 +21,6 @@ __all__ = [
     "DoubtfulLabels",
     "Reweighed",
     "doubtful_labels",
+    "novelty",
     "refit_with_doubts",
 ]

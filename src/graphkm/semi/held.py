@@ -1,0 +1,69 @@
+"""What a fitted front door said of its labelled rows without having seen their labels."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..judge.sizes import tilted
+from ..members.member import Kind
+
+Array = NDArray[np.float64]
+
+
+class Held(NamedTuple):
+    """The labelled rows of a fit."""
+
+    rows: NDArray[np.int64]
+    """Their numbers among all rows of the fit."""
+    said: Array
+    """Probabilities or quantities of shape (l, n_columns), as `predict_proba` would give them."""
+    told: Array
+    """What the labels say, in the same shape: shares of classes, labels, or quantities."""
+    weights: Array
+    """Weights of the labels."""
+    kind: Kind
+
+
+def held_of(model: Any) -> Held:
+    """Return what a fitted front door knows of its labelled rows.
+
+    Held-out probabilities are changed to meet the sizes of classes, as predictions are. So both
+    can be compared.
+
+    Parameters
+    ----------
+    model : SemiSupervisedClassifier or SemiSupervisedRegressor
+        A fitted model, or one that was read from a file.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm import SemiSupervisedClassifier
+    >>> X, y = make_moons(100, random_state=0)
+    >>> y[20:] = -1
+    >>> held = held_of(SemiSupervisedClassifier(random_state=0).fit(X, y))
+    >>> held.said.shape, held.told[0].tolist(), held.kind
+    ((20, 2), [0.0, 1.0], 'classes')
+    """
+    if not hasattr(model, "_mixed"):
+        raise TypeError(
+            f"{type(model).__name__} holds no labels out; pass a SemiSupervisedClassifier or a "
+            "SemiSupervisedRegressor."
+        )
+    check_is_fitted(model, "mixture_")
+    if not hasattr(model, "held_out_"):
+        raise ValueError(
+            "The model has too few labels to hold any out, so nothing is known of its errors. "
+            "Label two different rows of a class, or more."
+        )
+    said, told = (
+        np.asarray(each).reshape(len(each), -1) for each in (model.held_out_, model.told_)
+    )
+    mixture = model.mixture_
+    if mixture.tilt is not None:
+        said = tilted(said, mixture.tilt)
+    return Held(model.labeled_, said, told, model.told_weights_, mixture.kind)
