@@ -33,7 +33,7 @@ from _draws import OPTIONS, loaded, measure, order_of
 from graphkm import SemiSupervisedClassifier
 from graphkm.inspection import prediction_sets
 from graphkm.inspection.conformal import reach
-from graphkm.inspection.held import held_of
+from graphkm.semi.held import held_of
 
 CELLS = {"g50c": 50, "digit1": 50, "usps": 100, "coil20": 120, "svmguide1": 200, "covtype-7": 500}
 COVERAGE = 0.9

@@ -15,9 +15,9 @@ from sklearn.metrics import r2_score
 from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
 from graphkm.inspection import learning_curve
 from graphkm.inspection.curve import mean_losses
-from graphkm.inspection.held import Held, held_of
 from graphkm.inspection.law import LUCK, fit_law
 from graphkm.inspection.refits import draws_of, held_losses, refitted
+from graphkm.semi.held import Held, held_of
 
 X, TRUTH = make_moons(240, noise=0.35, random_state=0)
 Y = np.where(np.arange(240) < 80, TRUTH, -1)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .._util.parameters import check_count
+from ..semi.held import Held, held_of
 from .frames import as_frame
-from .held import Held, held_of
 from .law import Array, Law, fit_law
 from .refits import Measured, check_labels, draws_of, held_losses, refitted
 

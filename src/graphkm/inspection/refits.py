@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from ..judge.folds import FEWEST, usual_folds
 from ..judge.held_out import take_rows
+from ..semi.held import Array, Held
 from ..semi.ordered import nearest_class
-from .held import Array, Held
 
 PARTS = (0.25, 0.5, 0.75)
 """The shares of the labels with which a model is fitted again."""

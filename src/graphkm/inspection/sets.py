@@ -41,9 +41,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..semi.held import Held, held_of
 from .conformal import Array, checked_coverage, checked_weights, new_count, reach
 from .frames import as_frame
-from .held import Held, held_of
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..judge.sizes import tilted
 from ..members.member import Kind
-from ..semi.answers import Answering
+from .answers import Answering
 
 Array = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def held_of(model: Any) -> Held:
     >>> y[20:] = -1
     >>> held = held_of(SemiSupervisedClassifier(random_state=0).fit(X, y))
     >>> held.said.shape, held.told[0].tolist(), held.kind
-    ((20, 2), [0.0, 1.0], 'classes')
+    ((20, 2), [1.0, 0.0], 'classes')
     """
     if not hasattr(model, "told_"):
         if not isinstance(model, Answering):
