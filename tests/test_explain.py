@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -167,6 +169,20 @@ def test_models_are_sums_over_labels(estimator, weighted):
     if found.link == "logits":
         whole = np.exp(whole) / np.exp(whole).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(whole, said, atol=1e-4 if found.link == "logits" else 1e-6)
+
+
+@pytest.mark.parametrize(("iterations", "summed"), [(1000, True), (2, False)])
+def test_a_line_that_ended_early_is_no_sum(iterations, summed):
+    """A sum over labels that is not what the model says is not shown."""
+    line = make_pipeline(StandardScaler(), LogisticRegression(max_iter=iterations))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SemiSupervisedClassifier(line, graph=None, random_state=0).fit(X, Y)
+    found = explain(model, NEW)
+    assert ("pipeline" in str(found[0].others).lower()) is not summed
+    np.testing.assert_allclose(
+        [why.total for why in found], model.predict_proba(NEW).max(axis=1), atol=1e-8
+    )
 
 
 def test_two_classes_have_one_line():

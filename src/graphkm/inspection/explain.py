@@ -76,8 +76,8 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
         (witness, _told(model, witness, given, rows, column, evidence.prior))
         for witness in evidence.witnesses
     ]
-    base, shares, others = _added(found, evidence.prior[column])
     n_labels = len(evidence.y)
+    base, shares, others = _added(found, evidence.prior[column], n_labels)
     if shares.shape[1] > n_labels:  # names of labels are labelled rows, too
         others[NAMES] = shares[:, n_labels:].sum(axis=1)
         shares = shares[:, :n_labels]
@@ -163,10 +163,14 @@ def _told(
 
 
 def _added(
-    found: list[tuple[Witness, Told]], prior: Array
+    found: list[tuple[Witness, Told]], prior: Array, n_labels: int
 ) -> tuple[Array, Array, dict[str, Array]]:
-    """Return the sums of bases and of labels' shares, and what else members add."""
-    width = max((told.shares.shape[1] for _, told in found if told.shares is not None), default=0)
+    """Return the sums of bases and of labels' shares, and what else members add.
+
+    Names of labels, if there are any, are further labels behind the others.
+    """
+    sums = (told.shares.shape[1] for _, told in found if told.shares is not None)
+    width = max(sums, default=n_labels)
     base, shares = np.zeros(len(prior)), np.zeros((len(prior), width))
     others = dict[str, Array]()
     for witness, told in found:
