@@ -21,6 +21,7 @@ import given_graphs
 import images
 import labels
 import large_graphs
+import learning_curves
 import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
@@ -241,6 +242,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
     "calibration": _calibration,
+    "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
     "sets": lambda: table(*sets.summary(stored("sets"))),
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,

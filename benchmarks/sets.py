@@ -23,22 +23,17 @@ library, and stand here for the choice of the score.
 from __future__ import annotations
 
 import argparse
-import json
 import warnings
-import zlib
-from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from _common import ROOT, Figure, script, store, table
-from _processes import forked
+from _common import Figure, script, store, table
+from _draws import OPTIONS, loaded, measure, order_of
 from graphkm import SemiSupervisedClassifier
 from graphkm.inspection import prediction_sets
 from graphkm.inspection.conformal import reach
-from graphkm.inspection.held import held_of
-from table_sets import SETS
+from graphkm.semi.held import held_of
 
 CELLS = {"g50c": 50, "digit1": 50, "usps": 100, "coil20": 120, "svmguide1": 200, "covtype-7": 500}
 COVERAGE = 0.9
@@ -50,18 +45,10 @@ MEASURES = ("coverage", "size", "empty", "worst class")
 KEYS = ("set", "labels", "rows", "method")
 
 
-@cache
-def loaded(name: str) -> tuple[Any, np.ndarray]:
-    X, y = SETS[name]()
-    some = np.random.default_rng(0).permutation(len(y))[:20_000]
-    return X[some], y[some]
-
-
 def drawn(name: str, draw: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows of a fit, those of them that are labelled, and new rows."""
-    n = len(loaded(name)[1])
-    order = np.random.default_rng([zlib.crc32(name.encode()), draw]).permutation(n)
-    rows = min(ROWS, 3 * n // 4)
+    order = order_of(name, draw)
+    rows = min(ROWS, 3 * len(order) // 4)
     return order[:rows], order[: CELLS[name]], order[rows : rows + NEW]
 
 
@@ -126,40 +113,14 @@ def answered(name: str, draw: int) -> dict[str, Any]:
     return {"found": found, "accuracy": model.score(X[hidden], y[hidden])}
 
 
-def lines_of(file: Path) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the draws that a file has."""
-    lines = map(json.loads, file.read_text().splitlines()) if file.exists() else ()
-    return {(line["set"], line["draw"]): line for line in lines}
-
-
 def run(arguments: argparse.Namespace) -> list[Figure]:
-    names = arguments.sets.split(",") if arguments.sets else list(CELLS)
-    names = names[:1] if arguments.quick else names
-    draws = range(arguments.first, arguments.first + (1 if arguments.quick else arguments.draws))
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    file = arguments.out / "sets.jsonl"
-    there = lines_of(file)
-    wanted = [(name, draw) for draw in draws for name in names if (name, draw) not in there]
-    if not arguments.report:
-        for name in names:
-            loaded(name)  # before processes fork
-        works = (partial(answered, *task) for task in wanted)
-        for number, answer in forked(works, arguments.jobs):
-            name, draw = wanted[number]
-            if answer["status"] != "ok":
-                raise SystemExit(answer.get("traceback", answer["status"]))
-            with file.open("a") as out:
-                out.write(json.dumps({"set": name, "draw": draw} | answer) + "\n")
-            print(name, draw, answer["found"]["hidden, ours"], flush=True)
-    kept = [each for key, each in lines_of(file).items() if key[0] in names and key[1] in draws]
-    return report(names, kept, arguments.store)
+    return report(measure("sets", answered, list(CELLS), arguments), arguments.store)
 
 
-def report(names: list[str], kept: list[dict[str, Any]], keep: bool) -> list[Figure]:
+def report(kept: dict[str, list[dict[str, Any]]], keep: bool) -> list[Figure]:
     """Print the means over draws, and return how far the coverage of ours is off."""
     cells, figures = [], []
-    for name in names:
-        own = [each for each in kept if each["set"] == name]
+    for name, own in kept.items():
         for where in WHERE if own else ():
             for method in METHODS:
                 values = np.array([each["found"][f"{where}, {method}"] for each in own])
@@ -202,13 +163,4 @@ def summary(rows: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
 
 
 if __name__ == "__main__":
-    script(
-        run,
-        sets={"help": "names, separated by commas"},
-        draws={"type": int, "default": 200},
-        first={"type": int, "default": 0, "help": "the first draw"},
-        jobs={"type": int, "default": 1, "help": "fits at once; 1 by default"},
-        out={"type": Path, "default": ROOT / "out" / "sets", "help": "the folder of draws"},
-        report={"action": "store_true", "help": "no fits, only what is there"},
-        store={"action": "store_true", "help": "put the results into the pages' file"},
-    )
+    script(run, draws={"type": int, "default": 200}, **OPTIONS)

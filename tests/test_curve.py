@@ -15,9 +15,9 @@ from sklearn.metrics import r2_score
 from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
 from graphkm.inspection import learning_curve
 from graphkm.inspection.curve import mean_losses
-from graphkm.inspection.held import Held, held_of
 from graphkm.inspection.law import LUCK, fit_law
 from graphkm.inspection.refits import draws_of, held_losses, refitted
+from graphkm.semi.held import Held, held_of
 
 X, TRUTH = make_moons(240, noise=0.35, random_state=0)
 Y = np.where(np.arange(240) < 80, TRUTH, -1)
@@ -242,6 +242,20 @@ def test_edges_alone_have_a_curve():
 # ------------------------------------------------------------------ wrong input, and print
 
 
+def test_listed_folds_are_for_all_labels_only():
+    folds = [(np.arange(40, 80), np.arange(40)), (np.arange(40), np.arange(40, 80))]
+    own = SemiSupervisedClassifier(**PLAIN.get_params(deep=False)).set_params(cv=folds).fit(X, Y)
+    assert learning_curve(own, X, repeats=1, random_state=0).labels == 80
+
+
+def test_rows_without_all_their_labels_are_told():
+    told = np.full((240, 2), np.nan)
+    told[:40, 0], told[40:80, 1] = TRUTH[:40], TRUTH[40:80]
+    own = SemiSupervisedClassifier(LogisticRegression(), graph=None, random_state=0).fit(X, told)
+    with pytest.raises(ValueError, match="Too few labelled rows have all their labels"):
+        learning_curve(own, X, repeats=1)
+
+
 def test_too_few_labels_are_told():
     few = np.where(np.arange(240) < 15, TRUTH, -1)
     own = SemiSupervisedClassifier(**PLAIN.get_params(deep=False)).fit(X, few)
@@ -263,6 +277,8 @@ def test_other_wrong_input_is_told(model):
         learning_curve(model, X, repeats=0)
     with pytest.raises(ValueError, match="X has 50 rows, but the model has a label of row 79"):
         learning_curve(model, X[:50])
+    with pytest.raises(ValueError, match="X comes in blocks"):
+        learning_curve(model, iter([X]))
     shares = np.where(np.arange(240)[:, None] < 60, [0.3, 0.7], np.nan)
     own = SemiSupervisedClassifier(LogisticRegression(), graph=None).fit(X, shares)
     with pytest.raises(ValueError, match="shares of several classes"):

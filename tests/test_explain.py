@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris, make_moons
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -14,6 +16,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,6 +28,7 @@ from graphkm import (
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
+from graphkm.embed import Words
 from graphkm.inspection import explain
 from graphkm.judge.held_out import HeldOut
 from graphkm.members import Known
@@ -167,6 +171,20 @@ def test_models_are_sums_over_labels(estimator, weighted):
     np.testing.assert_allclose(whole, said, atol=1e-4 if found.link == "logits" else 1e-6)
 
 
+@pytest.mark.parametrize(("iterations", "summed"), [(1000, True), (2, False)])
+def test_a_line_that_ended_early_is_no_sum(iterations, summed):
+    """A sum over labels that is not what the model says is not shown."""
+    line = make_pipeline(StandardScaler(), LogisticRegression(max_iter=iterations))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SemiSupervisedClassifier(line, graph=None, random_state=0).fit(X, Y)
+    found = explain(model, NEW)
+    assert ("pipeline" in str(found[0].others).lower()) is not summed
+    np.testing.assert_allclose(
+        [why.total for why in found], model.predict_proba(NEW).max(axis=1), atol=1e-8
+    )
+
+
 def test_two_classes_have_one_line():
     two = LABELED[TRUTH[LABELED] > 0]
     line = LogisticRegression(tol=1e-10, max_iter=5000).fit(X[two], TRUTH[two])
@@ -228,6 +246,115 @@ def test_shares_of_classes_are_one_row():
     assert abs(why.total - model.predict_proba(NEW[:1]).max()) < 1e-8
 
 
+def columns_alone(model, rows, column):
+    """What the members without graph say of a class, summed by hand, and of the mean row."""
+    evidence = model.evidence_
+    mean = evidence.rows[""].mean(axis=0)
+    said, start = np.zeros(len(rows)), 0.0
+    for w in evidence.witnesses:
+        held = w.member.model
+        for given, place in ((rows, 0), (mean[None], 1)):
+            shares = held.model.shares(given) if hasattr(held.model, "shares") else None
+            shares = held.model.predict_proba(given) if shares is None else shares
+            powers = np.maximum(shares, 1e-3) ** w.temperature
+            answer = (powers / powers.sum(axis=1, keepdims=True))[:, column] * w.weight
+            if place:
+                start += answer[0]
+            else:
+                said += answer
+    return said, start
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        KernelRidgeClassifierCV(random_state=0),
+    ],
+    ids=["linear", "kernel"],
+)
+def test_columns_add_up_to_what_changes_from_the_mean_row(estimator):
+    model = SemiSupervisedClassifier(estimator, graph=None, class_sizes=None, random_state=0)
+    model.fit(X, Y)
+    found = explain(model, NEW, of=1)
+    said, start = columns_alone(model, NEW, 1)
+    totals = [sum(why.columns.values()) for why in found]
+    np.testing.assert_allclose(totals, said - start, atol=2e-3)
+
+
+def test_columns_of_a_forest_follow_its_paths():
+    """The literal sum along the path of one row in every tree."""
+    forest = RandomForestRegressor(5, random_state=0)
+    y = np.where(np.isin(np.arange(150), LABELED), X[:, 3], np.nan)
+    model = SemiSupervisedRegressor(forest, graph=None, random_state=0).fit(X[:, :3], y)
+    (why,) = explain(model, NEW[:1, :3])
+    (witness,) = model.evidence_.witnesses
+    wanted, roots = np.zeros(3), []
+    for each in witness.member.model.model.estimators_:
+        tree = each.tree_
+        roots.append(tree.value[0, 0, 0])
+        path = each.decision_path(NEW[:1, :3].astype(np.float32)).indices
+        for node, child in pairwise(path):
+            wanted[tree.feature[node]] += tree.value[child, 0, 0] - tree.value[node, 0, 0]
+    np.testing.assert_allclose(list(why.columns.values()), wanted / 5, atol=1e-9)
+    assert abs(np.mean(roots) + sum(why.columns.values()) - why.value) < 1e-6
+
+
+def test_columns_have_their_names():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = SemiSupervisedClassifier(random_state=0).fit(frame, Y)
+    (why,) = explain(model, frame.iloc[[7]])
+    assert list(why.columns) == ["a", "b", "c", "d"] and "columns: " in str(why)
+
+
+VIEWS = {"sepals": X[:, :2], "petals": X[:, 2:]}
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "fit"),
+    [
+        ({}, csr_matrix(X), {}),
+        ({}, VIEWS, {}),
+        ({"ordered": True}, X, {}),
+        ({}, X, {"sample_weight": np.linspace(0.5, 2.0, 150)}),
+        ({"graph": "anchors"}, X, {}),
+        ({"graph": None}, X, {}),
+        ({"class_sizes": {0: 50, 1: 50, 2: 50}}, X, {}),
+    ],
+    ids=["sparse", "views", "ordered", "weights", "anchors", "no graph", "cut to sizes"],
+)
+def test_sums_hold_for_every_kind_of_fit(options, rows, fit):
+    model = SemiSupervisedClassifier(
+        [LogisticRegression(max_iter=1000), KernelRidgeClassifierCV(random_state=0)],
+        random_state=0,
+        **options,
+    ).fit(rows, Y, **fit)
+    new = {name: each[5:8] for name, each in rows.items()} if rows is VIEWS else rows[5:8]
+    found = explain(model, new)
+    np.testing.assert_allclose(
+        [why.total for why in found], model.predict_proba(new).max(axis=1), atol=1e-8
+    )
+    assert len(str(found[0]).splitlines()) > 5
+
+
+def test_names_of_labels_stand_beside_labels():
+    texts = ["the cat sat on the mat", "dogs bark at night", "a cat purrs", "the dog runs"] * 6
+    y = np.where(np.arange(24) < 8, [0, 1] * 12, -1)
+    model = SemiSupervisedClassifier(
+        LogisticRegression(),
+        views={"words": Words()},
+        label_names={0: "cat", 1: "dog"},
+        random_state=0,
+    ).fit(texts, y)
+    found = explain(model, ["my cat", "a dog"])
+    np.testing.assert_allclose(
+        [why.total for why in found], model.predict_proba(["my cat", "a dog"]).max(1), atol=1e-8
+    )
+    assert found[0].others["names of the labels"] > 0
+    assert all((why.neighbours < 24).all() for why in found)
+
+
 def test_ways_lead_along_edges_from_a_label_to_the_row(model):
     row = int(np.setdiff1d(np.arange(150), LABELED)[5])
     (why,) = explain(model, X[[row]])
@@ -245,7 +372,7 @@ def test_they_print_and_are_a_frame_and_a_figure(model):
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib")
     found = explain(model, NEW[:2], plot=True)
-    assert "without any label" in repr(found) and "other labels" in repr(found)
+    assert "before labels count" in repr(found) and "other labels" in repr(found)
     frame = found.frame()
     totals = frame.groupby("row")["share"].sum()
     np.testing.assert_allclose(totals, [why.value for why in found], atol=1e-8)

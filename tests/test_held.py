@@ -14,8 +14,8 @@ from graphkm import (
     SemiSupervisedRegressor,
 )
 from graphkm.exchange import load_model, save_model
-from graphkm.inspection.held import held_of
 from graphkm.judge.sizes import tilted
+from graphkm.semi.held import held_of
 
 X, TRUTH = make_moons(120, noise=0.1, random_state=0)
 RIDGE = KernelRidgeClassifierCV(random_state=0)

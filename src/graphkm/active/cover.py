@@ -25,7 +25,7 @@ from sklearn.utils import check_array, check_random_state
 
 from .._util.parameters import refuse_masked
 from ..estimators.data_checks import canonical_csr
-from ..graphs import KNN, Anchors
+from ..graphs import KNN, Anchors, RowNodes
 from ..ridge.factors import spd_inverse
 
 _ROWS = 20_000  # rows that can be chosen; of more a sample is drawn
@@ -81,6 +81,11 @@ class Cover:
         self._laplacian = graph.laplacian.toarray().astype(np.float64)
         self._priors: dict[float, tuple[NDArray[np.float64], float]] = {}
         self._all_z = self._z  # and weights of other rows that were asked for
+
+    @property
+    def n_rows(self) -> int:
+        """The number of all rows."""
+        return int(self._X.shape[0])
 
     def choose(
         self, n: int, labeled: ArrayLike = (), interest: NDArray[np.float64] | None = None
@@ -151,6 +156,59 @@ class Cover:
         True
         """
         return np.asarray(self._z @ (self._prior(eps)[0] @ (self._weights(rows).T @ weights)))
+
+    def unexplained(self, labeled: NDArray[np.int64], X: Any) -> NDArray[np.float64]:
+        """Return the share of the field's variance that labels leave, at any rows.
+
+        It is 1 where no label reaches, and far from all rows; near labels it is close to 0. Where
+        every row of the cover is a node, another row is taken for one more node: given its
+        neighbours, the field at it is their mean / (1 + eps), with the variance 1 / (1 + eps).
+
+        Parameters
+        ----------
+        labeled : ndarray of int
+            Rows of the cover that have a label.
+        X : array or CSR matrix of shape (n, n_features)
+            Any rows, those of the cover or others.
+
+        Examples
+        --------
+        >>> cover = Cover(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]))
+        >>> cover.unexplained(np.array([0, 2]), np.array([[0.1], [5.1], [900.0]])).round(1)
+        array([0.3, 1. , 1. ])
+        """
+        prior, factor = self._prior(_NEAR)
+        z, own = sp.csr_array(self._nodes.weights(_checked(X))), self._weights(labeled)
+        inner = own @ (own @ prior).T + _NOISE * np.eye(len(labeled))
+        before = np.empty(z.shape[0])
+        told = np.empty(z.shape[0])
+        for start in range(0, z.shape[0], _COMPARED):  # as many rows at once as fit in memory
+            some = slice(start, start + _COMPARED)
+            reach = z[some] @ prior
+            before[some] = np.asarray(z[some].multiply(reach).sum(axis=1)).ravel()
+            both = own @ reach.T
+            told[some] = np.einsum("ij,ij->j", both, np.linalg.solve(inner, both))
+        if isinstance(self._nodes, RowNodes):
+            other = z.max(axis=1).toarray().ravel() < 1.0  # a row that is a node has no neighbours
+            told[other] /= (1.0 + _NEAR) ** 2
+            before[other] = before[other] / (1.0 + _NEAR) ** 2 + 1.0 / (factor * (1.0 + _NEAR))
+        near = np.minimum(np.asarray(z.sum(axis=1)).ravel(), 1.0) ** 2  # fades far from all rows
+        return np.clip(1.0 - near * told / before, 0.0, 1.0)
+
+    def unexplained_by_others(self, labeled: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the same at the labelled rows, each without its own label.
+
+        Examples
+        --------
+        >>> cover = Cover(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]))
+        >>> cover.unexplained_by_others(np.array([0, 2, 4])).round(1)
+        array([0.5, 0.5, 1. ])
+        """
+        own = self._weights(labeled)
+        inner = np.asarray(own @ (own @ self._prior(_NEAR)[0]).T)
+        before = inner.diagonal().copy()
+        left = 1.0 / spd_inverse(inner + _NOISE * np.eye(len(labeled))).diagonal() - _NOISE
+        return np.clip(left / before, 0.0, 1.0)
 
     def _prior(self, eps: float) -> tuple[NDArray[np.float64], float]:
         """Return the covariance of the nodes before any label, and its factor.

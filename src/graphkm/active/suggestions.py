@@ -9,17 +9,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length
 
-from .._util.parameters import check_count
+from .._util.parameters import check_choice, check_count
 from ..estimators.labels import as_label_array, labeled_mask
 from ..judge.held_out import take_rows
 from ..semi.target import is_table, table_of
 from ..semi.views import Views, see
 from .cover import Cover
+from .novel import held_classes, novelty_on
+from .seen import main_view
 
 _LEAST = 1e-3  # the least uncertainty of a row: the model is sure of it
 
 UNSURE = 2
 """The power of the uncertainty in its product with the cover."""
+
+STRATEGIES = ("uncertainty", "novelty")
 
 
 def suggest(
@@ -29,6 +33,7 @@ def suggest(
     *,
     y: ArrayLike | None = None,
     unlabeled: Any = "model",
+    strategy: str = "uncertainty",
     cover: Cover | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -56,6 +61,11 @@ def suggest(
     unlabeled : default="model"
         The mark of unlabelled rows in y; "model" takes the model's own parameter, else -1 for
         classes and None for targets. NaN, None and NA always count as unlabelled.
+    strategy : {"uncertainty", "novelty"}, default="uncertainty"
+        "novelty" brings rows that seem to belong to no known class
+        (`graphkm.inspection.novelty`): -log(1 - novelty) takes the place of the uncertainty. The
+        model must be a `SemiSupervisedClassifier` with one class per row, and X the rows of its
+        fit.
     cover : Cover, optional
         ``Cover(X)``, made before: saves the graph where labels come in many rounds.
     random_state : int, RandomState or None, default=0
@@ -83,6 +93,7 @@ def suggest(
     (5, 0)
     """
     check_count("n", n)
+    check_choice("strategy", strategy, STRATEGIES)
     X = _encoded(model, X)
     told = np.zeros((np.shape(X)[0], 1), dtype=bool)
     if y is not None:
@@ -91,16 +102,26 @@ def suggest(
     known = np.flatnonzero(told.all(axis=1))
     if cover is None:
         cover = Cover(_transformed(model, X), random_state=random_state, n_jobs=n_jobs)
-    if model is None or not is_classifier(model):
-        return cover.choose(n, known)
     seen = X if len(cover.rows) == np.shape(X)[0] else take_rows(X, cover.rows)
     interest = np.full(np.shape(X)[0], _LEAST)  # of rows beyond the sample
+    if strategy == "novelty":
+        interest[cover.rows] = _oddness(model, cover, seen)
+        return cover.choose(n, known, interest**UNSURE)
+    if model is None or not is_classifier(model):
+        return cover.choose(n, known)
     unsure = _by_label(model, seen)
     if unsure is None:
         interest[cover.rows] = uncertainty(model, seen)
     else:
         interest[cover.rows] = np.maximum((unsure * ~told[cover.rows]).mean(axis=1), _LEAST)
     return cover.choose(n, known, interest**UNSURE)
+
+
+def _oddness(model: Any, cover: Cover, X: Any) -> NDArray[np.float64]:
+    """Return how odd rows look beside all known classes, at least nearly 0."""
+    held = held_classes(model[-1] if hasattr(model, "steps") else model)
+    found = novelty_on(cover, held, model.predict_proba(X), _transformed(model, X))
+    return np.maximum(-np.log1p(-np.minimum(found, 1.0 - np.finfo(np.float64).eps)), _LEAST)
 
 
 def uncertainty(model: Any, X: Any) -> NDArray[np.float64]:
@@ -200,6 +221,5 @@ def _encoded(model: Any, X: Any) -> Any:
 def _transformed(model: Any, X: Any) -> Any:
     """Return the rows as the last step of a pipeline sees them: in comparable units."""
     if isinstance(X, Views):
-        shares = model.mixture_.shares
-        return X[max(shares, key=lambda name: np.mean(shares[name]))]  # of all columns
+        return X[main_view(model.mixture_)]
     return model[:-1].transform(X) if hasattr(model, "steps") and len(model.steps) > 1 else X

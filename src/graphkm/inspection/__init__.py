@@ -1,9 +1,9 @@
 """Why this answer, how sure, which labels look wrong, and which rows belong to no class.
 
 ==============  ==================================================================
-held            what a fit said of its labelled rows without having seen their labels
 explain         `explain`: which members, which labels, and by which way
 shares          what every label adds to an answer
+column_shares   what every column adds, by the members that look at columns
 ways            by which rows a label reaches another row
 explanation     what `explain` returns
 drawing         its picture
@@ -19,8 +19,11 @@ doubtful_table  the same as a table, and as weights for another fit
 refitting       `refit_with_doubts`: what a fit gains in which doubtful labels count less
 frames          results as frames of pandas
 ==============  ==================================================================
+
+`novelty`, rows that belong to no known class, is made in `graphkm.active`, which suggests them.
 """
 
+from ..active.novel import novelty
 from .curve import LearningCurve, learning_curve
 from .doubtful import doubtful_labels
 from .doubtful_table import DoubtfulLabel, DoubtfulLabels
@@ -40,6 +43,7 @@ __all__ = [
     "doubtful_labels",
     "explain",
     "learning_curve",
+    "novelty",
     "prediction_intervals",
     "prediction_sets",
     "refit_with_doubts",

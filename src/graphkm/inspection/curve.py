@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .._util.parameters import check_count
+from ..semi.held import Held, held_of
 from .frames import as_frame
-from .held import Held, held_of
 from .law import Array, Law, fit_law
 from .refits import Measured, check_labels, draws_of, held_losses, refitted
 
@@ -158,7 +158,12 @@ def _checked_more(more: Any) -> NDArray[np.int64]:
 def _curve(held: Held, found: list[Measured], added: NDArray[np.int64]) -> LearningCurve:
     """Return the curve of measured fits."""
     labels, sizes = len(held.rows), np.array([each.size for each in found])
-    losses, noise = mean_losses(np.stack([each.loss for each in found]), held.weights)
+    table = np.stack([each.loss for each in found])
+    if np.isnan(table).all(axis=1).any():
+        raise ValueError(
+            "Too few labelled rows have all their labels; a learning curve counts those alone."
+        )
+    losses, noise = mean_losses(table, held.weights)
     law = fit_law(labels, sizes, losses, noise)
     numbers = np.concatenate([[0], added])
     outer = (1.0 - INSIDE) / 2.0

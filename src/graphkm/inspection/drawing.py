@@ -34,5 +34,7 @@ def _panel(axes: Any, why: Explanation, most: int) -> None:
     axes.invert_yaxis()
     axes.axvline(0.0, color="black", linewidth=0.8)
     what = "quantity" if why.answer is None else f"P({why.answer})"
-    axes.set_title(f"{what} = {why.value:.3f}; {why.base:.3f} without any label", fontsize=10)
+    axes.set_title(
+        f"{what} = {why.value:.3f}, from {why.base:.3f} before labels count", fontsize=10
+    )
     axes.set_xlabel("what it adds")

@@ -12,6 +12,7 @@ from ..judge.sizes import tilted
 from ..members.models import model_scores
 from ..semi.answers import Answering
 from ..semi.evidence import Evidence, Witness
+from .column_shares import column_shares
 from .drawing import draw
 from .explanation import Explanation, Explanations, Vote
 from .shares import Told, told_by_models, told_on_nodes
@@ -75,8 +76,8 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
         (witness, _told(model, witness, given, rows, column, evidence.prior))
         for witness in evidence.witnesses
     ]
-    base, shares, others = _added(found, evidence.prior[column])
     n_labels = len(evidence.y)
+    base, shares, others = _added(found, evidence.prior[column], n_labels)
     if shares.shape[1] > n_labels:  # names of labels are labelled rows, too
         others[NAMES] = shares[:, n_labels:].sum(axis=1)
         shares = shares[:, :n_labels]
@@ -89,16 +90,19 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
     np.add.at(by_row.T, place, shares.T)
     about = numbers, _labels_of(evidence, numbers)
     ways = Ways(evidence, rows)
+    classes = None if model.mixture_.classes is None else model.mixture_.classes.tolist()
+    columns = _columns_of(model, evidence, given, column)
     made = Explanations(
         [
             Explanation(
-                None if model.mixture_.classes is None else model.mixture_.classes[column[i]],
+                None if classes is None else classes[column[i]],
                 float(answer[i]),
                 float(base[i]),
                 *about,
                 by_row[i],
                 {name: float(each[i]) for name, each in others.items()},
                 [Vote(w.member.name, w.weight, float(told.said[i])) for w, told in found],
+                {name: float(each[i]) for name, each in columns.items()},
                 ways,
                 i,
             )
@@ -159,10 +163,14 @@ def _told(
 
 
 def _added(
-    found: list[tuple[Witness, Told]], prior: Array
+    found: list[tuple[Witness, Told]], prior: Array, n_labels: int
 ) -> tuple[Array, Array, dict[str, Array]]:
-    """Return the sums of bases and of labels' shares, and what else members add."""
-    width = max((told.shares.shape[1] for _, told in found if told.shares is not None), default=0)
+    """Return the sums of bases and of labels' shares, and what else members add.
+
+    Names of labels, if there are any, are further labels behind the others.
+    """
+    sums = (told.shares.shape[1] for _, told in found if told.shares is not None)
+    width = max(sums, default=n_labels)
     base, shares = np.zeros(len(prior)), np.zeros((len(prior), width))
     others = dict[str, Array]()
     for witness, told in found:
@@ -190,3 +198,14 @@ def _labels_of(evidence: Evidence, numbers: NDArray[np.int64]) -> NDArray[Any]:
     first = np.unique(evidence.labeled, return_index=True)[1]
     labels = evidence.y[first]
     return labels[:, 0] if labels.ndim == 2 else labels
+
+
+def _columns_of(
+    model: Any, evidence: Evidence, given: Any, column: NDArray[np.int64]
+) -> dict[Any, Array]:
+    """Return what every column adds, by name or number; columns that an encoder made have none."""
+    if "" not in evidence.rows:
+        return {}
+    found, _ = column_shares(evidence, "", given, column)
+    names = getattr(model, "feature_names_in_", np.arange(found.shape[1]))
+    return {name: found[:, place] for place, name in enumerate(names.tolist())}

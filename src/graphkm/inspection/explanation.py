@@ -35,7 +35,7 @@ class Explanation:
     value : float
         Its probability, or the quantity.
     base : float
-        What would be said without any label.
+        What members say before any label adds to it: equal shares, or a linear model's constant.
     labeled : ndarray of int
         The numbers of the labelled rows.
     labels : ndarray
@@ -46,6 +46,10 @@ class Explanation:
         What is no sum over labels, by name.
     votes : list of Vote
         What every member says, the heaviest first.
+    columns : dict
+        What every column of the table adds, by the members that look at columns (linear models,
+        kernel ridge, forests): see `graphkm.inspection.column_shares`. It is another way to
+        divide the same answer: columns and labels are not added up.
     """
 
     answer: Any
@@ -56,6 +60,7 @@ class Explanation:
     shares: Array
     others: dict[str, float]
     votes: list[Vote]
+    columns: dict[Any, float]
     ways: Ways = field(repr=False)
     row: int = 0
 
@@ -81,16 +86,19 @@ class Explanation:
     def __str__(self) -> str:
         """Return the explanation as text."""
         what = "quantity" if self.answer is None else f"P({self.answer})"
-        lines = [f"{what} = {self.value:.3f}, and {self.base:.3f} without any label"]
+        lines = [f"{what} = {self.value:.3f}, from {self.base:.3f} before labels count"]
         top = self.strongest()
         for place, way in zip(top, self.ways.to(self.row, self.labeled[top]), strict=True):
-            by = f"  by way of {_shown(way[1:])}" if len(way) > 1 else ""
+            by = f"  by way of {_shown(way[1:], self.ways.n_rows)}" if len(way) > 1 else ""
             label = _plain(self.labels[place])
             lines.append(f"  {self.shares[place]:+.3f}  row {self.labeled[place]} ({label}){by}")
         rest = self.shares.sum() - self.shares[top].sum()
         if len(self.shares) > len(top):
             lines.append(f"  {rest:+.3f}  {len(self.shares) - len(top)} other labels")
         lines += [f"  {share:+.3f}  {name}" for name, share in self.others.items()]
+        most = sorted(self.columns.items(), key=lambda each: -abs(each[1]))[:5]
+        if any(share for _, share in most):
+            lines.append("columns: " + ", ".join(f"{name} {share:+.3f}" for name, share in most))
         lines.append("members: weight, and what each says")
         heavy = sorted(self.votes, key=lambda vote: -vote.weight)
         lines += [f"  {vote.weight:.3f}  {vote.said:.3f}  {vote.member}" for vote in heavy[:5]]
@@ -107,11 +115,12 @@ def _plain(label: Any) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
-def _shown(way: Sequence[int], most: int = 4) -> str:
+def _shown(way: Sequence[int], n_rows: int, most: int = 4) -> str:
     """Return the rows of a way; of a long one its two ends."""
+    names = [str(each) if each < n_rows else "a label's name" for each in way]
     if len(way) > most:
-        return f"{way[0]}, {way[1]}, ... {len(way) - 3} more ..., {way[-1]}"
-    return ", ".join(map(str, way))
+        return f"{names[0]}, {names[1]}, ... {len(way) - 3} more ..., {names[-1]}"
+    return ", ".join(names)
 
 
 class Explanations(list[Explanation]):

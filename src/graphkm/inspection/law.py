@@ -79,8 +79,8 @@ def fit_law(n_labels: int, sizes: Array, losses: Array, noise: Array) -> Law:
     --------
     >>> sizes = np.array([25.0, 50.0, 75.0, 90.0])
     >>> law = fit_law(100, sizes, 2 / sizes, 1e-6 * np.eye(4))
-    >>> print(f"{law.quantile(100, 0.5):.3f}, {law.quantile(200, 0.5):.3f}")
-    0.020, 0.010
+    >>> print(f"{law.quantile(100, 0.5):.2f}, {law.quantile(200, 0.5):.2f}")
+    0.02, 0.01
     """
     grid = _grid(n_labels, losses, noise)
     expected = np.stack([grid.at(size) for size in sizes])

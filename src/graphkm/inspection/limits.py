@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..semi.held import Held, held_of
 from .conformal import Array, checked_coverage, checked_weights, new_count, reach
-from .held import Held, held_of
 
 
 def class_limits(model: Any, coverage: float, by_class: bool = False, weights: Any = None) -> Array:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ..judge.folds import FEWEST, usual_folds
-from .held import Array, Held, held_answers
+from ..judge.held_out import take_rows
+from ..semi.held import Array, Held, held_answers
 
 PARTS = (0.25, 0.5, 0.75)
 """The shares of the labels with which a model is fitted again."""
@@ -87,11 +88,7 @@ def refitted(
             f"X has {n} rows, but the model has a label of row {held.rows.max()} (counted from 0); "
             "pass the rows of its fit."
         )
-    copy, rows = clone(model), held.rows[chosen]
-    if getattr(model, "order_", None) is not None:
-        copy.set_params(ordered=model.order_.tolist())  # y was a categorical, perhaps
-    if held.kind == "labels":
-        copy.set_params(targets="labels")
+    copy, rest = _unfitted(model, held), held.rows[~chosen]
     weights = None
     if np.ptp(held.weights) > 0:
         weights = np.ones(n)
@@ -99,10 +96,22 @@ def refitted(
     about = {} if affinity is None else {"affinity": affinity, "ids": ids}
     copy.fit(X, _labels(model, held, chosen, n), weights, **about)
     loss = np.full(len(held.rows), np.nan)
-    loss[~chosen] = _losses(
-        held, ~chosen, _coded(model, held, copy.transduction_[held.rows[~chosen]])
-    )
-    return Measured(float(len(rows)), loss)
+    plain = affinity is None and hasattr(X, "shape")
+    answers = copy.predict(take_rows(X, rest)) if plain else copy.transduction_[rest]
+    loss[~chosen] = _losses(held, ~chosen, _coded(model, held, answers))
+    return Measured(float(chosen.sum()), loss)
+
+
+def _unfitted(model: Any, held: Held) -> Any:
+    """Return a copy that learns the same from y as numbers, names and gaps."""
+    copy = clone(model)
+    if getattr(model, "order_", None) is not None:
+        copy.set_params(ordered=model.order_.tolist())  # y was a categorical, perhaps
+    if held.kind == "labels":
+        copy.set_params(targets="labels")
+    if not (isinstance(model.cv, Integral) or hasattr(model.cv, "split")):
+        copy.set_params(cv=None)  # a list of folds counts all labels
+    return copy
 
 
 def held_losses(model: Any, held: Held) -> Measured:
@@ -120,6 +129,8 @@ def _n_rows(model: Any, X: Any) -> int:
         return len(model.transduction_)
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         X = next(iter(X.values()))
+    if not (hasattr(X, "shape") or hasattr(X, "__len__")):
+        raise ValueError("X comes in blocks; a learning curve needs rows in memory.")
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

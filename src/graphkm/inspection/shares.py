@@ -47,6 +47,27 @@ class Told(NamedTuple):
     """Whether `start` is an answer without labels. If not, it is one that is no sum over labels."""
 
 
+def added(own: LabelSum, t: float, column: Numbers) -> Array:
+    """Return what every term of a sum adds to the probability of a class, or to a quantity.
+
+    Parameters
+    ----------
+    own : LabelSum
+        The sum; its terms need not be labels.
+    t : float
+        The temperature.
+    column : ndarray of int of shape (n,)
+        The class of every row.
+    """
+    if len(own.base) == 1:
+        return np.asarray(own.shares * own.targets[:, 0])
+    nothing = np.zeros((len(own.shares), len(own.base)))
+    pull = np.zeros_like(nothing)
+    for a, step in zip(_POINTS, _STEPS, strict=True):
+        pull += step * _gradient(own, nothing, a, 0.0, t, column)[1]
+    return np.asarray(own.shares * (pull @ own.targets.T))
+
+
 def told_by_models(witness: Witness, given: Any, z: Any, scores: Array, column: Numbers) -> Told:
     """Return what a model adds to the probability of a class, corrected along a graph or not.
 
@@ -130,18 +151,12 @@ def told_on_nodes(witness: Witness, z: Any, column: Numbers, prior: Array) -> To
     for c in np.unique(column) if k > 1 else [0]:
         rows = np.flatnonzero(column == c) if k > 1 else np.arange(n)
         asked = np.full(len(nodes), c)
+        by_label = added(own, witness.temperature, asked)
         if k == 1:
-            by_label = own.shares * own.targets[:, 0]
             low, high = np.full(len(nodes), own.base[0]), own.whole[:, 0]
         else:
-            pull = np.zeros((len(nodes), k))
-            empty = np.zeros((len(nodes), k))
-            for a, step in zip(_POINTS, _STEPS, strict=True):
-                pull += step * _gradient(own, empty, a, 0.0, witness.temperature, asked)[1]
-            by_label = own.shares * (pull @ own.targets.T)
-            low, high = (
-                _gradient(own, empty, a, 0.0, witness.temperature, asked)[0] for a in (0.0, 1.0)
-            )
+            nothing, t = np.zeros((len(nodes), k)), witness.temperature
+            low, high = (_gradient(own, nothing, a, 0.0, t, asked)[0] for a in (0.0, 1.0))
         shares[rows] = inner[rows] @ by_label
         said[rows], start[rows] = inner[rows] @ high, inner[rows] @ low
     return Told(said + far, start + far, shares, True)

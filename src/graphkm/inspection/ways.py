@@ -22,15 +22,16 @@ class Ways:
     Parameters
     ----------
     evidence : Evidence
-        What a fit kept. Of several views, the first with a graph shows the ways.
+        What a fit kept. Of several views, the first that counts and has a graph shows them.
     rows : ndarray, CSR matrix or dict
         The rows to reach, as numbers.
     """
 
     def __init__(self, evidence: Evidence, rows: Any) -> None:
         self._graph: Any = None
+        self.n_rows = evidence.n_rows
         for name, graph in evidence.graphs.items():
-            if isinstance(graph.nodes, RowNodes):
+            if isinstance(graph.nodes, RowNodes) and (not name or name in rows):
                 self._graph = graph
                 self._numbers = graph.nodes.numbers
                 self._joined = graph.nodes.weights(rows[name] if name else rows).tocsr()
@@ -51,14 +52,15 @@ class Ways:
         return nodes if self._numbers is None else self._numbers[nodes]
 
     def near(self, row: int) -> Numbers:
-        """Return the rows of the fit that a row lies among, the nearest first."""
-        return self._rows(self._near(row))
+        """Return the rows of the fit that a row lies among, the nearest first; names are none."""
+        found = self._rows(self._near(row))
+        return found[found < self.n_rows]
 
     def to(self, row: int, labeled: Numbers) -> list[list[int]]:
         """Return the rows on the way from every labelled row to a row, the labelled one first.
 
         The product of the similarities along a way is the largest of all ways. A way is empty where
-        none leads.
+        none leads. Numbers from `n_rows` on are names of labels.
         """
         near = self._near(row)
         if not len(near) or not len(labeled):

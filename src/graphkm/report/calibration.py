@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from ..inspection.held import Held, held_answers
+from ..semi.held import Held, held_answers
 from .charts import Chart
 from .html import Markup, element, facts, table
 from .subject import Array, Subject, percent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inspection.held import Held, held_answers
+from ..semi.held import Held, held_answers
 from .charts import Chart, around
 from .html import Markup, element, table
 from .subject import Array, Subject, percent, word

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..inspection.held import Held
 from ..inspection.sets import PredictionSets, prediction_intervals, prediction_sets
+from ..semi.held import Held
 from .charts import Chart
 from .html import Markup, element, facts, table
 from .subject import Subject, percent, word

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.labels import missing_mask
-from ..inspection.held import Held, held_of
 from ..io.kinds import number_text
+from ..semi.held import Held, held_of
 
 Array = NDArray[np.float64]
 

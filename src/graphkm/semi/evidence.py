@@ -44,6 +44,10 @@ class Evidence:
     """The row of every label."""
     y: NDArray[Any]
     """The labels."""
+    rows: dict[str, Any]
+    """The labelled rows, in every view."""
+    n_rows: int
+    """How many rows the fit had. Nodes with larger numbers are names of labels."""
     prior: Array
     """What is said of a row that nothing is known of."""
 
@@ -56,8 +60,13 @@ class Evidence:
         known: Known,
         prior: Array,
     ) -> Evidence | None:
-        """Return the members that count; None if every column has weights of its own."""
+        """Return the members that count.
+
+        It is None if every column has weights of its own, and for given graphs, which are large.
+        """
         weights, sizes = verdict.weights, verdict.sizes
+        if any(side.edges is not None for side in sides):
+            return None
         if weights.ndim == 2:
             if weights.shape[1] > 1:
                 return None
@@ -77,5 +86,10 @@ class Evidence:
                     about = float(kept[place]), float(sizes[place]), side.name
                     witnesses.append(Witness(member, *about, *own))
                 place += 1
+        names = 0 if sides[0].names is None else len(sides[0].names[1])
+        n_rows = (0 if sides[0].given is None else sides[0].given.shape[0]) - names
+        rows = {side.name: side.known.rows for side in sides}
         graphs = {side.name: side.graph for side in sides if side.graph is not None}
-        return cls(witnesses, graphs, sides[0].labeled[: len(known.y)], known.y, prior)
+        return cls(
+            witnesses, graphs, sides[0].labeled[: len(known.y)], known.y, rows, n_rows, prior
+        )

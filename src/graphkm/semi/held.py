@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..judge.sizes import tilted
 from ..members.member import Kind
-from ..semi.answers import Answering
-from ..semi.ordered import nearest_class
+from .answers import Answering
+from .ordered import nearest_class
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def held_of(model: Any) -> Held:
     >>> y[20:] = -1
     >>> held = held_of(SemiSupervisedClassifier(random_state=0).fit(X, y))
     >>> held.said.shape, held.told[0].tolist(), held.kind
-    ((20, 2), [0.0, 1.0], 'classes')
+    ((20, 2), [1.0, 0.0], 'classes')
     """
     if not hasattr(model, "told_"):
         if not isinstance(model, Answering):
@@ -91,7 +91,7 @@ def held_answers(model: Any, held: Held) -> Array:
     >>> X, y = make_moons(100, random_state=0)
     >>> y[20:] = -1
     >>> model = SemiSupervisedClassifier(random_state=0).fit(X, y)
-    >>> held_answers(model, held_of(model)).sum(axis=1).min()
+    >>> float(held_answers(model, held_of(model)).sum(axis=1).min())
     1.0
     """
     said = held.said
