@@ -543,3 +543,74 @@ def test_two_people_see_their_own_answers_and_who_is_reliable(tmp_path, tab):
         page.evaluate("show(3)")
         until(page, "shown === 3")
         assert f"eva: {names[3]}" in page.locator("#row-said").inner_text()
+
+
+def with_wrong_labels(server, names, wrong, n=40):
+    """Give labels to the first rows, some of them wrong."""
+    other = {"cat": "dog", "dog": "cat"}
+    for row in range(n):
+        label = other[names[row]] if row in wrong else names[row]
+        server.post("api/answer", {"row": row, "kind": "label", "label": label})
+    server.learnt()
+
+
+def test_labels_that_look_wrong_are_reviewed_with_the_keyboard(rows, tab):
+    folder, names = rows
+    with label_page(folder, *ARGUMENTS) as server:
+        with_wrong_labels(server, names, (3, 11))
+        page = tab(server.address)
+        until(page, "state.current")
+        page.keyboard.press("r")
+        until(page, "document.querySelectorAll('#review-list .doubt').length >= 2")
+        assert page.locator("#tab-review").get_attribute("aria-selected") == "true"
+        assert page.locator("#label-view").is_hidden() and page.locator("#review-view").is_visible()
+        assert "labels are wrong" in page.locator("#review-words").inner_text()
+        first = page.locator(".doubt").first
+        title = first.locator("h3").inner_text()
+        row = int(title.split(":")[0].removeprefix("Row ")) - 1
+        assert row in (3, 11) and f"the model {names[row]}" in title
+        assert f"{names[row]} row" in first.locator(".evidence").inner_text()
+        page.keyboard.press("1")  # it would answer a row that nobody sees
+        assert server.get("api/state")["labelled"] == 40
+        page.keyboard.press("Tab")  # from the title to the first button: Keep
+        assert page.evaluate("document.activeElement.innerText").startswith("Keep")
+        assert page.evaluate(OUTLINE) == "solid"
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.innerText") == f"Change to {names[row]}"
+        page.keyboard.press("Enter")
+        until(
+            page,
+            f"document.getElementById('review-message').innerText.includes('Row {row + 1} is')",
+        )
+        assert server.get(f"api/row/{row}")["label"] == names[row]
+        other = 14 - row
+        keep = page.locator(f"button[data-row='{other}']", has_text="Keep")
+        until(page, f"document.querySelector(\"button[data-row='{other}']\") !== null")
+        keep.click()
+        until(page, f"document.querySelector(\"button[data-row='{other}']\") === null")
+        assert server.get(f"api/row/{other}")["label"] != names[other]
+        page.locator("#tab-review").focus()
+        page.keyboard.press("ArrowLeft")
+        assert page.locator("#label-view").is_visible() and page.locator("#review-view").is_hidden()
+        assert page.evaluate("document.activeElement.id") == "tab-label"
+        until(page, "document.getElementById('outlook').innerText.includes('100 more labels: ')")
+
+
+def test_a_doubtful_row_is_shown_for_another_answer_and_gets_a_new_class(rows, tab):
+    folder, names = rows
+    with label_page(folder, *ARGUMENTS) as server:
+        with_wrong_labels(server, names, (3,))
+        page = tab(server.address, width=390, height=800)
+        until(page, "state.current")
+        page.locator("#tab-review").click()
+        until(page, "document.querySelector(\"button[data-row='3']\") !== null")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.locator("button[data-row='3']", has_text="Show the row").click()
+        until(page, "shown === 3")
+        assert page.locator("#label-view").is_visible()
+        assert "None of these: new class" in page.locator("#new").inner_text()
+        page.fill("#new-label", HOSTILE[0])
+        page.keyboard.press("Enter")
+        until(page, "state.classes.length === 3")
+        assert server.get("api/row/3")["label"] == HOSTILE[0]
+        assert page.evaluate("window.hacked") is None
