@@ -151,7 +151,8 @@ def test_where_nothing_is_said_of_more_labels():
     drawn = np.arange(40) % 4 == 0
     assert outlook(model, fit, kind, table, drawn, 30)["more"] == 30
     assert outlook(model, fit, kind, table, drawn, 0) is None
-    assert outlook(model, fit, kind, table, np.zeros(40, bool), 30) is None
+    assert outlook(model, fit, kind, table, np.arange(40) < 5, 30) is not None
+    assert outlook(model, fit, kind, table, np.arange(40) < 4, 30) is None
     assert outlook(model, fit, Quantity(()), table[:, :1], drawn, 30) is None
     few = model.fit(rows[:19], table[:19])
     assert outlook(model, few, kind, table[:19], drawn[:19], 30) is None
@@ -177,8 +178,6 @@ def test_review_keep_change_and_restart(tmp_path):
         assert item["doubt"] > 0.5 and item["said"] != item["label"]
         assert {near["label"] for near in item["near"]} == {item["said"]}
         assert item["shown"]["row"] == item["row"] and item["shown"]["cells"]
-        # The outlook comes after the model, because it takes longer.
-        assert server.wait(lambda s: s["outlook"] is not None)["outlook"]["more"] == 80
         first, second = item["row"], found["items"][1]["row"]
         seen = {"kind": "label", "label": item["label"]}
         given = {"row": first, "kind": "label", "label": item["said"], "seen": seen}
@@ -191,6 +190,19 @@ def test_review_keep_change_and_restart(tmp_path):
     with label_page(tmp_path, *arguments) as server:  # what was confirmed stays so
         server.learnt()
         assert second not in [item["row"] for item in server.get("api/review")["items"]]
+
+
+def test_the_page_says_what_more_labels_would_give(tmp_path):
+    X, _, names = moons(120, 0)
+    write_csv(tmp_path / "rows.csv", X)
+    with label_page(tmp_path, "rows.csv", "--out", "labels.csv", "--classes", "cat,dog") as server:
+        for _ in range(40):
+            row = server.get("api/state")["queue"][0]
+            state = server.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
+        assert state["labelled"] == 40
+        # The outlook comes after the model, because it takes longer.
+        found = server.wait(lambda s: s["current"] and s["outlook"] is not None)["outlook"]
+        assert found["more"] in range(80, 91) and found["low"] < found["high"] <= 1
 
 
 def test_a_row_of_none_of_the_classes_gets_a_new_one(tmp_path):

@@ -12,7 +12,8 @@ from .live_model import Fit
 from .targets import OneClass
 
 _MISTAKES = 20  # likely mistakes that are listed, at most
-_FEWEST = 5  # with fewer rows drawn at random nothing is said
+FEWEST = 5
+"""With fewer rows drawn at random nothing is said of errors."""
 
 Array = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ def judged(
         Which of these rows were drawn at random.
     """
     n = int(checks.sum())
-    if n < _FEWEST:
+    if n < FEWEST:
         return None
     errors = kind.errors(fit.held_out[checks], table[checks])
     mean, alone = (

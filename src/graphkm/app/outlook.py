@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..inspection.curve import INSIDE, mean_losses
 from ..inspection.law import fit_law
 from ..inspection.refits import PARTS
+from .judging import FEWEST
 from .live_model import Fit, LiveModel
 from .targets import OneClass
 
@@ -45,11 +46,11 @@ def outlook(
     Returns
     -------
     dict or None
-        `more`, and `now`, `low` and `high`; None if labels are too few, if none is left to give,
-        or if labels are quantities, whose error has no scale of its own.
+        `more`, and `now`, `low` and `high`; None if labels or rows drawn at random are too few, if
+        no row is left to label, or if labels are quantities, whose error has no scale of its own.
     """
     labels = len(fit.rows)
-    if not kind.shares_count or labels < _FEWEST or not checks.any() or not left:
+    if not kind.shares_count or labels < _FEWEST or checks.sum() < FEWEST or not left:
         return None
     rng = np.random.default_rng(0)
     among = np.sort(rng.permutation(labels)[:_MOST])
