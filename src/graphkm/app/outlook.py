@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 def outlook(
     model: LiveModel, fit: Fit, kind: OneClass, table: Array, checks: NDArray[np.bool_], left: int
 ) -> dict[str, Any] | None:
-    """Return the accuracy that is expected now and with more labels, with 80 % intervals.
+    """Return the accuracy that is expected with more labels, as an 80 % interval.
 
     The model is fitted with a quarter, a half and three quarters of the labels, with the setting
     that all labels chose. Rows that were drawn at random, and whose labels a fit did not see, score
@@ -46,7 +46,7 @@ def outlook(
     Returns
     -------
     dict or None
-        `more`, and `now`, `low` and `high`; None if labels or rows drawn at random are too few, if
+        `more`, `low` and `high`; None if labels or rows drawn at random are too few, if
         no row is left to label, or if labels are quantities, whose error has no scale of its own.
     """
     labels = len(fit.rows)
@@ -71,4 +71,4 @@ def outlook(
     law = fit_law(labels, np.array(sizes, dtype=np.float64), means, noise)
     more, outer = min(MORE, left), (1.0 - INSIDE) / 2.0
     low, high = (1.0 - law.quantile(labels + more, share) for share in (1.0 - outer, outer))
-    return {"more": more, "now": 1.0 - law.quantile(labels, 0.5), "low": low, "high": high}
+    return {"more": more, "low": low, "high": high}

@@ -45,7 +45,7 @@ def reliability(said: Array, true: Array, bins: int = BINS) -> list[Bin]:
     """
     place = np.minimum((said * bins).astype(np.int64), bins - 1)
     found = []
-    for each in np.unique(place):
+    for each in np.unique(place).tolist():
         own = place == each
         count, share = int(own.sum()), float(true[own].mean())
         ends = wilson(share, count)

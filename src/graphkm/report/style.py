@@ -34,7 +34,7 @@ tbody th { font-weight: 500; }
 .chart .range { stroke: #595959; stroke-width: 1.5; }
 .chart .dot, .chart .bar { fill: #1f5fa8; }
 .chart .small { fill: #1f5fa8; fill-opacity: 0.6; }
-img { max-width: 96px; max-height: 96px; }
+img { max-width: 96px; max-height: 96px; min-width: 40px; image-rendering: pixelated; }
 @media (max-width: 40rem) { nav ol { columns: 1; } dl div { display: block; } }
 @media print {
   body { max-width: none; font-size: 10pt; padding: 0; }

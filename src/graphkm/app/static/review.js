@@ -137,6 +137,5 @@ class Review {
 // Advice when to stop: "100 more labels: 87.5 % to 90.0 %".
 function outlookWords(outlook, percent) {
   if (!outlook) return "";
-  return `Accuracy is about ${percent(outlook.now)} now. ${outlook.more} more labels: ` +
-    `${percent(outlook.low)} to ${percent(outlook.high)}, with 80 % probability.`;
+  return `${outlook.more} more labels: ${percent(outlook.low)} to ${percent(outlook.high)}, with 80 % probability.`;
 }
