@@ -17,10 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
+import doubtful
 import given_graphs
 import images
 import labels
 import large_graphs
+import novelty
 import texts
 from _common import RESULTS, ROOT, stored, table
 from few_labels import tables as few_labels
@@ -239,6 +241,8 @@ VIEWS: dict[str, Callable[[], str]] = {
     "labels ranking": lambda: table(*labels.summary(stored("labels"), "ranking")),
     "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
+    "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
+    "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,

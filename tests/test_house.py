@@ -161,6 +161,9 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
 ARITHMETIC = {
     "graphkm.annotators.posterior": {"_TOLD", "_STEPS", "_TURNS", "_CLOSE", "_STEADY"},
     "graphkm.annotators.report": {"_SHOWN"},
+    "graphkm.inspection.noise": {"_STEPS", "_CLOSE", "_GRID", "_SURE", "_TO_SPREAD"},  # searches
+    "graphkm.inspection.doubtful": {"_SHOWN"},
+    "graphkm.inspection.doubtful_table": {"_SHOWN"},
     "graphkm.judge.folds": {"_ENOUGH"},  # more cost, and say the same
     "graphkm.judge.mixture": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.judge.columns": {"_STEPS", "_CLOSE", "_NEAR", "_NEWTON"},  # of two searches
@@ -200,7 +203,7 @@ def numbers_of(tree: ast.Module) -> Iterator[str]:
 
 def test_every_number_that_decides_stands_on_its_page():
     page = (ROOT / "docs" / "decisions.md").read_text()
-    names = ("annotators", "gkm", "judge", "members", "positive", "semi")
+    names = ("annotators", "gkm", "inspection", "judge", "members", "positive", "semi")
     rooms = tuple(f"graphkm.{name}" for name in names)
     listed, found = set(), set()
     for name, tree in TREES.items():
