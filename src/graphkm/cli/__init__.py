@@ -2,8 +2,8 @@
 
 =============  =====================================================================================
 app            the command, its sub-commands, `main`
-train, ...     `train`; likewise predict, evaluate, suggest, label, stream, info, export, demo,
-               datasets
+train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, stream, info,
+               export, demo, datasets
 options        options that several sub-commands share, each written once
 fit_options    options that are parameters of estimators
 spreading      groups of options as parameters of sub-commands
@@ -28,6 +28,7 @@ learning_rows  whole files as arrays, the task that their labels ask for
 label_columns  several labels or quantities: their options, and what their columns hold
 row_summary    what summaries say of the rows to learn from
 holding_out    labelled rows to test a model on
+further_columns  columns of predictions that say how sure they are
 several_answers  several labels or quantities as columns of an output
 several_scores  how good a model of several labels or quantities is
 row_ids        what edges call rows: the cells of the column that --id names
@@ -36,6 +37,8 @@ joining        graphs of the rows to learn from
 links          edges of new rows to the rows that a model knows
 estimators     estimators made from options
 model_files    model files and the notes in them
+subjects       a model and rows of a file, for what held-out labels tell
+doubts         labels of a model that look wrong
 gains          what held-out labels say of a model and of its unlabelled rows
 output         summaries, JSON, progress; output files that are complete or absent
 stream_training  a stream from a file to a model: surveyed, tested, learnt, resumed

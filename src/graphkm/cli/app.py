@@ -15,7 +15,20 @@ except ImportError as error:
         f'The command graphkm needs {error.name}: run pip install "graphkm[cli]".'
     ) from error
 
-from . import datasets, demo, evaluate, export, info, label, predict, stream, suggest, train
+from . import (
+    datasets,
+    demo,
+    evaluate,
+    explain,
+    export,
+    info,
+    label,
+    predict,
+    report,
+    stream,
+    suggest,
+    train,
+)
 from .errors import EXIT_CODES, leave, notes_instead_of_warnings
 from .starting import import_scikit_learn
 
@@ -70,6 +83,8 @@ for _module in (
     train,
     predict,
     evaluate,
+    explain,
+    report,
     suggest,
     label,
     stream,

@@ -26,7 +26,7 @@ _WHOLE = {
     "header=False": "--no-header",
     "zero_based=True": "--zero-based",
 }
-_FLAGS = {"classes": "--classes"} | {
+_FLAGS = {"classes": "--classes", "coverage": "--sets"} | {
     PARAMETERS.get(field.name, field.name): f"--{field.name.replace('_', '-')}"
     for options in (LearningFileOptions, TrainingOptions)
     for field in fields(options)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from .options import AsJson, Data, FileOptions, KnownLabels, Model
+import typer
+
+from .options import AsJson, Data, FileOptions, KnownLabels, Model, UsageError
 from .predict import Id, NewEdges
 from .spreading import spread
 
@@ -21,6 +23,7 @@ EXAMPLES = (
     "graphkm evaluate moons.gkm test_rows.csv",
     "graphkm evaluate moons.gkm test_rows.csv --label kind --json",
     "graphkm evaluate papers.gkm new_papers.csv --edges new_cites.csv",
+    "graphkm evaluate moons.gkm few_labels.csv --doubtful",
 )
 
 _SHOWN = 12  # the most classes of a printed confusion matrix
@@ -33,6 +36,14 @@ def evaluate(
     edges: NewEdges = None,
     id: Id = None,
     labels: KnownLabels = None,
+    doubtful: Annotated[
+        bool,
+        typer.Option(
+            "--doubtful",
+            help="List the labels of the model that look wrong instead, the most doubtful first. "
+            "DATA is the file that it was trained on.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
 ) -> None:
@@ -40,6 +51,9 @@ def evaluate(
 
     It is a fair test only if the model has not been trained on these rows. Where rows have several
     labels, those that are not known do not count, and every label has a line of its own.
+
+    With --doubtful it lists labels that look wrong: those against which fits speak that had not
+    seen them, each with the probability that it is wrong and the nearest labelled rows.
     """
     import numpy as np
 
@@ -52,6 +66,13 @@ def evaluate(
 
     paths = named_files(edges or (), data)
     fitted, note = read_model(model)
+    if doubtful:
+        from .doubts import show_doubts
+
+        if paths:
+            raise UsageError("--doubtful looks at labels of training; leave --edges out.")
+        asked = with_asked_labels(note, labels, files.label)
+        return show_doubts(fitted, asked, data, files, model, as_json)
     kept = kept_columns(note.id if id is None else id, None, note) if paths else []
     asked = with_asked_labels(note, labels, files.label)
     opening = open_joined(data, files, fitted, asked, paths, model=model, kept=kept, labels=True)

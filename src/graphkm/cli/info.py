@@ -38,7 +38,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
         | {
             "task": _task(note),
             **_answers(note, [label_text(label) for label in classes]),
-            "trained on": _origin(note),
+            "trained on": origin(note),
             "features": None if note.format == FOLDER else _features(note),
             **encoder_lines(note),
             **_treatments(note),
@@ -74,7 +74,8 @@ def _answers(note: Any, classes: list[str]) -> dict[str, str | None]:
     return {"classes": ", ".join(classes) or None}
 
 
-def _origin(note: Any) -> str | None:
+def origin(note: Any) -> str | None:
+    """Return what a model was trained on."""
     from .model_files import FOLDER
 
     if not note.n_rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,6 +15,7 @@ from .options import AsJson, Data, FileOptions, Model, UsageError
 from .spreading import spread
 
 if TYPE_CHECKING:
+    from .further_columns import Further
     from .links import Links
     from .model_files import FileNote
 
@@ -22,6 +23,7 @@ EXAMPLES = (
     "graphkm predict moons.gkm new_rows.csv --out predictions.csv",
     "graphkm predict moons.gkm new_rows.csv --proba --out predictions.csv",
     "cat new_rows.csv | graphkm predict moons.gkm -",
+    "graphkm predict moons.gkm new_rows.csv --sets 0.9 --out predictions.csv",
     "graphkm predict papers.gkm new_papers.csv --edges new_cites.csv --out predictions.csv",
 )
 
@@ -57,6 +59,14 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of every class.")
     ] = False,
+    sets: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Add the set of classes, or the interval, that holds the truth of this share of "
+            "rows, as 0.9; labels that were held out in training tell how large it must be.",
+        ),
+    ] = None,
     edges: NewEdges = None,
     id: Id = None,
     keep: Annotated[
@@ -71,7 +81,9 @@ def predict(
     The output's columns are prediction and, for two classes, decision: it is above 0 for the
     second class, and the farther from 0 the surer. For several classes there is one
     decision_CLASS each, and the largest wins. With --proba there is probability_CLASS as well,
-    fitted to labels that were held out in training. Where rows have several labels, there is a
+    fitted to labels that were held out in training. With --sets 0.9 there is set, with the classes
+    of which one is right for nine rows in ten and ; between them, or - if none is likely enough;
+    for quantities there are low and high instead. Where rows have several labels, there is a
     column for each label, 0 or 1, or prediction with the names of the labels if one column had them
     in training; several quantities have a column each. Before them come the columns of --id and
     --keep. Columns of DATA are found by name, in any order; columns that the model does not know
@@ -95,6 +107,11 @@ def predict(
             "saved by an earlier version or another program. Train a classifier again, or leave "
             "--proba out."
         )
+    further = []
+    if sets is not None:
+        from .further_columns import ranges_of
+
+        further.append(ranges_of(fitted, note, sets, model))
     count, kept = 0, kept_columns(note.id if id is None and paths else id, keep, note)
     unknown = UnknownCategories(fitted, note.columns)
     with (
@@ -102,8 +119,9 @@ def predict(
         whole_or_not(out, keep_previous=True) as file,
     ):
         names = [*table.kept_names, *header(fitted, note, proba)]
+        names += [name for each in further for name in each.names]
         writer = csv.writer(file, lineterminator="\n")
-        found = predictions(fitted, note, unknown.passing(table.pieces), proba, links)
+        found = predictions(fitted, note, unknown.passing(table.pieces), proba, links, further)
         first = next(found, [])  # an error with the first rows leaves standard output empty
         writer.writerow(names)
         for rows in chain([first], found):
@@ -144,7 +162,12 @@ def header(model: Any, note: FileNote, proba: bool = False) -> list[str]:
 
 
 def predictions(
-    model: Any, note: FileNote, pieces: Any, proba: bool, links: Links
+    model: Any,
+    note: FileNote,
+    pieces: Any,
+    proba: bool,
+    links: Links,
+    further: Sequence[Further] = (),
 ) -> Iterator[list[list[Any]]]:
     """Yield rows of predictions for pieces of a table, in chunks."""
     import numpy as np
@@ -177,5 +200,7 @@ def predictions(
                 rows = [[words[k], *row] for k, row in zip(codes, scores.tolist(), strict=True)]
             else:
                 rows = [[value] for value in ask("predict").tolist()]
+            for each in further:
+                rows = [[*row, *more] for row, more in zip(rows, each.rows(ask), strict=True)]
             yield rows
             bar.update(len(rows))

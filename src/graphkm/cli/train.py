@@ -118,13 +118,13 @@ def train(
     paths = named_files(edges or (), data, unlabeled_data)
     if paths:
         check_edges(method.value, files)
-    _check_encoders(data, files, method, bool(paths))
+    check_encoded(data, files, method, bool(paths))
     check_several(files, fit, task, method)
     check_output(model, data, unlabeled_data, *paths.values())
     start = time.perf_counter()
     asked = SEARCH if search else method.value
     check_options(asked, task, fit)
-    rows, given = _read(data, unlabeled_data, paths, files, task)
+    rows, given = read_learning(data, unlabeled_data, paths, files, task)
     check_order(fit, rows.note.labels)
     read_in = time.perf_counter() - start
     rows, held_out = _held_out(rows, holdout, fit.seed, bool(paths))
@@ -151,7 +151,7 @@ def train(
             say(f"note: {text}")
 
 
-def _check_encoders(data: str, files: LearningFileOptions, method: Method, any_edges: bool) -> None:
+def check_encoded(data: str, files: LearningFileOptions, method: Method, any_edges: bool) -> None:
     """Raise for options that do not go with texts or pictures, before anything is read."""
     from .folder_rows import is_folder
     from .views import check_encoders
@@ -166,7 +166,7 @@ def _check_encoders(data: str, files: LearningFileOptions, method: Method, any_e
     check_encoders(method.value, len(flags), files.encoder, " ".join(flags))
 
 
-def _read(
+def read_learning(
     data: str,
     unlabeled_data: str | None,
     paths: Mapping[str, str],

@@ -8,6 +8,7 @@ ways            by which rows a label reaches another row
 explanation     what `explain` returns
 drawing         its picture
 conformal       how far errors of new rows may go, by the errors of labelled rows
+limits          how unlikely a class of a set may be, and how long intervals are
 sets            sets of classes, and intervals of quantities, that hold the truth
 curve           how the score grows with labels, and what more labels would give
 refits          a model with fewer of its labels, and what it loses on the others

@@ -12,8 +12,7 @@ from sklearn.base import clone
 
 from ..judge.folds import FEWEST, usual_folds
 from ..judge.held_out import take_rows
-from ..semi.held import Array, Held
-from ..semi.ordered import nearest_class
+from ..semi.held import Array, Held, held_answers
 
 PARTS = (0.25, 0.5, 0.75)
 """The shares of the labels with which a model is fitted again."""
@@ -119,17 +118,9 @@ def held_losses(model: Any, held: Held) -> Measured:
     """Return what the model itself lost on labels that were held out, a fold at a time."""
     labels, every = len(held.rows), np.ones(len(held.rows), bool)
     asked = model.cv if isinstance(model.cv, Integral) else usual_folds(labels)
-    said = held.said
-    if held.kind == "labels":
-        said = (said > model.thresholds_).astype(np.float64)
-    elif held.kind == "classes":
-        order = getattr(model, "order_", None)
-        places = np.arange(said.shape[1])
-        if order is not None:
-            places = np.searchsorted(model.classes_, order)
-        best = said.argmax(axis=1) if order is None else places[nearest_class(said[:, places])]
-        said = np.eye(said.shape[1])[best]
-    return Measured(labels * (1.0 - 1.0 / int(asked)), _losses(held, every, said))
+    return Measured(
+        labels * (1.0 - 1.0 / int(asked)), _losses(held, every, held_answers(model, held))
+    )
 
 
 def _n_rows(model: Any, X: Any) -> int:

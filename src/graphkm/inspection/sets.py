@@ -34,16 +34,15 @@ matters.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..semi.held import Held, held_of
-from .conformal import Array, checked_coverage, checked_weights, new_count, reach
+from .conformal import Array
 from .frames import as_frame
+from .limits import class_limits, interval_limits
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,30 +173,10 @@ def prediction_sets(
     >>> bool(covered.mean() > 0.9)
     True
     """
-    coverage, held = checked_coverage(coverage), held_of(model)
-    if held.kind != "classes":
-        instead = "prediction_intervals" if held.kind == "quantities" else "a model for each label"
-        raise ValueError(
-            f"prediction_sets needs a model of one class per row; this one has {held.kind}. Take "
-            f"{instead} instead."
-        )
-    weights, classes = checked_weights(weights, len(held.rows)), np.asarray(model.classes_)
-    limits = _limits(1.0 - held.said, held.told, weights, coverage, by_class)
-    if np.isinf(limits).any():
-        whose = f" of {', '.join(map(str, classes[np.isinf(limits)]))}" if by_class else ""
-        _warn(f"The labels{whose}", coverage, "so these classes are in every set")
+    limits = class_limits(model, coverage, by_class, weights)
     said = np.asarray(model.predict_proba(X, affinity, ids))
-    return PredictionSets(1.0 - said <= limits, classes, coverage, 1.0 - limits)
-
-
-def _limits(scores: Array, told: Array, weights: Array, coverage: float, by_class: bool) -> Array:
-    """Return the largest score that each class may have."""
-    counts = told * weights[:, None]  # a row with shares counts in its classes by them
-    if by_class:
-        pairs = zip(scores.T, counts.T, strict=True)
-        return np.array([reach(s, c, coverage, new_count(c, weights)) for s, c in pairs])
-    new = new_count(counts.sum(axis=1), weights)
-    return np.full(scores.shape[1], reach(scores.ravel(), counts.ravel(), coverage, new))
+    inside = 1.0 - said <= limits
+    return PredictionSets(inside, np.asarray(model.classes_), float(coverage), 1.0 - limits)
 
 
 def prediction_intervals(
@@ -246,35 +225,8 @@ def prediction_intervals(
     >>> bool(0.8 < np.mean((low <= truth) & (truth <= high)) < 1.0)
     True
     """
-    coverage, held = checked_coverage(coverage), held_of(model)
-    if held.kind != "quantities":
-        raise ValueError(
-            f"prediction_intervals needs a SemiSupervisedRegressor; this model has {held.kind}. "
-            "Take prediction_sets instead."
-        )
-    weights = checked_weights(weights, len(held.rows))
-    limits = np.array(
-        [_distance(held, column, weights, coverage) for column in range(held.told.shape[1])]
-    )
-    if np.isinf(limits).any():
-        _warn("The labels", coverage, "so intervals are infinite")
+    limits: Any = interval_limits(model, coverage, weights)
     said = np.asarray(model.predict(X, affinity, ids))
     if said.ndim == 1:
         limits = limits[0]
     return np.stack([said - limits, said + limits], axis=-1)
-
-
-def _distance(held: Held, column: int, weights: Array, coverage: float) -> float:
-    """Return how far a quantity may be from its prediction."""
-    errors = np.abs(held.told[:, column] - held.said[:, column])
-    told = np.isfinite(errors)  # a quantity of several may not be known
-    return reach(errors[told], weights[told], coverage, new_count(weights[told], weights[told]))
-
-
-def _warn(labels: str, coverage: float, so: str) -> None:
-    least = int(np.ceil(coverage / (1.0 - coverage) - 1e-9))
-    warnings.warn(
-        f"{labels} are too few for coverage={coverage:g}, {so}. {least} labels of the same weight "
-        "are enough; give more labels, or ask for less.",
-        stacklevel=3,
-    )

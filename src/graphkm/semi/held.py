@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..judge.sizes import tilted
 from ..members.member import Kind
 from .answers import Answering
+from .ordered import nearest_class
 
 Array = NDArray[np.float64]
 
@@ -66,3 +67,42 @@ def held_of(model: Any) -> Held:
     if mixture.tilt is not None:
         said = tilted(said, mixture.tilt)
     return Held(model.labeled_, said, told, model.told_weights_, mixture.kind)
+
+
+def held_answers(model: Any, held: Held) -> Array:
+    """Return what `predict` would have said of labelled rows by their held-out probabilities.
+
+    Parameters
+    ----------
+    model : SemiSupervisedClassifier or SemiSupervisedRegressor
+        A fitted model.
+    held : Held
+        What `held_of` says of it.
+
+    Returns
+    -------
+    ndarray of shape (l, n_columns)
+        The class of each row has 1, and others 0; labels are 0 or 1; quantities are what they are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from graphkm import SemiSupervisedClassifier
+    >>> X, y = make_moons(100, random_state=0)
+    >>> y[20:] = -1
+    >>> model = SemiSupervisedClassifier(random_state=0).fit(X, y)
+    >>> held_answers(model, held_of(model)).sum(axis=1).min()
+    1.0
+    """
+    said = held.said
+    if held.kind == "quantities":
+        return said
+    if held.kind == "labels":
+        return np.where(np.isnan(said), np.nan, said > model.thresholds_)
+    order = getattr(model, "order_", None)
+    if order is None:
+        best = said.argmax(axis=1)
+    else:
+        places = np.searchsorted(model.classes_, order)
+        best = places[nearest_class(said[:, places])]
+    return np.asarray(np.eye(said.shape[1])[best])
