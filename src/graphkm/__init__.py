@@ -28,6 +28,7 @@ inspection                               why this answer, how sure, and which la
 online                                   streams of chunks, progressive evaluation, checkpoints
 dask                                     the front door for rows on many machines
 exchange                                 models as files, from and for other programs
+report                                   a page on a model and its rows
 tables                                   tables of any content, turned into numbers
 datasets                                 public and artificial data sets, hidden labels
 app                                      the labelling page
