@@ -32,7 +32,7 @@ from _processes import forked
 from class_sets import drawn
 from graphkm import SemiSupervisedClassifier
 from graphkm.inspection import doubtful_labels, refit_with_doubts
-from graphkm.inspection.held import held_of
+from graphkm.semi.held import held_of
 
 LABELS = {"usps": 300, "mnist": 300, "coil20": 300, "ag_news": 200, "svmguide2": 200}
 LABELS |= {"mushrooms": 200}

@@ -22,7 +22,9 @@ import given_graphs
 import images
 import labels
 import large_graphs
+import learning_curves
 import novelty
+import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
 from few_labels import tables as few_labels
@@ -244,6 +246,8 @@ VIEWS: dict[str, Callable[[], str]] = {
     "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
+    "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
+    "sets": lambda: table(*sets.summary(stored("sets"))),
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,
     "accuracy R^2": partial(_accuracy, "R^2"),

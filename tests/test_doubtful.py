@@ -12,8 +12,8 @@ from graphkm import GKMClassifier, SemiSupervisedClassifier, SemiSupervisedRegre
 from graphkm.exchange import load_model, save_model
 from graphkm.inspection import doubtful_labels, refit_with_doubts
 from graphkm.inspection.doubtful_table import Wrong
-from graphkm.inspection.held import held_of
 from graphkm.inspection.noise import SUREST, Rate, class_doubts, quantity_doubts, rate_of
+from graphkm.semi.held import held_of
 
 X, TRUTH = make_blobs(240, centers=4, cluster_std=1.2, random_state=3)
 FLIPPED = np.arange(0, 80, 10)

@@ -9,12 +9,13 @@ from sklearn.linear_model import Ridge
 
 from graphkm import (
     GKMClassifier,
+    KernelRidgeClassifierCV,
     SemiSupervisedClassifier,
     SemiSupervisedRegressor,
 )
 from graphkm.exchange import load_model, save_model
-from graphkm.inspection.held import held_of
 from graphkm.judge.sizes import tilted
+from graphkm.semi.held import held_of
 
 X, TRUTH = make_moons(120, noise=0.1, random_state=0)
 RIDGE = KernelRidgeClassifierCV(random_state=0)

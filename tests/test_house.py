@@ -161,6 +161,8 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
 ARITHMETIC = {
     "graphkm.annotators.posterior": {"_TOLD", "_STEPS", "_TURNS", "_CLOSE", "_STEADY"},
     "graphkm.annotators.report": {"_SHOWN"},
+    "graphkm.inspection.conformal": {"_ROUNDING"},
+    "graphkm.inspection.law": {"_LOSSES", "_SHARES", "_FAR"},  # of a grid
     "graphkm.inspection.noise": {"_STEPS", "_CLOSE", "_GRID", "_SURE", "_TO_SPREAD"},  # searches
     "graphkm.inspection.doubtful": {"_SHOWN"},
     "graphkm.inspection.doubtful_table": {"_SHOWN"},

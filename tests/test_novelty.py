@@ -18,7 +18,7 @@ from graphkm.active.novel import smooth_rank
 from graphkm.exchange import load_model, save_model
 from graphkm.graphs import KNN
 from graphkm.inspection import novelty
-from graphkm.inspection.held import held_of
+from graphkm.semi.held import held_of
 
 ALL, TRUTH = make_blobs(500, centers=5, n_features=4, cluster_std=1.5, random_state=2)
 X, NEW = ALL[:350], ALL[350:]

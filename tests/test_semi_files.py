@@ -352,7 +352,7 @@ def of_field(change):
         damage_of("model/held/labeled_", lambda a: a.astype(float)),
         damage_of("model/held/held_out_", lambda a: a[:-1]),
         damage_of("model/held/told_", lambda a: a[:, :2]),
-        damage_of("model/held/told_", lambda a: a / 0.0),
+        damage_of("model/held/told_", lambda a: a + np.inf),
         damage_of("model/held/told_weights_", lambda a: -a),
         of_state("held", {"dict": []}),
         of_parameters("graph", "web"),

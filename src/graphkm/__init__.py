@@ -24,7 +24,7 @@ positive                                 `PositiveUnlabeledClassifier`: one clas
 gkm                                      `GKMClassifier`, `GKMRegressor`, and their CV twins
 active                                   which rows to label next
 annotators                               answers of several people, and who is reliable
-inspection                               which labels look wrong, and which rows fit no class
+inspection                               why this answer, how sure, and which labels look wrong
 online                                   streams of chunks, progressive evaluation, checkpoints
 dask                                     the front door for rows on many machines
 exchange                                 models as files, from and for other programs

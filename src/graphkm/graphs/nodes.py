@@ -107,6 +107,8 @@ class RowNodes(NearNodes):
 
     counts: NDArray[np.int64] | None = None
     """How many rows every node stands for; None for one each."""
+    numbers: NDArray[np.int64] | None = None
+    """The number of the first of these rows; None where nodes are numbered like rows."""
 
     @classmethod
     def of(cls, neighbours: Neighbours, sharpness: float = SHARPNESS) -> RowNodes:

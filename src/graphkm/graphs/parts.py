@@ -159,7 +159,7 @@ class KNN(_Weighted, NodesPart):
         index = NeighbourIndex(points, self.search, n_jobs, verbose)  # type: ignore[arg-type]
         graph = RowNodes.graph(index, min(k, m - 1), sharpness)
         assert isinstance(graph.nodes, RowNodes)
-        graph.nodes.counts = np.bincount(place)
+        graph.nodes.counts, graph.nodes.numbers = np.bincount(place), first
         return graph._replace(rows=graph.rows[place if kept is None else place[kept]])
 
     def of_neighbours(self, neighbours: Neighbours, labeled: NDArray[np.bool_]) -> Graph:

@@ -12,8 +12,8 @@ from .._util.parameters import check_count
 from ..active.seen import seen_rows
 from ..judge.held_out import take_rows
 from ..neighbours.index import NeighbourIndex
+from ..semi.held import Held, held_of
 from .doubtful_table import DoubtfulLabel, DoubtfulLabels, Nearest, Wrong
-from .held import Held, held_of
 from .noise import Array, Rate, class_doubts, quantity_doubts, rate_of, spread_of
 
 _SHOWN = 5  # neighbours of a row that are kept as evidence

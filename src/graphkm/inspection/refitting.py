@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from ..semi.held import Held, held_of
 from .doubtful import doubtful_labels
-from .held import Held, held_of
 from .noise import Array
 
 

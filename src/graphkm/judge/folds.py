@@ -68,7 +68,7 @@ def make_folds(
     """
     if cv is None or isinstance(cv, Integral | str):
         check_folds(cv)
-        most = _usual_folds(len(copies.first)) if cv is None else int(cv)
+        most = usual_folds(len(copies.first)) if cv is None else int(cv)
         return most_folds(known, most, splitter, copies)
     from sklearn.model_selection import check_cv  # slow to import
 
@@ -94,7 +94,7 @@ def make_folds(
     return folds
 
 
-def _usual_folds(n: int) -> int:
+def usual_folds(n: int) -> int:
     """Return how many folds n labels have."""
     return _FOLDS if n <= _FEW else _FOLDS // 2
 
@@ -163,7 +163,7 @@ def calibration_folds(
     held = np.flatnonzero((counts[own] > 1) & (sums > 0))
     if len(held) < FEWEST:
         return []
-    n_splits = min(_usual_folds(len(held)), int(counts.max()))
+    n_splits = min(usual_folds(len(held)), int(counts.max()))
     with quiet("The least populated class"):
         folds = StratifiedKFold(n_splits, shuffle=True, random_state=0)
         tests = [held[test] for _, test in folds.split(held, own[held])]

@@ -2,6 +2,7 @@
 
 ==============  ==============================================================
 member          what the judge sees of each
+by_label        what a member says as a sum over the labels that it has learnt from
 models          models of the labelled rows: forests, boosting, kernel and linear machines
 ranked          regressions of the numbers of classes that have an order
 per_column      a model for each of several labels or quantities

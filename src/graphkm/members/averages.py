@@ -23,6 +23,7 @@ from scipy.special import softmax
 
 from ..fields.system import FieldSystem
 from ..graphs.given import GivenGraph
+from .by_label import ByLabel, LabelSum
 from .clusters import ridge_members
 from .features import EPSILONS, Features
 from .member import Array, Known, Member, log_shares
@@ -182,7 +183,12 @@ def _line(features: Features, known: Known) -> Member:
     (member,) = model_members(model, own, None, np.empty(0, np.int64))
     assert member.model is not None
     values = partial(_shares, features, member.model.model)
-    return replace(member, model=None, values=values, labels_only=False)
+    by_label = member.by_label and partial(_by_label, member.by_label, features)
+    return replace(member, model=None, values=values, labels_only=False, by_label=by_label)
+
+
+def _by_label(of_rows: ByLabel, features: Features, nodes: NDArray[np.int64]) -> LabelSum:
+    return of_rows(features.values(np.eye(features.phi.shape[1]))[nodes])
 
 
 def _shares(features: Features, line: Any) -> Array:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..neighbours.distinct import Copies
 from ..ridge.left_out import means_without, ridges
+from .by_label import LabelSum
 from .cuts import cut_graph
 from .features import LARGEST, Features, graph_features
 from .member import Array, Kind, Known, Member, Scope, odds_around, unit_of
@@ -56,6 +57,7 @@ def ridge_members(every: Iterable[Features], known: Known) -> Iterator[Member]:
                 without=partial(refits.without, place)
                 if features.phi.shape[1] <= LARGEST
                 else None,
+                by_label=None if known.kind == "labels" else partial(_by_label, features, known, C),
             )
 
 
@@ -76,6 +78,16 @@ class _Fit(NamedTuple):
 
 def _values(features: Features, fit: _Fit) -> Array:
     return fit.scores(features.values(fit.v))
+
+
+def _by_label(features: Features, known: Known, C: float, nodes: NDArray[np.int64]) -> LabelSum:
+    """Return what a regression says of some nodes as a sum over labels."""
+    usual = np.zeros(known.targets.shape[1])
+    if known.classes is None:
+        usual = known.mean_targets
+    eye = np.eye(len(known.y))
+    ((_, v),) = ridges(features.phi, known.weights, eye, None, [C])
+    return LabelSum(usual, features.values(v)[nodes], known.targets - usual, "scores")
 
 
 class _Refits:

@@ -9,10 +9,12 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from .by_label import ByLabel, LabelSum
 from .cuts import cut_graph
-from .member import Known, Member, Scope
+from .member import Array, Known, Member, Scope
 from .models import WIDE, model_members, model_scores, total_variance
 
 _STEPS = 2
@@ -51,4 +53,9 @@ def diffused_members(
             cut=cut,
             seconds=member.seconds + spent,
             labels_only=False,
+            by_label=member.by_label and partial(_by_label, member.by_label, rows),
         )
+
+
+def _by_label(of_rows: ByLabel, rows: Array, nodes: NDArray[np.int64]) -> LabelSum:
+    return of_rows(rows[nodes])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -18,6 +19,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from ..judge.held_out import HeldOut
+from .by_label import ByLabel, LabelSum
 from .member import Array, Known, Member
 from .models import WIDE, model_members, total_variance
 from .per_column import PerColumn
@@ -51,6 +53,7 @@ def leading_members(known: Known, X: Any, models: dict[str, Any]) -> Iterator[Me
             seconds=member.seconds + spent,
             rank=rank,
             labels_only=False,
+            by_label=member.by_label and partial(_by_label, member.by_label, mean, root),
         )
 
 
@@ -67,6 +70,11 @@ def _root(X: Array) -> tuple[Array, Array, int]:
     size = np.sqrt(total_variance(X) / max(varied.sum(), 1e-300))
     rank = varied.sum() ** 2 / max(np.square(varied).sum(), 1e-300)
     return mean, size * (vectors * np.sqrt(values)) @ vectors.T, max(1, round(rank))
+
+
+def _by_label(of_changed: ByLabel, mean: Array, root: Array, rows: Any) -> LabelSum:
+    """Return a model of changed rows as a sum over labels, at the rows themselves."""
+    return of_changed((np.asarray(rows, dtype=np.float64) - mean) @ root)
 
 
 def _of_rows(held: HeldOut, mean: Array, root: Array) -> HeldOut:

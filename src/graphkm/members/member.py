@@ -17,6 +17,7 @@ from ..judge.folds import Folds
 from ..judge.held_out import HeldOut, take_rows
 from ..judge.mixture import Without
 from ..neighbours.distinct import Copies
+from .by_label import ByLabel
 from .cuts import Cut
 
 Array = NDArray[np.float64]
@@ -215,6 +216,9 @@ class Member:
         Whether `values` are at all known rows, which given edges join, and not at nodes.
     cut : Cut or None
         How its classes cut the graph; None if unknown.
+    by_label : callable or None
+        Returns what it says as a sum over labels, `graphkm.members.by_label`; None if it is none.
+        A corrected model has the sum of its correction.
     """
 
     name: str
@@ -229,6 +233,7 @@ class Member:
     without: Without | None = None
     on_edges: bool = False
     cut: Cut | None = None
+    by_label: ByLabel | None = None
 
 
 def log_shares(shares: Array) -> Array:

@@ -23,6 +23,7 @@ from ..judge.held_out import (
     hold_out_values,
 )
 from ..kernel_ridge.estimators import KernelRidgeClassifierCV, KernelRidgeCV
+from .by_label import model_by_label
 from .member import Array, Known, Member, as_scores, log_shares
 from .of_all_rows import hold_out_of_all, learns_from_all
 from .per_column import PerColumn, hold_out_columns
@@ -161,6 +162,7 @@ def model_members(
             seconds=used,
             rank=_rank(held.model, known.rows) if not all_rows else None,
             labels_only=not all_rows,
+            by_label=None if all_rows else model_by_label(held, known),
         )
 
 

@@ -114,6 +114,7 @@ def ranked_members(
             model=model,
             values=None if values is None else partial(_after, values, shares),
             without=None if member.without is None else partial(_both, member.without, shares),
+            by_label=None,
         )
 
 

@@ -8,8 +8,10 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..fields.system import FieldData, Strength
+from .by_label import LabelSum
 from .member import Array, Known, Member, Scope, as_scores, as_shares
 
 _STRENGTHS = tuple(Strength(C, eps) for C in (0.3, 3.0) for eps in (0.5, 0.1, 0.03, 0.01))
@@ -47,6 +49,8 @@ def residual_members(known: Known, scope: Scope, model: Member | None) -> Iterat
                 held[place][np.ix_(test, columns)] = said[np.ix_(test, columns)] + g
     used = (process_time() - start) / len(_STRENGTHS)
     kind = "field" if model is None else "correction"
+    base = usual if model is None else np.zeros(k)
+    linear = known.kind != "labels" and not known.several
     for strength, outputs in zip(_STRENGTHS, held, strict=True):
         field = partial(_solved, scope, known, missed, strength)
         yield Member(
@@ -57,6 +61,7 @@ def residual_members(known: Known, scope: Scope, model: Member | None) -> Iterat
             how="out-of-fold",
             seconds=used,
             labels_only=False,
+            by_label=partial(_by_label, scope, known, missed, strength, base) if linear else None,
         )
 
 
@@ -68,6 +73,21 @@ def _solved(scope: Scope, known: Known, missed: Array, strength: Strength) -> Ar
         data = FieldData.of(scope.graph, told, known.weights[told], values)
         found[:, columns] = scope.system.solve(data, strength)
     return found
+
+
+def _by_label(
+    scope: Scope,
+    known: Known,
+    missed: Array,
+    strength: Strength,
+    start: Array,
+    nodes: NDArray[np.int64],
+) -> LabelSum:
+    """Return what a field says of some nodes as a sum over labels."""
+    every = np.arange(len(known.y))
+    data = FieldData.of(scope.graph, every, known.weights, np.eye(len(every)))
+    shares = scope.system.solve(data, strength)[nodes].astype(np.float64)
+    return LabelSum(start, shares, missed, "scores" if known.classes is None else "shares")
 
 
 def _around(usual: Any, field: Callable[[], Array], known: Known) -> Array:

@@ -19,6 +19,8 @@ label_names     what labels are called
 ordered         classes that have an order
 sides           what the members of one view see
 view_sides      how that is made: a graph for every view, names as rows, given edges
+evidence        what is kept in memory so that answers can be explained
+held            what a fit said of its labelled rows, as its predictions would say it
 mixed           the fitted mixture: what it says of any rows
 mixed_views     the sum of the mixtures of several views
 answers         what a fitted front door says of new rows, and of its own

@@ -68,8 +68,16 @@ class Answering(ABC):
         blocks = None if isinstance(X, Views) else as_blocks(X)
         if blocks is not None:
             return np.concatenate([self._mixed(block.rows) for block in blocks])
+        return self.mixture_.at(*self._given_and_numbers(X))
+
+    def seen_rows(self, X: Any) -> tuple[Any, Any]:
+        """Return rows as models see them, and as numbers; a dict of them for several views."""
+        check_is_fitted(self, "mixture_")
+        return self._given_and_numbers(self._seen(X))
+
+    def _given_and_numbers(self, X: Any) -> tuple[Any, Any]:
         rows = self._numbers(X, reset=False)
-        return self.mixture_.at(as_given(X, rows), rows)
+        return as_given(X, rows), rows
 
     def _seen(self, X: Any) -> Any:
         """Return the views of rows that count in the mixture; X itself for plain rows."""
@@ -139,6 +147,7 @@ class Answering(ABC):
         """Compute what a copy or a file has to hold."""
         found, state = kept_transduced(self), super().__getstate__()
         assert isinstance(state, dict)
+        state = {name: value for name, value in state.items() if name != "evidence_"}
         return state_of_copy(state, found)
 
     def _keep_answers(self, training: Training, target: Target) -> NDArray[np.float64] | None:

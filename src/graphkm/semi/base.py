@@ -32,6 +32,7 @@ from .answers import Answering
 from .asked import asked_models, asked_nodes
 from .block_labels import joined, targets_of
 from .blocks import Blocks, Reading, as_blocks
+from .evidence import Evidence
 from .given_graphs import Given, links_to_themselves
 from .judging import judge, prior_of
 from .labelled import keep_held, known_rows
@@ -434,6 +435,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         self.unlabeled_gain_ = float(verdict.score - labels_only)
         about = prior_of(known), known.kind, known.classes
         self.mixture_ = mixture_of(found, verdict, sides, *about)
+        self.evidence_ = Evidence.of(found, verdict, sides, known, prior_of(known))
         return verdict
 
     def __sklearn_tags__(self) -> Any:

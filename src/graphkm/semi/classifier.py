@@ -141,6 +141,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         0 for others, shares of classes, or several labels.
     told_weights_ : ndarray of shape (n_labeled,)
         The weights of the labelled rows; their mean is 1 unless rows have shares of classes.
+    evidence_ : Evidence or None
+        What `graphkm.inspection.explain` needs; copies and files do not have it. It holds the graph
+        of all rows in memory until it is deleted.
     views_ : dict of View
         The views with their fitted encoders; only where there are several.
     classes_, n_features_in_, feature_names_in_

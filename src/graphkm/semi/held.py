@@ -1,4 +1,4 @@
-"""What a fitted front door said of its labelled rows without having seen their labels."""
+"""What a fit said of its labelled rows without having seen their labels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..judge.sizes import tilted
 from ..members.member import Kind
+from .answers import Answering
 
 Array = NDArray[np.float64]
 
@@ -47,23 +48,21 @@ def held_of(model: Any) -> Held:
     >>> y[20:] = -1
     >>> held = held_of(SemiSupervisedClassifier(random_state=0).fit(X, y))
     >>> held.said.shape, held.told[0].tolist(), held.kind
-    ((20, 2), [0.0, 1.0], 'classes')
+    ((20, 2), [1.0, 0.0], 'classes')
     """
-    if not hasattr(model, "_mixed"):
-        raise TypeError(
-            f"{type(model).__name__} holds no labels out; pass a SemiSupervisedClassifier or a "
-            "SemiSupervisedRegressor."
-        )
-    check_is_fitted(model, "mixture_")
-    if not hasattr(model, "held_out_"):
+    if not hasattr(model, "told_"):
+        if not isinstance(model, Answering):
+            raise TypeError(
+                f"{type(model).__name__} holds no labels out; pass a SemiSupervisedClassifier or a "
+                "SemiSupervisedRegressor."
+            )
+        check_is_fitted(model, "mixture_")
         raise ValueError(
             "The model has too few labels to hold any out, so nothing is known of its errors. "
             "Label two different rows of a class, or more."
         )
-    said, told = (
-        np.asarray(each).reshape(len(each), -1) for each in (model.held_out_, model.told_)
-    )
-    mixture = model.mixture_
+    n, mixture = len(model.labeled_), model.mixture_
+    said, told = (each.reshape(n, -1) for each in (model.held_out_, model.told_))
     if mixture.tilt is not None:
         said = tilted(said, mixture.tilt)
     return Held(model.labeled_, said, told, model.told_weights_, mixture.kind)

@@ -38,6 +38,11 @@ class MixedViews:
     tilt: Array | None = None
 
     @property
+    def by_column(self) -> bool:
+        """Whether every column has weights of its own."""
+        return next(iter(self.views.values())).by_column
+
+    @property
     def prior(self) -> Array:
         """As in `Mixed`; all views have the same."""
         return next(iter(self.views.values())).prior

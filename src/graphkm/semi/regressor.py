@@ -46,7 +46,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
         `best_score_` minus that of a mixture of the members that did not see unlabelled rows.
     held_out_, told_ : ndarray of shape (n_labeled,) or (n_labeled, n_columns)
         Quantities of the labelled rows: from fits that did not see them, and as given.
-    labeled_, told_weights_, mixture_, transduction_, n_features_in_, feature_names_in_
+    labeled_, told_weights_, evidence_, mixture_, transduction_, n_features_in_, feature_names_in_
         As in `SemiSupervisedClassifier`.
 
     Examples
