@@ -13,7 +13,13 @@ pytest.importorskip("pyarrow")
 from cli_runner import moons, read_predictions, run, run_machine, write_csv, wrong
 from graphkm import SemiSupervisedClassifier
 from graphkm.cli.model_files import last_step, read_model
-from graphkm.inspection import doubtful_labels, explain, prediction_intervals, prediction_sets
+from graphkm.inspection import (
+    doubtful_labels,
+    explain,
+    novelty,
+    prediction_intervals,
+    prediction_sets,
+)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +105,26 @@ def test_errors_of_sets(trained, capsys):
     assert code == 2 and "GKMClassifier, which holds no labels out" in said
     code, said = wrong(capsys, "predict", folder / "model.gkm", folder / "new.csv", "--sets", 90)
     assert code == 2 and "--sets 90: it is a share of rows between 0 and 1" in said
+
+
+# ------------------------------------------------------------------ predict --novelty
+
+
+def test_novelty_is_that_of_python(trained):
+    folder, X, _, _ = trained
+    out = folder / "novel.csv"
+    assert run("predict", folder / "model.gkm", folder / "new.csv", "--novelty", "--out", out) == 0
+    header, rows = read_predictions(out)
+    assert header == ["prediction", "decision", "novelty"]
+    model, prepared = asked(folder)
+    expected = novelty(model, prepared(X[:40] * 1.02))
+    np.testing.assert_allclose(np.array([row[2] for row in rows], float), expected)
+
+
+def test_quantities_have_no_novelty(quantities, capsys):
+    folder, _ = quantities
+    code, said = wrong(capsys, "predict", folder / "model.gkm", folder / "rows.csv", "--novelty")
+    assert code == 2 and "--novelty is for one class per row" in said
 
 
 # ------------------------------------------------------------------ evaluate --doubtful

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import confusion_matrix, log_loss, precision_score, r2_score, recall_score
 
 from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
-from graphkm.inspection import doubtful_labels, prediction_sets
+from graphkm.inspection import doubtful_labels, novelty, prediction_sets
 from graphkm.report import Subject, report_page
 from graphkm.report.calibration import losses, reliability, wilson
 from graphkm.report.charts import Chart, ticks
@@ -183,6 +183,17 @@ def test_sets_and_doubts_are_those_of_inspection(moons):
     assert f"row {first[0].near[0].row + 1}: {first[0].near[0].label:g}" in rows[1][-1]
 
 
+def test_novel_rows_are_those_of_inspection(moons):
+    model, X, y = moons
+    text = report_page(Subject(model, X, y, repeats=0))
+    found = novelty(model, X, rows=X)
+    rows = cells(text, "The 20 oddest rows without a label")[1:]
+    expected = [k for k in np.argsort(-found, kind="stable") if np.isnan(y[k])][:20]
+    assert [int(row[0]) - 1 for row in rows] == expected
+    assert [float(row[1]) for row in rows] == pytest.approx(found[expected], abs=6e-4)
+    assert f"{int((found > 0.9).sum())} of 200" in text
+
+
 def test_ticks_are_round_and_inside():
     for low, high in [(0.0, 1.0), (-3.2, 8.1), (0.0011, 0.0019), (1e6, 3e7)]:
         found = ticks(low, high)
@@ -249,6 +260,7 @@ def test_a_page_of_classes_has_all_sections(moons):
         "Prediction sets",
         "Learning curve",
         "Labels that look wrong",
+        "Rows of no known class",
         "How the model was made",
     ]
     assert "expected with 100 more labels" in page.text

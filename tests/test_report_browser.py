@@ -139,7 +139,7 @@ CONTRAST = """() => {
 @pytest.mark.xdist_group("browser")
 def test_the_page_is_seen_as_it_was_written(page):
     assert page.title() == "Report on model.gkm"
-    assert page.locator("h2").count() == 9
+    assert page.locator("h2").count() == 10
     assert page.locator("svg[role=img]").count() == 3
     assert page.locator("td", has_text=LABELS[0]).count() > 0
     assert page.locator("td script, main img, td svg").count() == 0

@@ -25,6 +25,7 @@ gkm                                      `GKMClassifier`, `GKMRegressor`, and th
 active                                   which rows to label next
 annotators                               answers of several people, and who is reliable
 inspection                               why this answer, how sure, and which labels look wrong
+report                                   a page on a model
 online                                   streams of chunks, progressive evaluation, checkpoints
 dask                                     the front door for rows on many machines
 exchange                                 models as files, from and for other programs

@@ -19,6 +19,8 @@ targets            what labels are: one class, several labels, or a quantity
 landmarks          kernel ridge on landmarks, which one answer corrects quickly
 live_model         a model that is fitted in milliseconds, with held-out scores
 judging            how good it is, and which labels it doubts
+review             labels that look wrong, with the nearest labelled rows
+outlook            what more labels would give
 people             how reliable people are, and which rows need a second answer
 learning           the thread that fits it after every answer
 progress           the curve of accuracy, and whether predictions are steady

@@ -25,7 +25,7 @@ class Classes:
     names : sequence of str
         The classes at the start.
     fixed : bool
-        Whether other classes are refused.
+        Whether other classes are refused, unless a person says that one is new.
 
     Examples
     --------
@@ -60,11 +60,22 @@ class Classes:
         self._refuse(text)
         return text
 
-    def admit(self, label: str) -> None:
-        """Add the class of a label that is kept, as it is written."""
+    def admit(self, label: str, *, new: bool = False) -> None:
+        """Add the class of a label that is kept, as it is written; `new` ones are not refused."""
         if label not in self.names:
-            self._refuse(label)
+            if not new:
+                self._refuse(label)
             self.names.append(label)
+
+    def opened(self) -> Classes:
+        """Return the same classes, beside which others are allowed.
+
+        Examples
+        --------
+        >>> Classes(["cat", "dog"], fixed=True).opened().meant("bird")
+        'bird'
+        """
+        return Classes(self.names)
 
     def doubts(self) -> list[str]:
         """Return a note for every two classes that may be meant as one.

@@ -6,7 +6,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from ..active.suggestions import UNSURE
 from .journal import How
 from .judging import judged, mistakes
 from .label_file import Given
-from .live_model import LiveModel
+from .live_model import Fit, LiveModel
+from .outlook import outlook
 from .people import People, reckon
 from .places import map_places
+from .review import Told
 from .targets import OneClass
 
 AHEAD = 12
@@ -45,6 +47,11 @@ class Labels:
     me: str | None = None  # who answers now
     done: frozenset[int] = frozenset()  # rows that this person shall not be asked now
     second: bool = False  # whether rows that others have answered come first
+
+    @property
+    def drawn(self) -> NDArray[np.bool_]:
+        """Which of the labelled rows were drawn at random."""
+        return np.array([row in self.checks for row in self.rows.tolist()], dtype=bool)
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,8 @@ class Learnt:
     order: list[str] = field(default_factory=list)  # columns, the ones that matter first
     seconds: float = 0.0  # processor time
     people: People = field(default_factory=People)
+    told: Told | None = None  # labels, and what is said without each of them
+    outlook: dict[str, Any] | None = None  # what more labels would give, from some labels ago
 
     def said(self, row: int) -> str | None:
         """Return what the model says of a row; None if it says nothing."""
@@ -122,6 +131,8 @@ class Learner(threading.Thread):
         self.X, self._names, self._labels, self._publish = X, names, labels, publish
         self._past, self._first = past, first
         self._interest: NDArray[np.float64] | None = None  # in each row, by the first model
+        self._fit: Fit | None = None  # the last one
+        self._ahead: tuple[int, dict[str, Any] | None] = 0, None  # labels, and the outlook
         self._dirty, self._over = threading.Event(), False
         self._rng = np.random.default_rng(0)
         self.model: LiveModel | None = None
@@ -154,7 +165,11 @@ class Learner(threading.Thread):
                 if self._over:
                     return
                 self._dirty.clear()
-                self._publish(self.learn(self._labels()))
+                known = self._labels()
+                learnt = self.learn(known)
+                self._publish(learnt)
+                if not self._dirty.is_set() and self._look_ahead(known):
+                    self._publish(replace(learnt, outlook=self._ahead[1]))
         except Exception as error:  # the page says so, and answers are still kept
             traceback.print_exc()
             self.failed = f"{type(error).__name__}: {error}"
@@ -167,14 +182,14 @@ class Learner(threading.Thread):
         cover = self.model.cover
         kind, table = known.kind, known.kind.table(known.labels)
         varied = not kind.shares_count or bool((table != table[:1]).any())
+        self._fit = None
         if len(known.rows) < 2 or not varied:
             return Learnt(len(known.rows), known.changes, self._queue(cover, known, self._interest))
-        fit = self.model.fit(known.rows, table)
+        fit = self._fit = self.model.fit(known.rows, table)
         codes = kind.codes(fit.scores)
         interest = np.ones(self.X.shape[0])
         interest[cover.rows] = np.maximum(kind.unsure(fit.scores), _LEAST) ** UNSURE
         people = reckon(known.answers, kind, known.rows, fit.held_out, table, known.me)
-        checks = np.array([row in known.checks for row in known.rows.tolist()])
         return Learnt(
             n_labels=len(known.rows),
             changes=known.changes,
@@ -184,12 +199,28 @@ class Learner(threading.Thread):
             scores=fit.scores,
             kind=kind,
             place={row: k for k, row in enumerate(cover.rows.tolist())},
-            accuracy=judged(fit, kind, table, checks),
+            accuracy=judged(fit, kind, table, known.drawn),
             mistakes=mistakes(fit, kind, table, known.rows, known.labels),
             shares=kind.shares(codes),
             order=self._order(fit.scores),
             seconds=time.thread_time() - start,
+            told=Told(known.rows, known.labels, table, fit.held_out, kind),
+            outlook=self._ahead[1],
         )
+
+    def _look_ahead(self, known: Labels) -> bool:
+        """Compute what more labels would give, if labels have changed by a tenth; say whether."""
+        assert self.model is not None
+        before, now = self._ahead[0], len(known.rows)
+        if abs(now - before) < max(1, before // 10):
+            return False
+        fit, left = self._fit, self.X.shape[0] - now
+        found = None
+        if fit is not None:
+            table, checks = known.kind.table(known.labels), known.drawn
+            found = outlook(self.model, fit, known.kind, table, checks, left)
+        self._ahead = now, found
+        return found is not None
 
     def _queue(
         self,

@@ -136,6 +136,30 @@ class LiveModel:
             setting=best,
         )
 
+    def told_by(
+        self,
+        rows: NDArray[np.int64],
+        targets: NDArray[np.float64],
+        setting: Setting,
+        chosen: NDArray[np.bool_],
+        tested: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """Return the scores of some labelled rows, from a fit to the labels of others.
+
+        Parameters
+        ----------
+        rows, targets
+            The labelled rows, and their targets.
+        setting : Setting
+            That of the fit.
+        chosen, tested : ndarray of bool of shape (n_labeled,)
+            The labels that are fitted, and the rows that are scored.
+        """
+        some, Y = rows[chosen], targets[chosen]
+        mean = Y.mean(axis=0)
+        K = self._kernel(some, some, setting) + setting.noise * np.eye(len(some))
+        return self._kernel(rows[tested], some, setting) @ (spd_inverse(K) @ (Y - mean)) + mean
+
     def _choose_landmarks(self, rows: NDArray[np.int64]) -> None:
         """Choose landmarks, if labels have grown enough: all sums begin anew with new ones."""
         if len(rows) <= self._enough_for:

@@ -53,6 +53,7 @@ class Pages:
                 Route("/api/row/{row}", self.row),
                 Route("/api/map", self.places),
                 Route("/api/colours", self.colours),
+                Route("/api/review", self.review),
                 Route("/api/answer", self.answer, methods=["POST"]),
                 Route("/api/undo", self.undo, methods=["POST"]),
                 Route("/api/model", self.save, methods=["POST"]),
@@ -72,7 +73,10 @@ class Pages:
         texts = label if isinstance(label, list) else [] if label is None else [label]
         if not all(isinstance(text, str) for text in texts):
             raise HTTPException(400, "a label must be a text, or a list of texts.")
-        return await _changed(lambda: self._session.answer(row, kind, label, **_seen(given)))
+        new = given.get("new") is True
+        return await _changed(
+            lambda: self._session.answer(row, kind, label, new=new, **_seen(given))
+        )
 
     async def undo(self, request: Request) -> Response:
         """Take the last answer back, and return the state."""
@@ -136,6 +140,10 @@ class Pages:
     def colours(self, request: Request) -> Response:
         """Return the predictions and the labels of the rows on the map."""
         return JSONResponse(self._session.colours())
+
+    def review(self, request: Request) -> Response:
+        """Return labels that look wrong."""
+        return JSONResponse(self._session.review())
 
     async def events(self, request: Request) -> Response:
         """Return a stream of states, a new one after every change."""

@@ -16,6 +16,7 @@ from .learning import AHEAD, FirstModel, Labels, Learner, Learnt
 from .material import Material, in_units
 from .neighbours import AlikeRows
 from .progress import Progress
+from .review import Review, confirmed
 from .saving import Saving, Write
 from .standing import Standing
 from .targets import OneClass, Quantity, SeveralLabels
@@ -65,6 +66,8 @@ class Session:
     ) -> None:
         self.material, self.journal, self._saving = material, journal, Saving(save, predict)
         self._alike = AlikeRows(material)
+        units = in_units(material)
+        self._review = Review(material, units[0])
         self.regression = regression
         several = SeveralLabels if journal.several else OneClass
         self._kind: type[OneClass] = Quantity if regression else several
@@ -74,8 +77,9 @@ class Session:
         self.classes, self._first = Classes(named, fixed=classes is not None), first
         if journal.several:
             self._kind.meant(self.classes, list(named))  # raises if a name has the separator
+        added = {a.label for a in journal.answers if a.how != "file"}  # a person said so
         for label in dict.fromkeys(label for _, _, label in journal.lines()):
-            self._admit(label)
+            self._admit(label, label in added)
         self._learnt = Learnt()
         self._progress = Progress()
         # Columns change their places only when labels have doubled: eyes get used to places.
@@ -83,7 +87,7 @@ class Session:
         self.version = 0  # grows when what is shown changes
         self._changes = 0  # answers and undos so far
         self._queue: list[tuple[int, How]] = []
-        self.learner = Learner(*in_units(material), self.labels, self._past, self._take, first)
+        self.learner = Learner(*units, self.labels, self._past, self._take, first)
         rng = np.random.default_rng(len(journal.answers))
         self._queue = self._of_others(rng) or [(row, "check") for row in self._free(rng, AHEAD)]
 
@@ -106,18 +110,20 @@ class Session:
     # ------------------------------------------------------------------ answers
 
     def answer(
-        self, row: int, kind: Kind, label: Any = None, seen: Any = _ANYTHING
+        self, row: int, kind: Kind, label: Any = None, seen: Any = _ANYTHING, new: bool = False
     ) -> dict[str, Any]:
         """Keep an answer, and return the new state; the answer is on the disk then.
 
         `label` is a text, or a list of names where rows have several labels.
         `seen` is the answer that the person saw at the row, as `row` returns it. If the row has
-        another one by now, nothing is kept, and MeanwhileError says so.
+        another one by now, nothing is kept, and MeanwhileError says so. With `new` the row may
+        belong to none of the classes, even if no others are offered.
         """
         with self._lock:
             if not 0 <= row < len(self.material):
                 raise AnswerError(f"there is no row {row}.")
-            label = self._kind.meant(self.classes, label) if kind == "label" else None
+            known = self.classes.opened() if new else self.classes
+            label = self._kind.meant(known, label) if kind == "label" else None
             now, given = self._standing.answer(row), {"kind": kind, "label": label}
             if seen is not _ANYTHING and now not in (seen, given) and kind != "skip":
                 lost = _words(given)
@@ -130,7 +136,7 @@ class Session:
             said = self._learnt.said(row)
             self.journal.add(Answer(row, kind, label, said, how, self._standing.me))
             if label is not None:
-                self._admit(label)
+                self._admit(label, new)
             self._queue = [entry for entry in self._queue if entry[0] != row]
             return self._changed()
 
@@ -162,12 +168,12 @@ class Session:
         self.learner.wake()
         return self.state()
 
-    def _admit(self, label: str) -> None:
+    def _admit(self, label: str, new: bool = False) -> None:
         """Take note of a label that is kept."""
         if self.regression:
             quantity(label)
         for name in self._kind.listed(label):
-            self.classes.admit(name)
+            self.classes.admit(name, new=new)
 
     # ----------------------------------------------------------------- learning
 
@@ -250,6 +256,7 @@ class Session:
                 "accuracy": learnt.accuracy,
                 "history": self._progress.history[-500:],
                 "steady": self._progress.steadiness(learnt),
+                "outlook": learnt.outlook,
                 "mistakes": [m for m in learnt.mistakes if self._said_by_me(m)],
                 "annotator": self._standing.me,
                 "people": learnt.people.reports,
@@ -279,6 +286,13 @@ class Session:
             "chances": learnt.chances(number) if self.journal.several else None,
         }
         return {**page, **said, "near": self._alike(number, self._now())}
+
+    def review(self) -> dict[str, Any]:
+        """Return labels that look wrong, with the nearest labelled rows."""
+        with self._lock:
+            told, known = self._learnt.told, dict(self._standing.labels)
+            mine, settled = self._standing.own_labels(), confirmed(self._standing.own)
+        return self._review(told, known, mine, settled)
 
     def _said_by_me(self, mistake: dict[str, Any]) -> bool:
         answer = self._standing.answer(mistake["row"])

@@ -24,6 +24,7 @@ EXAMPLES = (
     "graphkm predict moons.gkm new_rows.csv --proba --out predictions.csv",
     "cat new_rows.csv | graphkm predict moons.gkm -",
     "graphkm predict moons.gkm new_rows.csv --sets 0.9 --out predictions.csv",
+    "graphkm predict moons.gkm new_rows.csv --novelty --out predictions.csv",
     "graphkm predict papers.gkm new_papers.csv --edges new_cites.csv --out predictions.csv",
 )
 
@@ -67,6 +68,14 @@ def predict(
             "rows, as 0.9; labels that were held out in training tell how large it must be.",
         ),
     ] = None,
+    novelty: Annotated[
+        bool,
+        typer.Option(
+            "--novelty",
+            help="Add how odd a row is beside all known classes, from 0 to 1: the share of "
+            "labelled rows, each held out, that look less odd.",
+        ),
+    ] = False,
     edges: NewEdges = None,
     id: Id = None,
     keep: Annotated[
@@ -83,7 +92,8 @@ def predict(
     decision_CLASS each, and the largest wins. With --proba there is probability_CLASS as well,
     fitted to labels that were held out in training. With --sets 0.9 there is set, with the classes
     of which one is right for nine rows in ten and ; between them, or - if none is likely enough;
-    for quantities there are low and high instead. Where rows have several labels, there is a
+    for quantities there are low and high instead. With --novelty there is novelty, which is near 1
+    for rows that may belong to no known class. Where rows have several labels, there is a
     column for each label, 0 or 1, or prediction with the names of the labels if one column had them
     in training; several quantities have a column each. Before them come the columns of --id and
     --keep. Columns of DATA are found by name, in any order; columns that the model does not know
@@ -108,10 +118,12 @@ def predict(
             "--proba out."
         )
     further = []
-    if sets is not None:
-        from .further_columns import ranges_of
+    if sets is not None or novelty:
+        from .further_columns import further_columns
 
-        further.append(ranges_of(fitted, note, sets, model))
+        if novelty and paths:
+            raise UsageError("--novelty measures distances of rows; leave --edges out.")
+        further = further_columns(fitted, note, sets, novelty, model)
     count, kept = 0, kept_columns(note.id if id is None and paths else id, keep, note)
     unknown = UnknownCategories(fitted, note.columns)
     with (
@@ -201,6 +213,7 @@ def predictions(
             else:
                 rows = [[value] for value in ask("predict").tolist()]
             for each in further:
-                rows = [[*row, *more] for row, more in zip(rows, each.rows(ask), strict=True)]
+                more = each.rows(X, ask)
+                rows = [[*row, *cells] for row, cells in zip(rows, more, strict=True)]
             yield rows
             bar.update(len(rows))

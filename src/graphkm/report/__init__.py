@@ -14,6 +14,7 @@ errors       which classes are taken for each other; how far quantities are off
 ranges       sets of classes, and intervals of quantities
 growth       how the score grows with labels
 doubts       labels that look wrong
+novel        rows of no known class
 ===========  ====================================================================
 
 The page has no script and takes nothing from a network.

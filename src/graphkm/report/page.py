@@ -12,6 +12,7 @@ from .errors import errors_section
 from .growth import growth_section
 from .html import Markup, element, facts
 from .members import members_section, score_section
+from .novel import novel_section
 from .ranges import ranges_section
 from .style import STYLE
 from .subject import Subject
@@ -54,6 +55,8 @@ def sections_of(subject: Subject) -> list[Section]:
         found.append(Section("sets", title, ranges_section))
         found.append(Section("curve", "Learning curve", growth_section))
         found.append(Section("doubts", "Labels that look wrong", doubts_section))
+        if subject.kind == "classes":
+            found.append(Section("novel", "Rows of no known class", novel_section))
     return [*found, Section("made", "How the model was made", made_section)]
 
 

@@ -91,7 +91,7 @@ def held_answers(model: Any, held: Held) -> Array:
     >>> X, y = make_moons(100, random_state=0)
     >>> y[20:] = -1
     >>> model = SemiSupervisedClassifier(random_state=0).fit(X, y)
-    >>> held_answers(model, held_of(model)).sum(axis=1).min()
+    >>> float(held_answers(model, held_of(model)).sum(axis=1).min())
     1.0
     """
     said = held.said

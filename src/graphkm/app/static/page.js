@@ -26,6 +26,12 @@ const map = new RowMap($("map"), $("hover"), (row) => show(row), (row, predicted
   return parts.join(", ");
 });
 
+const review = new Review($("review-view"), {
+  make, ask, percent, spoken, state: () => state, take: (next, row) => { rows.delete(row); take(next); },
+  show: (row) => { views.show(0); show(row); $("row-title").focus(); },
+});
+const views = new Views([$("tab-label"), $("tab-review")], (k) => { review.open = k === 1; review.refresh(true); });
+
 async function ask(path, body) {
   const options = body === undefined ? {} : {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
@@ -58,10 +64,10 @@ async function reread(row) { // another tab was faster: the row is shown as it i
 
 // ------------------------------------------------------------------- answers
 
-function answer(kind, label) {
+function answer(kind, label, fresh = false) { // fresh: the row belongs to none of the classes
   if (shown === null) return;
   const row = shown;
-  work("api/answer", { row, kind, label, seen }, (next) => {
+  work("api/answer", { row, kind, label, seen, new: fresh }, (next) => {
     rows.delete(row);
     chosen = null;
     if ($("new-label").value.trim() === label) $("new-label").value = "";
@@ -87,7 +93,7 @@ function addLabel(text) { // the focus goes to the label, where Enter confirms
   [...$("answers").children].find((button) => button.dataset.label === name).focus();
   present(); // probabilities, on buttons that are new
 }
-function confirm() { if (state && state.several) answer("label", [...picked.names]); }
+function confirm() { if (state && state.several) answer("label", [...picked.names], picked.added.length > 0); }
 function toggleChances() {
   if (!state.several) return;
   showChances = !showChances;
@@ -117,6 +123,8 @@ document.addEventListener("keydown", (event) => {
   const typing = ["INPUT", "TEXTAREA"].includes(event.target.tagName);
   if (event.key === "Escape" && typing) { event.target.blur(); return; }
   if (typing || event.ctrlKey || event.altKey || event.metaKey || event.repeat || !state) return;
+  if (event.key.toLowerCase() === "r") { views.show(1 - views.at); $(["row-title", "review-title"][views.at]).focus(); return; }
+  if (review.open && event.key.toLowerCase() !== "u") return; // other keys answer a row that is not in sight
   const k = state.regression ? -1 : state.classes.findIndex((_, j) => keyOf(j) === event.key);
   const act = { s: () => answer("skip"), d: () => answer("unknown"), u: undo, n: () => show(null), w: saveModel,
     p: savePredictions, m: toggleChances,
@@ -143,7 +151,7 @@ $("new").onsubmit = (event) => {
   const label = $("new-label").value.trim();
   if (!label) return;
   if (state.several) { addLabel(label); return; }
-  answer("label", label);
+  answer("label", label, true);
   if (!state.regression) $("new-label").blur();
 };
 $("go").onsubmit = (event) => {
@@ -290,6 +298,7 @@ function take(next) {
   if (learnt !== state.model) rows.forEach((_, row) => { if (row !== shown) rows.delete(row); });
   drawKnown();
   drawLists();
+  review.refresh();
   present();
   refreshMap(first);
 }
@@ -299,8 +308,8 @@ function drawAnswers() {
   const key = JSON.stringify([names, state.regression, state.fixed]);
   if (drawn.answers === key) return;
   drawn.answers = key;
-  $("new").hidden = state.fixed && !state.regression;
-  $("new-name").textContent = state.regression ? "Quantity" : state.several ? "New label" : "New class";
+  const none = state.fixed ? "None of these: new" : "New";
+  $("new-name").textContent = state.regression ? "Quantity" : state.several ? `${none} label` : `${none} class`;
   $("new-answer").textContent = state.several ? "Add" : "Answer";
   $("several").hidden = $("map-several").hidden = !state.several;
   $("shares-title").textContent = state.several ? "Labels" : "Classes";
@@ -342,6 +351,7 @@ function drawKnown() {
     ? `The last ${steady.labels} labels changed ${percent(steady.changed)} of the predictions. ` +
       (steady.enough ? "More labels will change little: you may stop." : "More labels still help.")
     : regression ? "Stop when the curve below stays flat." : "known after some more labels";
+  $("outlook").textContent = outlookWords(state.outlook, percent);
   const lines = state.regression ? [] : state.classes.map((name, k) => {
     const line = make("tr");
     line.append(make("td", name), make("td", String(state.counts[k])),
