@@ -147,11 +147,11 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
     sets = ["svmguide2"] if arguments.quick else arguments.sets.split(",")
     about = [(name, kind, seed) for name in sets for kind in KINDS for seed in draws]
     rows = []
-    for number, answer in forked([partial(measured, *each) for each in about], arguments.jobs):
-        print(about[number], answer.get("status", ""), answer.get("doubtful_labels"), flush=True)
+    for place, answer in forked([partial(measured, *each) for each in about], arguments.jobs):
+        print(about[place], answer.get("status", ""), answer.get("doubtful_labels"), flush=True)
         if "doubtful_labels" in answer:
             own = {each: answer.get(each, "") for each in (*WAYS, *MEASURES)}
-            rows.append(dict(zip(("set", "kind", "seed"), about[number], strict=True)) | own)
+            rows.append(dict(zip(("set", "kind", "seed"), about[place], strict=True)) | own)
     if arguments.store:
         store("doubtful", rows, ("set", "kind", "seed"))
         rows = stored("doubtful")

@@ -91,13 +91,13 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
     sets = ["usps"] if arguments.quick else arguments.sets.split(",")
     about = [(name, seed) for name in sets for seed in draws]
     rows = []
-    for number, answer in forked([partial(measured, *each) for each in about], arguments.jobs):
-        print(about[number], answer.get("status", ""), answer.get("novelty, fit"), flush=True)
+    for place, answer in forked([partial(measured, *each) for each in about], arguments.jobs):
+        print(about[place], answer.get("status", ""), answer.get("novelty, fit"), flush=True)
         if "known" in answer:
             own = {
                 each: value for each, value in answer.items() if each.count(",") or each == "known"
             }
-            rows.append(dict(zip(("set", "seed"), about[number], strict=True)) | own)
+            rows.append(dict(zip(("set", "seed"), about[place], strict=True)) | own)
     if arguments.store:
         store("novelty", rows, ("set", "seed"))
         rows = stored("novelty")

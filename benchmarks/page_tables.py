@@ -17,11 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+import doubtful
 import given_graphs
 import images
 import labels
 import large_graphs
 import learning_curves
+import novelty
 import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
@@ -241,6 +243,8 @@ VIEWS: dict[str, Callable[[], str]] = {
     "labels ranking": lambda: table(*labels.summary(stored("labels"), "ranking")),
     "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
+    "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
+    "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
     "sets": lambda: table(*sets.summary(stored("sets"))),

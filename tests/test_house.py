@@ -161,8 +161,13 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
 ARITHMETIC = {
     "graphkm.annotators.posterior": {"_TOLD", "_STEPS", "_TURNS", "_CLOSE", "_STEADY"},
     "graphkm.annotators.report": {"_SHOWN"},
+    "graphkm.inspection.shares": {"_POINTS", "_STEPS"},  # of Gauss and Legendre
+    "graphkm.inspection.column_shares": {"_POINTS", "_STEPS"},
     "graphkm.inspection.conformal": {"_ROUNDING"},
     "graphkm.inspection.law": {"_LOSSES", "_SHARES", "_FAR"},  # of a grid
+    "graphkm.inspection.noise": {"_STEPS", "_CLOSE", "_GRID", "_SURE", "_TO_SPREAD"},  # searches
+    "graphkm.inspection.doubtful": {"_SHOWN"},
+    "graphkm.inspection.doubtful_table": {"_SHOWN"},
     "graphkm.judge.folds": {"_ENOUGH"},  # more cost, and say the same
     "graphkm.judge.mixture": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.judge.columns": {"_STEPS", "_CLOSE", "_NEAR", "_NEWTON"},  # of two searches

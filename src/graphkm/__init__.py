@@ -29,6 +29,7 @@ report                                   a page on a model
 online                                   streams of chunks, progressive evaluation, checkpoints
 dask                                     the front door for rows on many machines
 exchange                                 models as files, from and for other programs
+report                                   a page on a model and its rows
 tables                                   tables of any content, turned into numbers
 datasets                                 public and artificial data sets, hidden labels
 app                                      the labelling page

@@ -95,7 +95,7 @@ def learning_curve(
     The model is fitted again with a quarter, a half and three quarters of its labels, each
     `repeats` times. All rows stay in the graph. The labels that a fit did not see score it. What
     the model itself said of its held-out labels is one more score, with nearly all labels. A law
-    of learning is fitted to the scores (`graphkm.inspection.law`): the loss falls as a + b n^-c.
+    of learning is fitted to the scores (``inspection/law.py``): the loss falls as a + b n^-c.
     Losses count as uncertain because rows are few and because other draws of the labels give other
     models. The interval has 80 % of what is likely then.
 

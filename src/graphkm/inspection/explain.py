@@ -46,7 +46,7 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
     of : label, optional
         The class to explain; by default the most probable one of every row.
     plot : bool, default=False
-        Whether to draw the explanations; `Explanations.figure` is the figure.
+        Whether to draw the explanations; ``figure`` of what is returned has them.
 
     Returns
     -------

@@ -48,7 +48,7 @@ class Explanation:
         What every member says, the heaviest first.
     columns : dict
         What every column of the table adds, by the members that look at columns (linear models,
-        kernel ridge, forests): see `graphkm.inspection.column_shares`. It is another way to
+        kernel ridge, forests): see ``inspection/column_shares.py``. It is another way to
         divide the same answer: columns and labels are not added up.
     """
 
@@ -124,7 +124,7 @@ def _shown(way: Sequence[int], n_rows: int, most: int = 4) -> str:
 
 
 class Explanations(list[Explanation]):
-    """Explanations of several rows; `figure` is the drawing, if one was asked for."""
+    """Explanations of several rows; ``figure`` is the drawing, if one was asked for."""
 
     figure: Any = None
 

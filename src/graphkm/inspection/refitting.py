@@ -44,9 +44,10 @@ def refit_with_doubts(
     """Fit a model again, with every label weighed by the probability that it is right.
 
     Both models are judged by held-out labels of the same rows, and the labels have the same
-    weights: one minus the doubt that the old model has. The old model is not at a disadvantage by
-    that, because labels against which it spoke count less. What is right is still told by the given
-    labels only.
+    weights: one minus the doubt that the old model has. What is right is told by the given labels
+    only. The gain is optimistic: the weights of all labels come from a model that saw the label
+    which is held out now. With a tenth of the labels wrong it told 1.0 points of accuracy on
+    average, where 0.4 were gained on rows with true labels (`benchmarks/doubtful.py`).
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def prediction_sets(
 
     If labelled and new rows were drawn at random together, and a label more or less hardly changes
     the model, the class of a new row is in its set with probability `coverage`, on average over
-    draws of the labels. This is no guarantee for any model whatever (`graphkm.inspection.sets` says
+    draws of the labels. This is no guarantee for any model whatever (:doc:`/guide/sets` says
     what is proved). It fails where rows were chosen for labelling by a model's doubt, unless
     weights tell how; and for rows of classes that have no label. Rows that were in the fit without
     a label are like labelled ones; of rows that come later a graph tells less, and they may be

@@ -6,6 +6,7 @@ asked           the models and the graph that were asked for, checked
 base            the fit: rows, graph, members, verdict, mixture
 training        the rows of a fit
 labelled        its labelled rows: their folds, and what was said of them without their labels
+held            `held_of`: what a fitted front door said of its labelled rows, checked
 member_list     which members a fit has
 given_graphs    graphs that a user brings, and the rows that new rows reach by them
 blocks          rows larger than memory, read in blocks several times
