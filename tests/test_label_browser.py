@@ -597,6 +597,7 @@ def test_labels_that_look_wrong_are_reviewed_with_the_keyboard(rows, tab):
             row = server.get("api/state")["queue"][0]
             server.post("api/answer", {"row": row, "kind": "label", "label": names[row]})
         until(page, "document.getElementById('outlook').innerText.includes(' more labels: ')")
+        page.close()  # it still learns, and would miss the server
 
 
 def test_a_doubtful_row_is_shown_for_another_answer_and_gets_a_new_class(rows, tab):
@@ -617,3 +618,4 @@ def test_a_doubtful_row_is_shown_for_another_answer_and_gets_a_new_class(rows, t
         until(page, "state.classes.length === 3")
         assert server.get("api/row/3")["label"] == HOSTILE[0]
         assert page.evaluate("window.hacked") is None
+        page.close()
