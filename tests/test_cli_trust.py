@@ -188,6 +188,8 @@ def test_explanations_are_those_of_python(trained, capsys):
         shares = sum(label["share"] for label in each["labels"]) + each["other_labels"]
         total = each["base"] + shares + sum(each["others"].values())
         assert total == pytest.approx(each["value"], abs=1e-8)
+        assert list(each["columns"]) == ["x", "z"]
+        assert list(each["columns"].values()) == pytest.approx(list(one.columns.values()))
 
 
 def test_explanations_in_words(trained, capsys):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -29,7 +29,18 @@ EXAMPLES = (
     "graphkm explain few_labels.csv --row 5 --of cat --json",
 )
 
-_MEMBERS = 5  # that are printed
+_MEMBERS = 5  # members, and columns, that are printed
+
+
+class Calls(NamedTuple):
+    """What rows and columns are called."""
+
+    rows: list[str]
+    columns: list[str]
+
+    def row(self, number: int) -> str:
+        """Return what a row is called; names of labels count as rows, too, behind all others."""
+        return self.rows[number] if number < len(self.rows) else "the name of a label"
 
 
 @spread
@@ -61,8 +72,8 @@ def explain(
     """Tell why rows have their answers: which labelled rows speak for them, and by which way.
 
     It trains on DATA as graphkm train does, because model files keep no graph of all rows. The
-    answer is the sum of what is said without any label, of what every label adds to it or takes,
-    and of what is no sum over labels.
+    answer is the sum of what is said before labels count, of what every label adds to it or takes,
+    and of what is no sum over labels. What columns add is another way to divide it.
     """
     from ..inspection import explain as explained
     from .estimators import check_options, make_estimator
@@ -86,14 +97,16 @@ def explain(
     last = last_step(fitted)
     X = rows.X[places] if last is fitted else fitted[:-1].transform(rows.X[places])
     found = explained(last, X, of=wanted)
+    # A category has several columns in a fit, which have no names of their own.
+    calls = Calls(names, [] if rows.note.words else rows.names)
     if as_json:
         told = zip(row, found, strict=True)
-        show({}, {"rows": [_facts(name, each, names, most) for name, each in told]}, True)
+        show({}, {"rows": [_facts(name, each, calls, most) for name, each in told]}, True)
         return
     for k, (name, each) in enumerate(zip(row, found, strict=True)):
         if k:
             print()
-        _print(name, each, names, most)
+        _print(name, each, calls, most)
 
 
 def _names(data: str, more: str | None, files: LearningFileOptions, rows: Any) -> list[str]:
@@ -140,15 +153,15 @@ def _class(name: str, rows: Any) -> Any:
     return found[name]
 
 
-def _labels(name: str, found: Explanation, names: list[str], most: int) -> list[dict[str, Any]]:
+def _labels(name: str, found: Explanation, calls: Calls, most: int) -> list[dict[str, Any]]:
     """Return the labels that add or take most, and the rows by which they reach the row."""
     from .learning_rows import label_values
 
     top = found.strongest(most)
     labels = label_values(found.labels[top])
-    ways = ([names[k] for k in found.way_from(int(n))[1:]] for n in found.labeled[top])
+    ways = ([calls.row(k) for k in found.way_from(int(n))[1:]] for n in found.labeled[top])
     return [
-        {"row": names[number], "label": label, "share": float(share)}
+        {"row": calls.row(number), "label": label, "share": float(share)}
         | {"way": way[:-1] if way[-1:] == [name] else way}
         for number, label, share, way in zip(
             found.labeled[top], labels, found.shares[top], ways, strict=True
@@ -156,10 +169,17 @@ def _labels(name: str, found: Explanation, names: list[str], most: int) -> list[
     ]
 
 
-def _facts(name: str, found: Explanation, names: list[str], most: int) -> dict[str, Any]:
+def _columns(found: Explanation, calls: Calls) -> dict[str, float]:
+    """Return what columns add, by members that look at them: another way to divide the answer."""
+    if len(found.columns) != len(calls.columns):
+        return {}
+    return dict(zip(calls.columns, found.columns.values(), strict=True))
+
+
+def _facts(name: str, found: Explanation, calls: Calls, most: int) -> dict[str, Any]:
     from .learning_rows import label_values
 
-    labels = _labels(name, found, names, most)
+    labels = _labels(name, found, calls, most)
     rest = float(found.shares.sum()) - sum(each["share"] for each in labels)
     answer = None if found.answer is None else label_values([found.answer])[0]
     return {
@@ -170,17 +190,18 @@ def _facts(name: str, found: Explanation, names: list[str], most: int) -> dict[s
         "labels": labels,
         "other_labels": rest,
         "others": found.others,
+        "columns": _columns(found, calls),
         "members": [vote._asdict() for vote in found.votes],
     }
 
 
-def _print(name: str, found: Explanation, names: list[str], most: int) -> None:
+def _print(name: str, found: Explanation, calls: Calls, most: int) -> None:
     from .output import print_table
 
-    facts = _facts(name, found, names, most)
+    facts = _facts(name, found, calls, most)
     answer = "" if found.answer is None else f" of {facts['answer']}"
     what = "the quantity" if found.answer is None else f"the probability{answer}"
-    print(f"row {name}: {what} is {found.value:.4g}, and {found.base:.4g} without any label")
+    print(f"row {name}: {what} is {found.value:.4g}, and {found.base:.4g} before labels count")
     lines = [
         [f"{each['share']:+.4f}", f"row {each['row']}", str(each["label"]), _way(each["way"])]
         for each in facts["labels"]
@@ -190,6 +211,9 @@ def _print(name: str, found: Explanation, names: list[str], most: int) -> None:
         lines.append([f"{facts['other_labels']:+.4f}", f"{left:,} other labels", "", ""])
     lines += [[f"{share:+.4f}", other, "", ""] for other, share in found.others.items()]
     print_table([["adds", "what", "label", "by way of rows"], *lines])
+    strong = sorted(facts["columns"].items(), key=lambda each: -abs(each[1]))[:_MEMBERS]
+    if any(share for _, share in strong):
+        print_table([["adds", "column"], *([f"{share:+.4f}", each] for each, share in strong)])
     heavy = sorted(found.votes, key=lambda vote: -vote.weight)
     votes = [[vote.member, f"{vote.weight:.3f}", f"{vote.said:.4g}"] for vote in heavy[:_MEMBERS]]
     if len(heavy) > _MEMBERS:
