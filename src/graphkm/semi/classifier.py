@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ..estimators.array_kinds import own_names
-from ..estimators.classes import winning_class
 from ..estimators.data_checks import require_memory_for_classes
-from ..estimators.given_rows import require_labels, weights_to_score
+from ..estimators.given_rows import require_labels
 from ..estimators.labels import (
     as_label_array,
     checked_classes,
@@ -31,19 +29,21 @@ from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from ..members.ranked import as_numbers, ranked_members
 from .base import SemiSupervised
+from .class_answers import ClassAnswers
 from .label_names import names_of, with_named
-from .ordered import asked_order, nearest_class
+from .label_tables import Table, is_table, table_of
+from .ordered import asked_order
 from .sides import LabelNames, Side
-from .target import Table, Target, is_table, kind_of, label_target, share_target, table_of
+from .target import Target, kind_of, label_target, refuse_positives_alone, share_target
 from .training import Training
-from .views import View, Views, unmeasured
+from .views import View, Views
 
 _ENOUGH = 4000  # unlabelled rows: their mean probabilities are known to one in a hundred
 _DOUBT = 1e-3  # of drawn labels: the sizes of classes would hardly change
 
 
 @own_names
-class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
+class SemiSupervisedClassifier(ClassAnswers, ClassifierMixin, SemiSupervised):
     """A classifier that learns from few labels and many unlabelled rows.
 
     It fits *members*: models of the labelled rows alone (kernel ridge, a linear model, a forest,
@@ -225,6 +225,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
             for name in ("class_sizes", "label_names"):
                 if isinstance(getattr(self, name), Mapping):
                     raise ValueError(f"{name} is for one class per row, and y has several labels.")
+            if not (self.ordered is None or self.ordered is False or self.ordered == "auto"):
+                raise ValueError("ordered is for one class per row, and y has several labels.")
             checked_thresholds(self.thresholds, self.classes_)
             return
         if self.thresholds is not None:
@@ -238,6 +240,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         names = np.arange(k) if table.names is None else table.names
         if kind == "labels":
             self.classes_, target = names, label_target(table, counts)
+            refuse_positives_alone(target)
         else:
             order = np.argsort(names, kind="stable")
             self.classes_ = names[order]
@@ -249,13 +252,6 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         require_labels(target.labeled, n, self.unlabeled)
         require_memory_for_classes(len(target.labeled), k)
         return target
-
-    def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """Return classes as their numbers; several labels are numbers already."""
-        if answers.ndim == 2:
-            return answers.astype(np.uint8)
-        codes = np.searchsorted(self.classes_, answers)
-        return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
 
     def _names(self, views: dict[str, View]) -> LabelNames | None:
         return names_of(self.label_names, self.classes_, views)
@@ -326,71 +322,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
             tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)
         self.mixture_ = replace(self.mixture_, tilt=tilt)
 
-    def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
-        if self.mixture_.kind == "labels":
-            return (found > self.thresholds_).astype(np.int64)
-        if self.order_ is not None:
-            places = np.searchsorted(self.classes_, self.order_)
-            return np.asarray(self.order_[nearest_class(found[:, places])])
-        return np.asarray(self.classes_[winning_class(found)])
-
-    def _keep_answers(self, training: Training, target: Target) -> NDArray[np.float64] | None:
-        found = super()._keep_answers(training, target)
-        if found is not None:
-            self.label_distributions_ = found
-        return found
-
-    def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
-        """Return the probability of every class, or of every label; parameters as of predict."""
-        return self._mixed(X, affinity, ids)
-
-    def predict_log_proba(
-        self, X: Any, affinity: Any = None, ids: Any = None
-    ) -> NDArray[np.float64]:
-        """Return the logarithms of the classes' probabilities; parameters as of predict."""
-        return np.asarray(np.log(self._mixed(X, affinity, ids)))
-
-    def decision_function(
-        self, X: Any, affinity: Any = None, ids: Any = None
-    ) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities; for two classes their difference.
-
-        Several labels have the logarithms of their odds, above 0 where `predict` gives the label.
-        """
-        found = self._mixed(X, affinity, ids)
-        if self.mixture_.kind == "labels":
-            return np.asarray(logit(found) - logit(self.thresholds_))
-        logs = np.log(found)
-        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that a row may have several labels."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         return tags
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        affinity: Any = None,
-        ids: Any = None,
-    ) -> float:
-        """Return the accuracy on the labelled rows of (X, y).
-
-        With several labels per row it is the share of rows of which all labels are right, as in
-        scikit-learn; rows with unknown labels do not count.
-        """
-        found = self.predict(X, affinity, ids)
-        if self.mixture_.kind == "labels":
-            truth = table_of(y, self.unlabeled, self.classes_).values
-            labeled = np.asarray(~np.isnan(truth).any(axis=1))
-            hits = (found == truth).all(axis=1)[labeled]
-        else:
-            truth = as_label_array(y)
-            labeled = labeled_mask(truth, self.unlabeled)
-            hits = found[labeled] == truth[labeled]  # NA cannot be compared
-        weights = weights_to_score(truth if unmeasured(X) else X, labeled, sample_weight)
-        return float(np.average(hits, weights=weights))
