@@ -25,7 +25,7 @@ held            what a fit said of its labelled rows, as its predictions would s
 mixed           the fitted mixture: what it says of any rows
 mixed_views     the sum of the mixtures of several views
 answers         what a fitted front door says of new rows, and of its own
-class_answers   the same of a classifier: classes or several labels, and scores
+class_scores    what a score of a classifier counts
 report          the table of the members
 classifier      `SemiSupervisedClassifier`
 regressor       `SemiSupervisedRegressor`

@@ -12,8 +12,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ..estimators.array_kinds import own_names
+from ..estimators.classes import winning_class
 from ..estimators.data_checks import require_memory_for_classes
-from ..estimators.given_rows import require_labels
+from ..estimators.given_rows import require_labels, weights_to_score
 from ..estimators.labels import (
     as_label_array,
     checked_classes,
@@ -29,21 +30,21 @@ from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from ..members.ranked import as_numbers, ranked_members
 from .base import SemiSupervised
-from .class_answers import ClassAnswers
+from .class_scores import finite_log_odds, labels_to_score
 from .label_names import names_of, with_named
 from .label_tables import Table, is_table, table_of
-from .ordered import asked_order
+from .ordered import asked_order, nearest_class
 from .sides import LabelNames, Side
 from .target import Target, kind_of, label_target, refuse_positives_alone, share_target
 from .training import Training
-from .views import View, Views
+from .views import View, Views, unmeasured
 
 _ENOUGH = 4000  # unlabelled rows: their mean probabilities are known to one in a hundred
 _DOUBT = 1e-3  # of drawn labels: the sizes of classes would hardly change
 
 
 @own_names
-class SemiSupervisedClassifier(ClassAnswers, ClassifierMixin, SemiSupervised):
+class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     """A classifier that learns from few labels and many unlabelled rows.
 
     It fits *members*: models of the labelled rows alone (kernel ridge, a linear model, a forest,
@@ -328,3 +329,72 @@ class SemiSupervisedClassifier(ClassAnswers, ClassifierMixin, SemiSupervised):
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         return tags
+
+    def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Return classes as their numbers; several labels are numbers already."""
+        if answers.ndim == 2:
+            return answers.astype(np.uint8)
+        codes = np.searchsorted(self.classes_, answers)
+        return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
+
+    def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
+        if self.mixture_.kind == "labels":
+            return (found > self.thresholds_).astype(np.int64)
+        if self.order_ is not None:
+            places = np.searchsorted(self.classes_, self.order_)
+            return np.asarray(self.order_[nearest_class(found[:, places])])
+        return np.asarray(self.classes_[winning_class(found)])
+
+    def _keep_answers(self, training: Training, target: Target) -> NDArray[np.float64] | None:
+        found = super()._keep_answers(training, target)
+        if found is not None:
+            self.label_distributions_ = found
+        return found
+
+    def predict_proba(self, X: Any, affinity: Any = None, ids: Any = None) -> NDArray[np.float64]:
+        """Return the probability of every class, or of every label; parameters as of predict."""
+        return self._mixed(X, affinity, ids)
+
+    def predict_log_proba(
+        self, X: Any, affinity: Any = None, ids: Any = None
+    ) -> NDArray[np.float64]:
+        """Return the logarithms of the classes' probabilities; parameters as of predict."""
+        return np.asarray(np.log(self._mixed(X, affinity, ids)))
+
+    def decision_function(
+        self, X: Any, affinity: Any = None, ids: Any = None
+    ) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities; for two classes their difference.
+
+        Several labels have the logarithms of their odds, above 0 where `predict` gives the label.
+        """
+        found = self._mixed(X, affinity, ids)
+        if self.mixture_.kind == "labels":
+            return np.asarray(finite_log_odds(found) - finite_log_odds(self.thresholds_))
+        logs = np.log(found)
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        affinity: Any = None,
+        ids: Any = None,
+    ) -> float:
+        """Return the accuracy on the labelled rows of (X, y).
+
+        A share of a class counts as that much of a label. With several labels per row it is the
+        share of rows of which all labels are right, as in scikit-learn; rows with unknown labels
+        do not count.
+        """
+        found = self.predict(X, affinity, ids)
+        kind = self.mixture_.kind
+        target, n = labels_to_score(y, kind, self.unlabeled, self.classes_)
+        labeled = np.isin(np.arange(n), target.labeled)
+        weights_to_score(labeled if unmeasured(X) else X, labeled, sample_weight)  # checks them
+        hits = found[target.labeled] == target.y
+        weights = np.ones(len(hits)) if target.shares is None else target.shares
+        if sample_weight is not None:
+            weights = weights * np.asarray(sample_weight)[target.labeled]
+        return float(np.average(hits.reshape(len(hits), -1).all(axis=1), weights=weights))
