@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import doubtful
+import explain
 import given_graphs
 import images
 import labels
@@ -243,6 +244,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "labels ranking": lambda: table(*labels.summary(stored("labels"), "ranking")),
     "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
+    "explain": lambda: table(*explain.summary(stored("explain"))),
     "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
