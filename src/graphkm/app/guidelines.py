@@ -52,13 +52,13 @@ class Guidelines:
 
 
 def parts_of(text: str) -> list[Part]:
-    """Return the parts of a Markdown text.
+    r"""Return the parts of a Markdown text.
 
     Examples
     --------
-    >>> parts_of("# Cats\\n\\nA **cat** is <b>small</b>.")
+    >>> parts_of("# Cats\n\nA **cat** is <b>small</b>.")
     [['h2', 'Cats'], ['p', 'A ', ['strong', 'cat'], ' is <b>small</b>.']]
-    >>> parts_of("- one\\n- [two](javascript:alert)")
+    >>> parts_of("- one\n- [two](javascript:alert)")
     [['ul', ['li', 'one'], ['li', '[two](javascript:alert)']]]
     """
     lines = text.expandtabs(4).splitlines()

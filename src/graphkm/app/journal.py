@@ -105,11 +105,7 @@ class Journal:
         self._ever: set[Given] = set()  # every label that a row had, taken back or not
         self._lists = False  # whether the journal has several labels
         if path is not None and self.place is not None:
-            if path.exists() and not self.place.exists():
-                raise JournalError(
-                    f"{path} exists, and {self.place.name} beside it does not, so this file was "
-                    "not written by the labelling page. Name another file with --out."
-                )
+            _belongs(path, self.place)
         self.file = None if self.place is None else JournalFile(self.place)
         try:
             self._replay()
@@ -316,6 +312,15 @@ class Journal:
                 f"{self.place} belongs to other rows. Name another file with --out, or the file "
                 "of rows that was labelled."
             )
+
+
+def _belongs(path: Path, place: Path) -> None:
+    """Raise if there is a file of labels that no journal has written."""
+    if path.exists() and not place.exists():
+        raise JournalError(
+            f"{path} exists, and {place.name} beside it does not, so this file was not written by "
+            "the labelling page. Name another file with --out."
+        )
 
 
 def _split(label: str | None) -> list[str] | None:

@@ -77,8 +77,9 @@ class Reserved:
     def touch(self, me: Person) -> None:
         """Note that a person did something."""
         self._heard[me] = self._clock()
-        if me in self._hands:
-            self._hands[me].until = self._clock() + LASTS
+        hand = self.hand(me)  # rows that were kept for too long may be on other screens by now
+        if hand.until:
+            hand.until = self._clock() + LASTS
 
     def heard(self, me: Person) -> bool:
         """Return whether a person did something in the last minutes, or still has rows."""

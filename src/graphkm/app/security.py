@@ -106,8 +106,9 @@ class Site:
     def is_from(self, origin: str) -> bool:
         """Return whether a request comes from this page."""
         scheme, _, host = origin.partition("://")
-        if self.address is not None and origin == self.address.rstrip("/").lower():
-            return True
+        public = urlsplit(self.address) if self.address is not None else None
+        if public is not None and _split(host)[0] == public.hostname:
+            return origin == f"{public.scheme}://{public.netloc}".lower()
         return scheme == self._scheme and self.is_own(host)
 
     @property

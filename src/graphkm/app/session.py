@@ -177,7 +177,7 @@ class Session:
         """
         team = self.team
         with team.lock:
-            paused = idle and not team.reserved.heard(self.me)
+            paused = idle and len(team.people) > 1 and not team.reserved.heard(self.me)
             queue = [] if paused else team.deal(self.me)
             acts, learner = self._standing.own(self.me), team.learner
             return {
