@@ -145,7 +145,8 @@ def test_two_people_label_200_rows_at_once_and_a_kill_loses_nothing(tmp_path, ta
         state = Page(None, links[1]).get("api/state")
         assert state["labelled"] == 200 and state["queue"] == []
         assert {"eva", "tom"} == set(state["present"])
-    entries = [json.loads(line) for line in (tmp_path / "labels.csv.journal").open()][1:]
+    journal = (tmp_path / "labels.csv.journal").read_text().splitlines()
+    entries = [json.loads(line) for line in journal][1:]
     kept = {(entry["annotator"], entry["row"]): entry["label"] for entry in entries}
     acknowledged = {(who, row): label for who, each in told.items() for row, label in each.items()}
     assert acknowledged.items() <= kept.items()  # nothing is lost
@@ -196,14 +197,16 @@ def test_axe_finds_nothing_on_any_view(team, tab, scheme, width):
     page = tab(team.address, width=width, color_scheme=scheme)
     until(page, "state.current && map.places.rows.length > 0 && state.people.length === 2")
     page.evaluate(source)
+    complaints = {}
     for name, way in VIEWS.items():
         page.evaluate(way)
         until(page, SHOWN.get(name, "true"))
         found = page.evaluate("axe.run().then((all) => all.violations)")
-        said = [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
-        assert said == [], (name, said)
+        for each in found:
+            complaints[name, each["id"]] = [node["html"] for node in each["nodes"]]
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         assert page.evaluate("axe.run().then((all) => all.passes.length)") > 10
+    assert complaints == {}
     page.close()
 
 

@@ -16,6 +16,7 @@ from ..app.server import Look, languages, serve
 from ..app.visitors import Visitors
 from .label_team import Labelling
 from .options import UsageError
+from .output import say
 
 
 def page_look(lang: str | None, guidelines: Path | None, *, demo: bool) -> Look:
@@ -83,3 +84,4 @@ def serve_demo(
 
     with suppress(KeyboardInterrupt):
         serve(visitors, visitors, site, listener, look=look, tls=tls, ready=ready)
+    say("the demo is over, and nothing was saved.")
