@@ -1,6 +1,6 @@
 """The map of the labelling page beside principal components: which keeps neighbours together.
 
-    python benchmarks/row_map.py [--draws 2] [--sets ag_news,banking77] [--rows 4000] [--store]
+    python benchmarks/row_map.py [--draws 1] [--sets ag_news,banking77] [--rows 4000] [--store]
 
 Rows are those of `class_sets.py`. "trust" is scikit-learn's `trustworthiness` with 12 neighbours:
 1 if all rows that are near on the map are near in truth. "class" is the share of rows whose nearest
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> list[Figure]:
 if __name__ == "__main__":
     script(
         run,
-        draws={"type": int, "default": 2, "help": "draws of rows"},
+        draws={"type": int, "default": 1, "help": "draws of rows"},
         sets={"default": ",".join(SETS), "help": "sets, separated by commas"},
         rows={"type": int, "default": 4000, "help": "rows of a draw, at most"},
         store={"action": "store_true", "help": "put the figures into benchmarks/results"},

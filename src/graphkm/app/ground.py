@@ -18,6 +18,8 @@ from .neighbours import AlikeRows
 from .places import first_places, map_places
 from .texts import Texts
 
+_LAST = 2  # the stage of the last map
+
 
 class Ground:
     """Rows in comparable units, and what is computed from them in the background.
@@ -56,8 +58,9 @@ class Ground:
             return self._cover
 
     def tell(self, changed: Callable[[], None]) -> None:
-        """Have something called whenever there is a better map."""
-        self._changed.append(changed)
+        """Have something called once there is a better map."""
+        if self.stage < _LAST:
+            self._changed.append(changed)
 
     def map(self) -> dict[str, Any]:
         """Return the places of the rows on the map."""
@@ -72,6 +75,7 @@ class Ground:
         self._set(map_places(self.X[self._cover.rows]))
         for changed in self._changed:
             changed()
+        self._changed.clear()  # those who wait may be gone long before the rows are
 
     def _set(self, places: NDArray[np.int64]) -> None:
         self._places = places

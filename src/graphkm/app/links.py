@@ -91,7 +91,7 @@ def kept_links(
     known |= {name: _hash(secret) for name, secret in made.items()}
     if made:
         with replacing(path) as file:
-            with suppress(OSError, NotImplementedError):  # not on Windows
+            with suppress(OSError, AttributeError):  # not on Windows
                 os.fchmod(file.fileno(), 0o600)
             file.write(json.dumps({"graphkm_links": VERSION, "people": known}, indent=1).encode())
     return Links({known[name]: name for name in people}), made

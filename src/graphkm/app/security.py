@@ -201,7 +201,7 @@ class Guard:
         secret = scope["path"].split("/", 2)[1] if scope["path"].startswith("/") else ""
         address = (scope.get("client") or ("", 0))[0]
         admitted, waits = self._admit(secret, address)
-        opens = scope["method"] == "GET" and "/" not in scope["path"].strip("/")
+        opens = scope["method"] == "GET" and scope["path"] in ("/", f"/{secret}/")
         if admitted is None and not waits and opens and (new := self._door.arrives()):
             await _send_on(f"/{new}/", guarded)
             return

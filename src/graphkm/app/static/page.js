@@ -335,6 +335,7 @@ function drawNear(near) { // labelled rows that are most alike the one shown
 function take(next) {
   if (state && next.version < state.version && !restarted) { present(); return; } // events may be faster
   restarted = false;
+  if (state && !state.classes.every((name) => next.classes.includes(name))) rows.clear(); // other names
   const learnt = state && state.model;
   state = next;
   drawAnswers();
