@@ -25,6 +25,7 @@ import labels
 import large_graphs
 import learning_curves
 import novelty
+import row_map
 import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
@@ -246,6 +247,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
     "explain": lambda: table(*explain.summary(stored("explain"))),
     "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
+    "row_map": lambda: table(*row_map.summary(stored("row_map"))),
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),

@@ -22,6 +22,9 @@ preparing      a table's preparation and its estimator in one pipeline
 starting       scikit-learn, imported without the packages that few commands use
 first_model    a model from before, which chooses the first rows of the labelling page
 label_saving   a model of the labels so far, which the labelling page saves
+label_team     what is labelled, and by whom
+label_serving  where the labelling page is, and who may come in
+label_ways_in  links of people, the look of the page, visitors of a demo
 label_predictions  what a saved model says of all rows of the labelling page
 categories     categories of a file that its model does not know
 learning_rows  whole files as arrays, the task that their labels ask for
