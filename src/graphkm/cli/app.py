@@ -16,6 +16,7 @@ except ImportError as error:
     ) from error
 
 from . import (
+    convert,
     datasets,
     demo,
     evaluate,
@@ -87,6 +88,7 @@ for _module in (
     report,
     suggest,
     label,
+    convert,
     stream,
     info,
     export,
