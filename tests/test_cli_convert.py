@@ -108,7 +108,7 @@ def test_people_who_differ_leave_a_row_unlabelled(tmp_path, capsys):
     capsys.readouterr()
     assert run("train", tmp_path / "l.json", tmp_path / "m.gkm", "--method", "gkm", "--json") == 0
     out, err = capsys.readouterr()
-    assert json.loads(out)["labeled"] == 55
+    assert json.loads(out)["labelled"] == 55
     assert "5 rows" in err
 
 

@@ -34,6 +34,7 @@ tables                                   tables of any content, turned into numb
 formats                                  files of other labelling tools
 datasets                                 public and artificial data sets, hidden labels
 app                                      the labelling page
+studio                                   a backend for Label Studio
 cli                                      the command `graphkm`
 =======================================  =====================================================
 """

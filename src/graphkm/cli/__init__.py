@@ -3,7 +3,7 @@
 =============  =====================================================================================
 app            the command, its sub-commands, `main`
 train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, convert,
-               stream, info, export, demo, datasets
+               label_studio_backend, stream, info, export, demo, datasets
 options        options that several sub-commands share, each written once
 fit_options    options that are parameters of estimators
 spreading      groups of options as parameters of sub-commands
@@ -25,6 +25,7 @@ label_saving   a model of the labels so far, which the labelling page saves
 label_predictions  what a saved model says of all rows of the labelling page
 labelled_rows  all rows that the labelling page has shown, with their labels and skips
 guesses        what a model says of rows that come from another tool
+studio_models  models of a Label Studio project
 json_rows      rows of other tools' JSON as a table, for commands that read rows
 categories     categories of a file that its model does not know
 learning_rows  whole files as arrays, the task that their labels ask for
