@@ -1,6 +1,6 @@
 """Screening texts for one class: work saved, and whether the rules stop too early.
 
-    python benchmarks/screening.py [--sets ag_news_test,banking77] [--draws 6] [--store]
+    python benchmarks/screening.py [--sets ag_news_test,banking77] [--draws 3] [--store]
     python benchmarks/screening.py --sets ag_news_test --model front --draws 1 --classes 2 [--store]
 
 A search is one class of a set of texts. Of ag_news_test 100 texts of the class and 1,900 others are
@@ -207,7 +207,7 @@ if __name__ == "__main__":
     script(
         run,
         sets={"default": "ag_news_test,banking77"},
-        draws={"type": int, "default": 6},
+        draws={"type": int, "default": 3},
         model={"default": "linear", "choices": ("linear", "front")},
         classes={"type": int, "default": None, "help": "the first so many classes"},
         store={"action": "store_true"},

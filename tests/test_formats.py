@@ -127,7 +127,7 @@ def loses(found, format):
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_round_trip_through_a_table_loses_nothing(format, tmp_path):
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=12, deadline=None)
     @given(annotations())
     def trip(found):
         if format == "coco" and found.kind == "quantity":
@@ -404,7 +404,7 @@ def test_damaged_files_are_errors_for_people(text, tmp_path):
         read_annotations(tmp_path / "file.x")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text(string.printable, max_size=5),
