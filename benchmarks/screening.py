@@ -179,7 +179,8 @@ def per_rule(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def summary(results: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the lines of the page's table."""
-    heads = ["texts", "model", "WSS at 95 %", "rule", "searches", "stops early", "recall", "screened"]
+    heads = ["texts", "model", "WSS at 95 %", "rule", "searches"]
+    heads += ["stops early", "recall", "screened"]
     keys = ("set", "model", "WSS", "rule", "searches", "early", "recall", "screened")
     return heads, [[each[key] for key in keys] for each in results]
 
