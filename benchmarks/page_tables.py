@@ -26,6 +26,7 @@ import large_graphs
 import learning_curves
 import novelty
 import row_map
+import screening
 import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
@@ -251,6 +252,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
+    "screening": lambda: table(*screening.summary(stored("screening"))),
     "sets": lambda: table(*sets.summary(stored("sets"))),
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,

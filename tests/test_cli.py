@@ -27,6 +27,7 @@ from graphkm.cli.app import app
 from label_server import label_page
 
 COMMANDS = get_command(app).commands
+SERVERS = ("label", "label-studio-backend")  # they run until they are stopped
 MODELS = ("train", "predict", "evaluate", "suggest", "stream", "info", "export", "demo")
 
 
@@ -118,7 +119,7 @@ def run_example(example, folder):
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "example"),
-    [(name, example) for name in COMMANDS for example in examples(name) if name != "label"],
+    [(name, example) for name in COMMANDS for example in examples(name) if name not in SERVERS],
 )
 def test_examples_run(name, example, workshop):
     if "onnx" in example:

@@ -2,8 +2,8 @@
 
 =============  =====================================================================================
 app            the command, its sub-commands, `main`
-train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, stream, info,
-               export, demo, datasets
+train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, convert,
+               label_studio_backend, stream, info, export, demo, datasets
 options        options that several sub-commands share, each written once
 fit_options    options that are parameters of estimators
 spreading      groups of options as parameters of sub-commands
@@ -26,6 +26,10 @@ label_team     what is labelled, and by whom
 label_serving  where the labelling page is, and who may come in
 label_ways_in  links of people, the look of the page, visitors of a demo
 label_predictions  what a saved model says of all rows of the labelling page
+labelled_rows  all rows that the labelling page has shown, with their labels and skips
+guesses        what a model says of rows that come from another tool
+studio_models  models of a Label Studio project
+json_rows      rows of other tools' JSON as a table, for commands that read rows
 categories     categories of a file that its model does not know
 learning_rows  whole files as arrays, the task that their labels ask for
 label_columns  several labels or quantities: their options, and what their columns hold
