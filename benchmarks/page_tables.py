@@ -23,6 +23,7 @@ import images
 import labels
 import large_graphs
 import learning_curves
+import neighbour_costs
 import novelty
 import sets
 import texts
@@ -244,6 +245,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
     "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
+    "neighbour_costs": lambda: table(*neighbour_costs.summary(stored("neighbour_costs"))),
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
