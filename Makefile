@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/
 
 # The tests of compiled code: under the sanitizers, and on every instruction set.
 NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py implicit_step.py smo.py columns.py \
-	budget.py partial_fit.py libsvm_reader.py csv_reader.py custom_loss.py transductive_svc.py)
+	budget.py partial_fit.py libsvm_reader.py csv_reader.py custom_loss.py transductive_svc.py cells.py)
 
 # One test process per core, up to eight. Compiled code keeps to one thread in each: threads that
 # wait for a core make a test many times slower.
@@ -73,11 +73,11 @@ tables: $(VENV)/test.stamp
 
 # The paper's experiments in their quick form. Run it again to continue where it stopped;
 # `python -m reproduction run --help` has the other forms.
-reproduce: $(VENV)/reproduction.stamp
+reproduce: $(VENV)/docs.stamp
 	$(BIN)/python -m reproduction run all --quick --out $(RESULTS)
 
 # Tables and plots of what was run: report.md, and the same as a page.
-report: $(VENV)/reproduction.stamp
+report: $(VENV)/docs.stamp
 	$(BIN)/python -m reproduction report $(RESULTS)
 	$(BIN)/sphinx-build -b html -E -W -q -C -D extensions=myst_parser -D root_doc=report \
 		-D include_patterns=report.md -D project=graphkm -D html_theme=pydata_sphinx_theme \
@@ -115,10 +115,6 @@ $(VENV)/demo.stamp: $(VENV)/bin/python $(SOURCES)
 $(VENV)/docs.stamp: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@ $(VENV)/demo.stamp
-
-$(VENV)/reproduction.stamp: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --editable ".[ann,docs]"
-	touch $@ $(VENV)/docs.stamp $(VENV)/demo.stamp
 
 $(VENV)/test.stamp: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[test]"

@@ -6,7 +6,6 @@ positive. Everything is timed from the raw rows on, neighbour search included, a
 shown. The labelled-only `SVC` sees the same labelled rows, plain and with balanced classes; it is
 scored on 50,000 of the hidden rows, as scoring all of them takes it minutes.
 
-    pip install ".[ann]"
     python benchmarks/large_graph.py [--quick]
 """
 

@@ -24,6 +24,7 @@ import images
 import labels
 import large_graphs
 import learning_curves
+import neighbour_costs
 import novelty
 import row_map
 import screening
@@ -249,6 +250,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "explain": lambda: table(*explain.summary(stored("explain"))),
     "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
     "row_map": lambda: table(*row_map.summary(stored("row_map"))),
+    "neighbour_costs": lambda: table(*neighbour_costs.summary(stored("neighbour_costs"))),
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),

@@ -91,5 +91,6 @@ void bind_smo(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_budget(nb::module_& m);
 void bind_columns(nb::module_& m);
+void bind_cells(nb::module_& m);
 
 }  // namespace graphkm

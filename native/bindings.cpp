@@ -1,6 +1,6 @@
 // What Python sees: two stores of centres in two precisions, and the block stepper; smo_bindings.cpp,
-// budget_bindings.cpp, columns_bindings.cpp and text_bindings.cpp have the rest. Every argument is
-// checked here, and no other file checks sizes again.
+// budget_bindings.cpp, cells_bindings.cpp, columns_bindings.cpp and text_bindings.cpp have the rest.
+// Every argument is checked here, and no other file checks sizes again.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -236,4 +236,5 @@ NB_MODULE(_native, m) {
   bind_text(m);
   bind_budget(m);
   bind_columns(m);
+  bind_cells(m);
 }

@@ -76,6 +76,16 @@ struct Isa {
                          const std::int32_t* local, std::size_t n_queries, std::size_t k,
                          Ranked<T>* best);
 
+  // best[place[query]][0..k): the rows with the largest <query, row> + stat(query) + stat(row),
+  // largest first; rows are numbered from `first`. What is there before takes part.
+  // scratch holds lanes values per query, queries rounded up to whole tiles.
+  void (*dense_largest)(const PanelView<T>&, const T* queries, const T* stat,
+                        const std::int32_t* place, std::size_t n_queries, std::int32_t first,
+                        std::size_t k, Ranked<T>* best, T* scratch);
+  // out[j] = |x_u - y_v|^2 for the j-th pair (u, v), in double precision.
+  void (*pair_distances)(const T* X, const T* Y, std::size_t n_features, const std::int64_t* u,
+                         const std::int64_t* v, std::size_t n, double* out);
+
   Steepest (*smo_first)(const double* f, const double* up, std::size_t n);
   Steepest (*smo_update)(double* f, const double* up, const T* row_i, const T* row_j, double delta,
                          std::size_t n);

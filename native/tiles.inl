@@ -388,6 +388,7 @@ struct Loops {
 };
 
 #include "smo_scans.inl"
+#include "nearest.inl"
 
 // Calls loop<Loops<...>>() with the loops of this kernel.
 template <class T, class F>
@@ -444,6 +445,8 @@ const Isa<T>& table(const char* name) {
           loops.sparse_largest(spec, c, queries, stat, local, n, k, best);
         });
       },
+      &Nearest<T>::dense_largest,
+      &Nearest<T>::pair_distances,
       &Scans<T>::first,
       &Scans<T>::update,
       &Scans<T>::partner,

@@ -198,7 +198,7 @@ SLOW = (
     # A module inside tells scipy.stats and pandas from their stand-ins.
     "scipy.stats._stats_py pandas.core sklearn.model_selection sklearn.metrics sklearn.compose "
     "sklearn.impute sklearn.neighbors sklearn.linear_model sklearn.ensemble pyarrow matplotlib "
-    "onnx onnxruntime dask distributed skops faiss polars typer.rich_utils"
+    "onnx onnxruntime dask distributed skops polars typer.rich_utils"
 )
 
 

@@ -186,11 +186,10 @@ def test_sparse_rows_without_entries():
 @pytest.mark.long
 @precisions
 def test_one_index_serves_both_searches(dtype, monkeypatch):
-    pytest.importorskip("faiss")
     rows, X = clusters().astype(dtype), clusters(seed=0, n=4300)[4000:].astype(dtype)
     built, calibrated = [], []
-    make, calibrate = approximate_module._in_cells, search_module.calibrate
-    monkeypatch.setattr(approximate_module, "_in_cells", lambda p: built.append(1) or make(p))
+    make, calibrate = approximate_module._centres, search_module.calibrate
+    monkeypatch.setattr(approximate_module, "_centres", lambda p: built.append(1) or make(p))
     monkeypatch.setattr(
         search_module, "calibrate", lambda *a: calibrated.append(a[1]) or calibrate(*a)
     )
@@ -216,7 +215,6 @@ def brute_in_parts(rows, X, k, own=False):
 
 
 def test_approximate_far_away():
-    pytest.importorskip("faiss")
     rows = clusters()
     far = rows[:20] * 1e3
     near, _ = NeighbourIndex(rows, "approximate").nearest_to(far, 3)
@@ -242,8 +240,6 @@ def kinds():
 @pytest.mark.parametrize("which", range(5))
 def test_threads_and_pickles_give_the_same_bits(which):
     method, rows, X = list(kinds())[which]
-    if method == "approximate":
-        pytest.importorskip("faiss")
     index = NeighbourIndex(rows, method, n_jobs=1)
     expected = [*index.neighbours(8), *index.nearest_to(X, 8)]
     other = NeighbourIndex(rows, method, n_jobs=2)
@@ -257,30 +253,17 @@ def test_threads_and_pickles_give_the_same_bits(which):
         np.testing.assert_array_equal(a, c)
     stored = rows.nbytes if isinstance(rows, np.ndarray) else rows.data.nbytes * 3
     assert len(packed) < stored + 3000 + 8 * rows.shape[0]
-    for name in (b"faiss", b"sklearn", b"_native"):
+    for name in (b"sklearn", b"_native"):
         assert name not in packed
 
 
 def test_loaded_index_does_not_calibrate_again(monkeypatch):
-    pytest.importorskip("faiss")
     index = NeighbourIndex(clusters(), "approximate")
     index.neighbours(5)
     loaded = pickle.loads(pickle.dumps(index))
     monkeypatch.setattr(search_module, "calibrate", None)
     for one, other in zip(loaded.neighbours(5), index.neighbours(5), strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_loaded_where_faiss_is_missing_searches_exactly(monkeypatch):
-    pytest.importorskip("faiss")
-    rows = clusters(n=1500)
-    index = NeighbourIndex(rows, "approximate")
-    index.neighbours(5)
-    packed = pickle.dumps(index)
-    monkeypatch.setattr(search_module, "find_spec", lambda name: None)
-    loaded = pickle.loads(packed)
-    expected = brute_in_parts(rows, rows, 5, own=True)
-    np.testing.assert_array_equal(loaded.neighbours(5)[0], expected)
 
 
 # ---------------------------------------------------------------- refusals
@@ -307,7 +290,6 @@ def test_bad_new_rows(form):
 
 def test_answers_do_not_depend_on_earlier_questions():
     """More neighbours need more cells: an index that read so many for all would answer better."""
-    pytest.importorskip("faiss")
     rows = np.random.default_rng(0).normal(size=(3000, 6))
     fresh, asked = (NeighbourIndex(rows, "approximate") for _ in range(2))
     wanted = fresh.neighbours(5)
@@ -320,8 +302,7 @@ def test_answers_do_not_depend_on_earlier_questions():
 
 @pytest.mark.long
 def test_threads_that_share_an_index_and_ask_for_different_numbers_find_what_one_finds():
-    """A search must not see the cells that another one needs: faiss's buffers follow from them."""
-    pytest.importorskip("faiss")
+    """A search must not see how many cells another one reads."""
     rng = np.random.default_rng(0)
     rows, new = rng.normal(size=(3000, 6)), rng.normal(size=(2000, 6))
     index, numbers = NeighbourIndex(rows, "approximate"), (1, 60, 2, 40, 3, 20, 5, 10)
@@ -335,7 +316,6 @@ def test_threads_that_share_an_index_and_ask_for_different_numbers_find_what_one
 
 def test_threads_that_share_an_index_find_what_one_finds():
     """The first search for so many neighbours prepares the index; others wait for it."""
-    pytest.importorskip("faiss")
     rng = np.random.default_rng(0)
     rows, new = rng.normal(size=(10_000, 6)), rng.normal(size=(400, 6))
     one, index = (NeighbourIndex(rows, "approximate") for _ in range(2))

@@ -194,7 +194,6 @@ def test_a_search_that_may_miss_nodes_is_refused(monkeypatch):
 
 
 def test_an_approximate_index_says_so():
-    pytest.importorskip("faiss")
     rows = np.random.default_rng(0).normal(size=(4000, 6))
     assert NeighbourIndex(rows, "exact").misses_nothing(5)
     assert not NeighbourIndex(rows, "approximate").misses_nothing(5)

@@ -142,7 +142,6 @@ def test_behind_a_scaler(tmp_path):
 
 
 def test_an_approximate_search_finds_the_same_again(tmp_path, monkeypatch):
-    pytest.importorskip("faiss")
     monkeypatch.setattr(search, "LARGE", 1000)
     many = rng.normal(size=(3000, 8))
     y = np.where(np.arange(3000) < 300, many[:, 0] * many[:, 1], np.nan)

@@ -38,6 +38,7 @@ struct Vec<float> {
   }
   static V max(V a, V b) { return _mm256_max_ps(a, b); }
   static V abs(V a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+  static unsigned above(V a, V b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)); }
   static V shift_left_bits(V a) {  // the integer in the low bits becomes the exponent field
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23));
   }
@@ -79,6 +80,7 @@ struct Vec<double> {
   }
   static V max(V a, V b) { return _mm256_max_pd(a, b); }
   static V abs(V a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
+  static unsigned above(V a, V b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_GT_OQ)); }
   static V shift_left_bits(V a) {
     return _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), 52));
   }

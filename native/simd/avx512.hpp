@@ -38,6 +38,7 @@ struct Vec<float> {
   }
   static V max(V a, V b) { return _mm512_max_ps(a, b); }
   static V abs(V a) { return _mm512_abs_ps(a); }
+  static unsigned above(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
   static V shift_left_bits(V a) {  // the integer in the low bits becomes the exponent field
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
   }
@@ -75,6 +76,7 @@ struct Vec<double> {
   }
   static V max(V a, V b) { return _mm512_max_pd(a, b); }
   static V abs(V a) { return _mm512_abs_pd(a); }
+  static unsigned above(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
   static V shift_left_bits(V a) {
     return _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_castpd_si512(a), 52));
   }

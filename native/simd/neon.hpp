@@ -52,6 +52,10 @@ struct Vec<float> {
   }
   static V max(V a, V b) { return vmaxq_f32(a, b); }
   static V abs(V a) { return vabsq_f32(a); }
+  static unsigned above(V a, V b) {
+    const std::uint32_t bits[] = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32(vcgtq_f32(a, b), vld1q_u32(bits)));
+  }
   static V shift_left_bits(V a) {  // the integer in the low bits becomes the exponent field
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 23));
   }
@@ -87,6 +91,10 @@ struct Vec<double> {
   }
   static V max(V a, V b) { return vmaxq_f64(a, b); }
   static V abs(V a) { return vabsq_f64(a); }
+  static unsigned above(V a, V b) {
+    const std::uint64_t bits[] = {1, 2};
+    return unsigned(vaddvq_u64(vandq_u64(vcgtq_f64(a, b), vld1q_u64(bits))));
+  }
   static V shift_left_bits(V a) {
     return vreinterpretq_f64_u64(vshlq_n_u64(vreinterpretq_u64_f64(a), 52));
   }

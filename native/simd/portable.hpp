@@ -94,6 +94,14 @@ struct Vec {
   }
 #endif
 
+  static unsigned above(V a, V b) {  // a bit for every entry of a that is larger
+    T x[width], y[width];
+    store(x, a);
+    store(y, b);
+    unsigned bits = 0;
+    for (int i = 0; i < width; ++i) bits |= unsigned(x[i] > y[i]) << i;
+    return bits;
+  }
   static V addend(const T* p) { return load(p); }
   template <class S>
   static V widen(const S* p) {

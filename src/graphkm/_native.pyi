@@ -187,6 +187,24 @@ def project_centres(
     kept: NDArray[np.float64],
 ) -> None: ...
 
+class RowCells32:
+    def __init__(
+        self, rows: NDArray[Any], cell: NDArray[np.int32], centres: NDArray[Any]
+    ) -> None: ...
+    def nearest(
+        self, queries: NDArray[Any], probes: NDArray[np.int32], out: NDArray[np.int64]
+    ) -> None: ...
+
+class RowCells64(RowCells32): ...
+
+def pair_distances(
+    X: NDArray[Any],
+    Y: NDArray[Any],
+    u: NDArray[np.int64],
+    v: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None: ...
+
 class SparseColumns:
     def __init__(
         self, indptr: NDArray[np.int32], indices: NDArray[np.int32], values: NDArray[np.float32]

@@ -7,6 +7,7 @@ host       the processor's backend
 cuda/      the backend of NVIDIA cards
 native     dense and CSR rows, in compiled code
 tiles      any kernel in Python: precomputed values, the user's functions
+cells      the search among rows in cells, and distances of pairs, in compiled code
 columns    the passes of conjugate gradients on a sparse matrix, in compiled code
 steps      a block of stochastic steps, compiled or in NumPy
 select     which store serves which kernel, and how rows are handed to it
@@ -14,6 +15,7 @@ select     which store serves which kernel, and how rows are handed to it
 """
 
 from .base import Backend, CentreStore, ColumnSystem, DeviceError, NeighbourSearch
+from .cells import RowCells, pair_distances
 from .columns import SparseColumns, columns_step, columns_turn
 from .device import active, backend_for, config_context
 from .host import HostTables
@@ -30,6 +32,7 @@ __all__ = [
     "HostTables",
     "InnerProducts",
     "NeighbourSearch",
+    "RowCells",
     "SparseColumns",
     "active",
     "as_centres",
@@ -42,6 +45,7 @@ __all__ = [
     "largest_columns",
     "make_smo",
     "make_store",
+    "pair_distances",
     "project_centres",
     "query_rows",
     "run_block",

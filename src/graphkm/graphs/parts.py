@@ -82,9 +82,8 @@ class KNN(_Weighted, NodesPart):
         (Zelnik-Manor and Perona, 2004), and "sharp" by the sixth power of that. "auto" is
         "sharp" for fields, "local" for the Newton solvers, else "kernel".
     search : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are found. "approximate" needs the extra ``graphkm[ann]`` and finds
-        nearly all of them. "auto" takes it, if installed, for 10,000 dense rows or more with more
-        than four columns, and is exact else.
+        How neighbours are found. "approximate" finds nearly all of them. "auto" takes it for
+        10,000 dense rows or more with more than four columns, and is exact else.
 
     Examples
     --------

@@ -22,18 +22,6 @@ from .distances import squared_distances
 Indices = NDArray[np.int64]
 
 
-class Search(Protocol):
-    """Proposes near rows."""
-
-    block: int
-    """Queries per call. Blocks never depend on the number of threads."""
-    one_thread: bool
-    """Whether a call keeps to one thread. Several blocks are then searched at a time."""
-
-    def __call__(self, queries: Any, k: int) -> Indices:
-        """Return k or more rows for every query, no row twice; -1 stands for none."""
-
-
 @dataclass(frozen=True)
 class Queries:
     """Rows whose neighbours are wanted."""
@@ -45,6 +33,22 @@ class Queries:
     def take(self, part: Any) -> Queries:
         """Return some of them: a slice, or an array of places."""
         return Queries(self.X[part], None if self.own is None else self.own[part])
+
+
+class Search(Protocol):
+    """Proposes near rows."""
+
+    block: int
+    """Queries per call. Blocks never depend on the number of threads."""
+    one_thread: bool
+    """Whether a call keeps to one thread. Several blocks are then searched at a time."""
+
+    def __call__(self, queries: Any, k: int) -> Indices:
+        """Return k or more rows for every query, no row twice; -1 stands for none."""
+
+    def order(self, queries: Queries) -> Indices | None:
+        """Return the queries in the order in which they are best searched; None as they come."""
+        return None
 
 
 def nearest_of(
@@ -59,15 +63,17 @@ def nearest_of(
 
     n = queries.X.shape[0]
     near, d2 = np.empty((n, k), dtype=np.int64), np.empty((n, k))
+    order = search.order(queries)
     parts = blocks(n, search.block)
+    chosen: list[Any] = parts if order is None else [order[part] for part in parts]
     threads = effective_n_jobs(n_jobs) if search.one_thread else 1
     pool = ThreadPoolExecutor(threads)
     with one_thread() if search.one_thread else nullcontext():
         try:
             # One thread needs no pool: where memory has a limit, starting another may hang.
             each = map if threads == 1 else pool.map
-            best = each(lambda part: _best(search, rows, queries.take(part), k), parts)
-            for part, found in zip(_progress(parts, n, verbose), best, strict=True):
+            best = each(lambda part: _best(search, rows, queries.take(part), k), chosen)
+            for part, _, found in zip(chosen, _progress(parts, n, verbose), best, strict=True):
                 near[part], d2[part] = found
         finally:
             pool.shutdown(cancel_futures=True)  # an interrupt does not wait for the queue

@@ -1,14 +1,14 @@
-"""Nearly all of the nearest rows, by faiss: rows lie in cells, and only near cells are read.
+"""Nearly all of the nearest rows: rows lie in cells, and only near cells are read.
 
-The index is an inverted file. k-means cuts the space into about sqrt(2n) cells, and a query is
-compared with the rows of the few cells nearest to it. How many cells are needed depends on the
-data. So it is measured: the smallest number that finds `RECALL` of a sample's true neighbours.
+k-means cuts the space into about sqrt(2n) cells, and a query is compared with the rows of the few
+cells nearest to it. How many cells are needed depends on the data. So it is measured: the smallest
+number that finds `RECALL` of a sample's true neighbours.
+
+Queries of one cell are asked together. They read nearly the same cells, and their distances are a
+product of two small matrices, in compiled code.
 
 Wide rows are first projected on their main directions. The search there proposes candidates, and
 the distances between the whole rows decide among them.
-
-faiss works in one thread per block of rows, and blocks do not depend on the number of threads. With
-threads of its own, faiss would cut matrix products by their number, and rounding would differ.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from .._util.memory import require_memory
 from .._util.threads import one_thread
-from .candidates import Indices, Queries, blocks, nearest_of
-from .exact import ExactSearch
+from ..backends import RowCells
+from .candidates import Indices, Queries, Search, blocks, nearest_of
+from .exact import FewQueries, middle_and_size
 
 RECALL = 0.97
 """Share of a sample's neighbours that must be found; above the promised 0.95, as samples err."""
@@ -33,7 +34,9 @@ DIRECTIONS = 64
 
 _SAMPLE = 200  # rows in the sample: their exact search is less than a hundredth of the work
 _TRAINING = 64  # rows per cell that k-means looks at; more gained no recall
+_MOVES = 10  # of the centres
 _SIDE = 10_000  # rows looked at to find the main directions
+_FAR = 1e18  # no point is farther: squares of larger numbers overflow in float32
 
 
 class Calibration(NamedTuple):
@@ -47,7 +50,7 @@ class Calibration(NamedTuple):
     """Cells read for a query; 0 if most would have to be read: an exact search is faster then."""
 
 
-class Cells:
+class Cells(Search):
     """Rows in cells.
 
     Parameters
@@ -71,16 +74,14 @@ class Cells:
             "Pass the exact search, or fewer rows.",
         )
         self.width = width
-        self._mean = rows.mean(axis=0, dtype=np.float64)
-        above, below = rows.max(axis=0) - self._mean, self._mean - rows.min(axis=0)
-        self._size = float(max(above.max(), below.max())) or 1.0
+        self._mean, self._size = middle_and_size(rows)
         self._basis = None if width == d else self._main_directions(rows)
-        self._index = _in_cells(self._points(rows))
-
-    @property
-    def n_cells(self) -> int:
-        """How many cells there are."""
-        return int(self._index.nlist)
+        points = self._points(rows)
+        centres = _centres(points)
+        used, self._cell = np.unique(_nearest_centre(centres, points), return_inverse=True)
+        self._centres = RowCells.of_one(centres[used])
+        self._rows = RowCells(points, self._cell, centres[used])
+        self.n_cells = len(used)
 
     def probing(self, number: int) -> Self:
         """Return a copy that reads `number` cells for a query; this object is unchanged."""
@@ -90,23 +91,27 @@ class Cells:
 
     def __call__(self, queries: NDArray[Any], k: int) -> Indices:
         """Return k candidates; three times as many if the rows are projected."""
-        import faiss
+        points = self._points(queries)
+        probes = self._centres.nearest(points, None, min(self.probes, self.n_cells))
+        return self._rows.nearest(points, probes, k if self._basis is None else 3 * k)
 
-        faiss.omp_set_num_threads(1)  # OpenMP keeps one such number for each thread
-        candidates = k if self._basis is None else 3 * k
-        # The number of cells is passed with the call. Threads share the index: if it held the
-        # number, one thread could change it, and the buffers of another would be too small.
-        probes = faiss.SearchParametersIVF()
-        probes.nprobe = self.probes
-        found: Indices = self._index.search(self._points(queries), candidates, params=probes)[1]
-        return found
+    def order(self, queries: Queries) -> Indices:
+        """Return the queries by their cells: near queries read the same ones."""
+        if queries.own is not None:
+            cell = self._cell[queries.own]
+        else:
+            cell = np.empty(len(queries.X), np.int64)
+            for part in blocks(len(cell), self.block):
+                cell[part] = self._centres.nearest(self._points(queries.X[part]), None, 1)[:, 0]
+        return np.argsort(cell, kind="stable")
 
     def _points(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """Return rows in float32, centred, scaled and projected; values in cells are at most 1."""
         points = np.empty((len(rows), self.width), dtype=np.float32)
         for part in blocks(len(rows), self.block):
             scaled = (rows[part] - self._mean) / self._size
-            points[part] = scaled if self._basis is None else scaled @ self._basis
+            scaled = scaled if self._basis is None else scaled @ self._basis
+            points[part] = np.clip(scaled, -_FAR, _FAR)
         return points
 
     def _main_directions(self, rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -117,24 +122,38 @@ class Cells:
         return np.ascontiguousarray(randomized_svd(scaled, self.width, random_state=0)[2].T)
 
 
-def _in_cells(points: NDArray[np.float32]) -> Any:
-    import faiss
-
-    n, d = points.shape
-    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, max(1, int(np.sqrt(2 * n))))
-    index.cp.seed, index.cp.niter = 0, 10
-    index.cp.min_points_per_centroid, index.cp.max_points_per_centroid = 1, _TRAINING
-    index.train(points)
-    index.add(points)
-    return index
-
-
 def build_cells(rows: NDArray[Any], width: int) -> Cells:
     """Return the rows in cells, made in one thread: more would round differently."""
-    import faiss  # noqa: F401  (loaded first, so that its thread pools can be limited)
-
     with one_thread():
         return Cells(rows, width)
+
+
+# -------------------------------------------------------------------- centres
+
+
+def _centres(points: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the centres of cells, by k-means on a sample. The cells of some may be empty."""
+    n_cells = max(1, int(np.sqrt(2 * len(points))))
+    # Not the draw of `calibrate`: rows that are themselves centres are found too easily.
+    sample = points[np.random.default_rng(1).permutation(len(points))[: _TRAINING * n_cells]]
+    centres = sample[:n_cells].copy()
+    for _ in range(_MOVES):
+        cell = _nearest_centre(centres, sample)
+        order, sizes = np.argsort(cell, kind="stable"), np.bincount(cell, minlength=n_cells)
+        first, full = np.cumsum(sizes) - sizes, sizes > 0
+        sums = np.add.reduceat(sample[order], first[full], axis=0, dtype=np.float64)
+        centres[full] = sums / sizes[full, None]
+        # An empty cell starts again in a large one, at a row drawn from it: the sample is shuffled.
+        large = np.argsort(-sizes, kind="stable")[: min(np.sum(~full), np.sum(full))]
+        centres[np.flatnonzero(~full)[: len(large)]] = sample[order[first[large]]]
+    return centres
+
+
+def _nearest_centre(centres: NDArray[np.float32], points: NDArray[np.float32]) -> Indices:
+    search, cell = RowCells.of_one(centres), np.empty(len(points), np.int64)
+    for part in blocks(len(points), Cells.block):
+        cell[part] = search.nearest(points[part], None, 1)[:, 0]
+    return cell
 
 
 # ------------------------------------------------------------------ calibration
@@ -151,7 +170,7 @@ def calibrate(
     n, d = rows.shape
     own = np.sort(np.random.default_rng(0).permutation(n)[:_SAMPLE]).astype(np.int64)
     sample = Queries(rows[own], own)
-    true = nearest_of(ExactSearch(rows, few=True), rows, sample, k, None)[1]
+    true = nearest_of(FewQueries(rows), rows, sample, k, None)[1]
     for width in (DIRECTIONS, d) if d > 2 * DIRECTIONS else (d,):
         cells = (built or {}).get(width) or build_cells(rows, width)
         enough = _enough_cells(cells, rows, sample, true)

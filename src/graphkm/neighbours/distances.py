@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..backends import pair_distances
+
 _SLICE = 2**18  # numbers per temporary array: 2 MiB, about a core's cache
-_COLUMNS = 4096
 
 
 def gaussian_weights(
@@ -53,23 +54,27 @@ def squared_distances(
     """
     Y = X if Y is None else Y
     dense = isinstance(X, np.ndarray)
-    measure, slices = (_dense, _equal_slices) if dense else (_sparse, _sparse_slices)
-    out = np.empty(len(u), dtype=np.float64)
-    with np.errstate(over="ignore", under="ignore"):
-        for part in slices(X, Y, u, v):
-            out[part] = measure(X[u[part]], Y[v[part]])
+    if dense and _readable(X) and _readable(Y) and X.dtype == Y.dtype:
+        out = pair_distances(X, Y, u, v)
+    else:
+        out = np.empty(len(u), dtype=np.float64)
+        measure, slices = (_dense, _equal_slices) if dense else (_sparse, _sparse_slices)
+        with np.errstate(over="ignore", under="ignore"):
+            for part in slices(X, Y, u, v):
+                out[part] = measure(X[u[part]], Y[v[part]])
     # An infinite distance times gamma = 0 would be NaN.
     return np.minimum(out, np.finfo(np.float64).max, out=out)
 
 
+def _readable(rows: NDArray[Any]) -> bool:
+    """Return whether compiled code reads these rows where they are."""
+    return rows.dtype in (np.float32, np.float64) and rows.flags.c_contiguous
+
+
 def _dense(x: Any, y: Any) -> NDArray[np.float64]:
-    difference = np.subtract(x, y, dtype=np.float64)
-    squares = np.zeros(len(x), dtype=np.float64)
-    # einsum cuts long rows where its buffer ends. So a row's sum would depend on the other rows.
-    for start in range(0, x.shape[1], _COLUMNS):
-        part = difference[:, start : start + _COLUMNS]
-        squares += np.einsum("ij,ij->i", part, part)
-    return squares
+    each = np.arange(len(x))
+    x, y = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (x, y))
+    return pair_distances(x, y, each, each)
 
 
 def _sparse(x: Any, y: Any) -> NDArray[np.float64]:

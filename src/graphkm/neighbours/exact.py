@@ -1,4 +1,4 @@
-"""The exact search among dense rows, by scikit-learn."""
+"""The exact search among dense rows: by scikit-learn, or in compiled code for a few queries."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._util.threads import one_blas_thread, thread_pools
-from .candidates import Indices, blocks
+from ..backends import RowCells
+from .candidates import Indices, Search, blocks
 
 Find = Callable[[NDArray[Any], int], Indices]
 
 
 _TREE = 15  # columns up to which scikit-learn itself takes a tree
+_PART = 2**14  # rows that `FewQueries` reads at once
+_FAR = 1e150  # no point is farther: squares of larger numbers overflow
 
 
-class ExactSearch:
+class ExactSearch(Search):
     """The nearest rows by one of scikit-learn's trees, or by brute force in many dimensions.
 
     Parameters
@@ -27,8 +30,6 @@ class ExactSearch:
         The rows.
     n_jobs : int, optional
         Threads, as in scikit-learn.
-    few : bool, default=False
-        Whether queries are few, so that brute force is faster than building a tree.
 
     Examples
     --------
@@ -40,10 +41,10 @@ class ExactSearch:
     """Queries per call; scikit-learn cuts them into 256s itself."""
     one_thread = False
 
-    def __init__(self, rows: NDArray[Any], n_jobs: int | None = None, *, few: bool = False) -> None:
+    def __init__(self, rows: NDArray[Any], n_jobs: int | None = None) -> None:
         self._n_jobs, self._mean = n_jobs, mean_if_far(rows)
         points = self._shifted(rows)
-        by_tree = not few and rows.shape[1] <= _TREE
+        by_tree = rows.shape[1] <= _TREE
         self._find = self._tree(points) if by_tree else self._brute_force(points)
 
     def __call__(self, queries: NDArray[Any], k: int) -> Indices:
@@ -80,6 +81,52 @@ class ExactSearch:
 
     def _shifted(self, rows: NDArray[Any]) -> NDArray[Any]:
         return rows if self._mean is None else rows - self._mean
+
+
+class FewQueries(Search):
+    """The nearest rows of a few queries: all rows are read, in double precision.
+
+    Parameters
+    ----------
+    rows : ndarray
+        The rows.
+
+    Examples
+    --------
+    >>> FewQueries(np.array([[0.0], [1.0], [3.0]]))(np.array([[2.5]]), 2)
+    array([[2, 1]])
+    """
+
+    block = 1024
+    one_thread = True
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self._rows = rows
+        self._mean, self._size = middle_and_size(rows)
+
+    def __call__(self, queries: NDArray[Any], k: int) -> Indices:
+        """Return the k nearest rows in each part of the rows."""
+        points, found = self._points(queries), []
+        for part in blocks(len(self._rows), _PART):
+            near = RowCells.of_one(self._points(self._rows[part])).nearest(points, None, k)
+            found.append(np.where(near < 0, -1, near + part.start))
+        return np.hstack(found)
+
+    def _points(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        return np.clip((rows - self._mean) / self._size, -_FAR, _FAR)
+
+
+def middle_and_size(rows: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+    """Return the mean of rows, and the largest difference of an entry from it; 1 if there is none.
+
+    Examples
+    --------
+    >>> middle_and_size(np.array([[1.0], [2.0], [6.0]]))
+    (array([3.]), 3.0)
+    """
+    mean = rows.mean(axis=0, dtype=np.float64)
+    above, below = rows.max(axis=0) - mean, mean - rows.min(axis=0)
+    return mean, float(max(above.max(), below.max())) or 1.0
 
 
 def neighbours(**parameters: Any) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from importlib.util import find_spec
 from threading import RLock
 from typing import Any, Literal, Self, get_args
 
@@ -16,7 +14,7 @@ from ..backends import Backend, NeighbourSearch, active
 from .arguments import check_rows
 from .candidates import Indices, Queries, Search, nearest_of
 from .cells import Calibration, Cells, build_cells, calibrate
-from .exact import ExactSearch
+from .exact import ExactSearch, FewQueries
 from .sparse import SparseSearch
 
 Method = Literal["auto", "exact", "approximate"]
@@ -32,9 +30,6 @@ TREE_DIMENSIONS = 4
 """Up to so many columns scikit-learn's trees are fast. 200,000 rows of a Gaussian mixture took 4.1
 CPU seconds in 3 dimensions, 8 in 4, 15 in 5 and 29 in 6; the approximate search took 4 to 8."""
 
-VERY_LARGE = 10**13
-"""If n^2 d is larger, an exact search warns that an approximate one would be faster."""
-
 
 _PREPARING = RLock()  # threads may share an index, which one of them prepares
 
@@ -47,8 +42,7 @@ class NeighbourIndex:
     are as far as the k-th, the search takes any of them if rows are dense, and the first if they
     are sparse. The result depends on neither the number of threads nor any random state.
 
-    A pickle holds the rows and a few numbers. The search is prepared again where it is needed. If
-    faiss is missing there, the search is exact.
+    A pickle holds the rows and a few numbers. The search is prepared again where it is needed.
 
     Parameters
     ----------
@@ -56,10 +50,10 @@ class NeighbourIndex:
         The rows.
     method : {"auto", "exact", "approximate"}, default="auto"
         "exact" is scikit-learn's search for dense rows, and the library's own for sparse ones.
-        "approximate" needs the extra ``graphkm[ann]`` and aims at 95 % of the neighbours or more,
-        judged by a sample of rows. Sparse rows are searched exactly, and so are rows for which
-        most cells would have to be read. "auto" is approximate if there are `LARGE` dense rows or
-        more, with more than `TREE_DIMENSIONS` columns, and the extra is installed.
+        "approximate" aims at 95 % of the neighbours or more, judged by a sample of rows. Sparse
+        rows are searched exactly, and so are rows for which most cells would have to be read.
+        "auto" is approximate if there are `LARGE` dense rows or more, with more than
+        `TREE_DIMENSIONS` columns.
     n_jobs : int, optional
         Threads, as in scikit-learn: None is 1, -1 is all cores.
     verbose : bool, default=False
@@ -154,9 +148,8 @@ class NeighbourIndex:
         near, d2 = nearest_of(search, self.rows, queries, k, self.n_jobs, self.verbose)
         missed = np.flatnonzero(near[:, -1] < 0)
         if len(missed):  # the cells read hold fewer than k rows
-            brute = ExactSearch(self.rows, self.n_jobs, few=True)
             near[missed], d2[missed] = nearest_of(
-                brute, self.rows, queries.take(missed), k, self.n_jobs
+                FewQueries(self.rows), self.rows, queries.take(missed), k, self.n_jobs
             )
         return near, d2
 
@@ -194,7 +187,7 @@ class NeighbourIndex:
 
         Every k is measured by itself: so an answer does not depend on earlier questions.
         """
-        if not self._approximate or not _installed():
+        if not self._approximate:
             return None
         known = self._calibrations.get(k)
         if known is None:
@@ -226,7 +219,7 @@ class NeighbourIndex:
         return index
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the rows and numbers; faiss's and scikit-learn's objects stay here."""
+        """Return the rows and numbers; the objects of the search stay here."""
         calibrations = [tuple(each) for each in self._calibrations.values()]
         prepared: dict[str, Any]
         prepared = {"_calibrations": calibrations, "_cells": {}, "_exact": None, "_device": None}
@@ -282,16 +275,12 @@ def _is_approximate(rows: Any, method: Method) -> bool:
             f"unknown search {method!r}; pass one of {', '.join(map(repr, get_args(Method)))}"
         )
     if method == "approximate":
-        if not _installed():
-            raise ImportError(
-                "the approximate search needs faiss; pip install graphkm[ann], or pass 'exact'"
-            )
         return isinstance(rows, np.ndarray)  # sparse rows have no approximate search
     return method == "auto" and choose_search(rows) == "approximate"
 
 
 def choose_search(rows: Any) -> Literal["exact", "approximate"]:
-    """Return what "auto" stands for, and warn if a package that is not installed would help.
+    """Return what "auto" stands for.
 
     Examples
     --------
@@ -303,17 +292,4 @@ def choose_search(rows: Any) -> Literal["exact", "approximate"]:
         return "exact"
     if active().searches(n, d):
         return "exact"
-    installed = _installed()
-    if not installed and n * n * d >= VERY_LARGE:
-        warnings.warn(
-            f"the exact neighbours of {n:,} rows in {d} dimensions will take long; "
-            "pip install graphkm[ann] for a fast approximate search",
-            UserWarning,
-            stacklevel=2,
-        )
-    return "approximate" if installed else "exact"
-
-
-def _installed() -> bool:
-    """Return whether faiss is there; looking for it takes a millisecond."""
-    return find_spec("faiss") is not None
+    return "approximate"

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..backends import InnerProducts
-from .candidates import Indices, blocks
+from .candidates import Indices, Search, blocks
 
 _WHOLE = 2**22  # largest squared norm at which sums of whole numbers and halves fit in float32
 _SPARE = 8  # so many more rows are found where rounding could change the order
@@ -23,7 +23,7 @@ _FAR = 1e150  # larger entries of a query count as this: their products would ov
 _STORED = 2**20  # rows handed to compiled code at once
 
 
-class SparseSearch:
+class SparseSearch(Search):
     """The nearest rows of a CSR matrix.
 
     Whole numbers, like counts and one-hot columns, are searched in float32: no sum is rounded.
