@@ -15,7 +15,8 @@ from .candidates import Indices, blocks
 Find = Callable[[NDArray[Any], int], Indices]
 
 
-_TREE = 15  # columns up to which scikit-learn itself takes a tree
+TREE = 15
+"""Columns up to which scikit-learn itself takes a tree."""
 
 
 class ExactSearch:
@@ -43,7 +44,7 @@ class ExactSearch:
     def __init__(self, rows: NDArray[Any], n_jobs: int | None = None, *, few: bool = False) -> None:
         self._n_jobs, self._mean = n_jobs, mean_if_far(rows)
         points = self._shifted(rows)
-        by_tree = not few and rows.shape[1] <= _TREE
+        by_tree = not few and rows.shape[1] <= TREE
         self._find = self._tree(points) if by_tree else self._brute_force(points)
 
     def __call__(self, queries: NDArray[Any], k: int) -> Indices:
