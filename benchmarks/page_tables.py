@@ -227,6 +227,59 @@ def _row_steps() -> str:
     )
 
 
+# -------------------------------------------------------------- many machines
+
+DASK = {
+    "seconds": "seconds, on shared cores",
+    "cpu_labels": "CPU seconds: labels",
+    "cpu_move": "two moves of the anchors",
+    "cpu_join": "joining them",
+    "cpu_members": "members",
+    "worker_gib": "largest memory of a worker, GiB",
+    "client_gib": "largest memory of the client, GiB",
+    "accuracy": "accuracy on new rows",
+    "labels_alone": "the models of the labels alone",
+    "sample": "a local fit to a sample of 100,000 rows",
+}
+
+
+def _dask_scale() -> str:
+    runs = stored("dask_scale")
+    shares = {"accuracy", "labels_alone", "sample"}
+
+    def shown(run: dict[str, str], key: str) -> str:
+        return f"{100 * float(run[key]):.1f} %" if key in shares and run[key] else run[key]
+
+    lines = [[name, *(shown(run, key) for run in runs)] for key, name in DASK.items()]
+    passes = ("cpu_labels", "cpu_move", "cpu_join")
+    each = [sum(float(run[k]) for k in passes) / int(run["rows"]) * 1e6 for run in runs]
+    lines.insert(4, ["all passes, CPU seconds per million rows", *(f"{own:.0f}" for own in each)])
+    kept = [line for line in lines if any(line[1:])]
+    return table(["", *(f"{int(run['rows']):,} rows" for run in runs)], kept)
+
+
+def _anchor_search() -> str:
+    heads = ["columns", "anchors", "nearest", "CPU seconds per million rows", "scikit-learn"]
+    lines = [
+        [run["columns"], f"{int(run['anchors']):,}", run["k"], run["own"], run["scikit_learn"]]
+        for run in stored("anchor_search")
+    ]
+    return table(heads, lines)
+
+
+def _cluster_plan() -> str:
+    kinds = {"labels": "labels", "move": "a move", "join": "joining"}
+    heads = ["rows", "workers", "hours", "CPU hours of the passes"]
+    heads += [f"{name}: seconds; GB sent" for name in kinds.values()] + ["members, seconds"]
+    lines = []
+    for run in stored("cluster_plan"):
+        passes = [f"{run[f'{kind}_seconds']}; {float(run[f'{kind}_gb']):.3g}" for kind in kinds]
+        hours = f"{float(run['seconds']) / 3600:.3g}"
+        about = [f"{float(run['rows']):,.0f}", run["workers"], hours, run["cpu_hours"]]
+        lines.append([*about, *passes, run["members_seconds"]])
+    return table(heads, lines)
+
+
 VIEWS: dict[str, Callable[[], str]] = {
     "few_labels accuracy": lambda: few_labels.spread(_cells(), "accuracy"),
     "few_labels balanced accuracy": lambda: few_labels.spread(_cells(), "balanced_accuracy"),
@@ -241,6 +294,9 @@ VIEWS: dict[str, Callable[[], str]] = {
     "large_tables costs": _large_table_costs,
     "large_tables growth": _growth,
     "row_steps": _row_steps,
+    "dask_scale": _dask_scale,
+    "anchor_search": _anchor_search,
+    "cluster_plan": _cluster_plan,
     "given_graphs": lambda: table(*given_graphs.summary(stored("given_graphs"))),
     "texts": lambda: table(*texts.summary(stored("texts"))),
     "labels f1": lambda: table(*labels.summary(stored("labels"), "f1")),

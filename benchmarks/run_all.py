@@ -32,6 +32,7 @@ NOT_RUN = {
 OWN_OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     "accuracy": ([], ["--short"]),
     "class_sizes": ([], ["--quick"]),
+    "cluster_plan": ([], []),
     "fuzz_files": ([], ["--files", "50"]),
     "judge": ([], ["--quick"]),
     "label_models": (["ijcnn1", "cod-rna", "a1a", "w8a"], ["a1a"]),

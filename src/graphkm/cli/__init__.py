@@ -35,6 +35,12 @@ learning_rows  whole files as arrays, the task that their labels ask for
 label_columns  several labels or quantities: their options, and what their columns hold
 row_summary    what summaries say of the rows to learn from
 holding_out    labelled rows to test a model on
+prediction_rows  rows of predictions, and the names of their columns
+dask_options   options of work with worker processes
+part_sample    a sample of many files, from which the preparation of columns is learnt
+part_training  a model of many files, read in parts by worker processes
+part_summary   the file of such a model, and what is told of it
+part_predictions  predictions of many files: a file for each part
 further_columns  columns of predictions that say how sure they are
 several_answers  several labels or quantities as columns of an output
 several_scores  how good a model of several labels or quantities is

@@ -48,6 +48,7 @@ class Distributed(ABC):
         cv: Any = None,
         label_memory: int | str = "2 GiB",
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.graph = graph
@@ -55,6 +56,7 @@ class Distributed(ABC):
         self.cv = cv
         self.label_memory = label_memory
         self.random_state = random_state
+        self.verbose = verbose
 
     def _resolvers(self) -> Mapping[str, Resolver]:
         return {"graph": _anchors}
@@ -144,7 +146,7 @@ class Distributed(ABC):
         ids: Any,
     ) -> Any:
         """Return the local estimator, fitted to collections."""
-        seed, classes, runner = model.draw_seed(), is_classifier(self), Runner()
+        seed, classes, runner = model.draw_seed(), is_classifier(self), Runner(shown=self.verbose)
         if affinities:
             edges = EdgeFit(model, seed, label_memory, classes, runner)
             fitted = edges.fit(X, y, sample_weight, affinities, ids)

@@ -74,6 +74,11 @@ def without_empty(known: Known) -> Known:
     return known.without_empty()
 
 
+def some_labelled(known: Known, kept: NDArray[np.int64]) -> Known:
+    """Return some of the labelled rows of a partition."""
+    return known.take(kept)
+
+
 def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
     """Return the rows that anchors start from, of all partitions.
 
