@@ -254,6 +254,12 @@ def test_means_are_over_the_splits_that_all_have():
     assert set(found["splits"]) == {2}
 
 
+def test_draws_that_lack_a_method_are_not_stored():
+    lines = lines_of({"moons": {"svc": 70, "ours": 80}, "g50c": {"svc": 70}, "cora": {"sgc": 1}})
+    more = [line | {"split": "1"} for line in lines if line["method"] == "svc"]
+    assert report.whole([*lines, *more]) == lines[:2]
+
+
 def test_versions_are_not_mixed(tmp_path):
     for version, split in (("1", "0"), ("2", "1")):
         results.append(tmp_path / "results.csv", LINE | {"version": version, "split": split})

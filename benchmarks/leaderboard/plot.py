@@ -50,7 +50,8 @@ def ranks_and_costs(standings: pd.DataFrame, file: Path) -> None:
     axes.set_ylabel("mean rank (higher up is better)")
     cells = int(main["cells"].max())
     axes.set_title(f"{len(main)} methods on {cells} cells: rank and time")
-    axes.legend(loc="lower right", frameon=False)
+    axes.xaxis.set_major_formatter("{x:g}")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(file, dpi=130)
 
 

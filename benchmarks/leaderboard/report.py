@@ -18,9 +18,11 @@ from _common import RESULTS, ROOT
 
 from . import plot, results, tables
 from .cells import KIND_OF, KINDS
-from .methods import NAMES
+from .methods import METHODS, NAMES, ROW_KINDS
 
 SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "ranking_loss")
+# Methods that do some cells alone: two classes, graphs, or texts.
+_SOME = {name for name, each in METHODS.items() if each.two_classes or each.kinds != ROW_KINDS}
 _OWN = "own"  # the run of the stored file; methods of others have their run behind the name
 
 
@@ -31,7 +33,7 @@ def write(folder: Path, *, store: bool) -> str:
         return "no results yet"
     if store:
         file = RESULTS / "leaderboard.csv"
-        lines = results.merged(results.read(file), lines)
+        lines = whole(results.merged(results.read(file), lines))
         if mixed := _mixed(lines):
             raise SystemExit(f"lines of several versions cannot be stored: {mixed}")
         order = {name: place for place, name in enumerate(KIND_OF)}
@@ -41,6 +43,27 @@ def write(folder: Path, *, store: bool) -> str:
     found = frame(lines)
     sections = [f"## {kind}\n\n{tables.across(own)}" for kind, own in by_kind(found).items()]
     return "\n\n".join(["## All cells", tables.board(single(found)), *sections])
+
+
+def whole(lines: Sequence[results.Line]) -> list[results.Line]:
+    """Return the lines of draws that have every method of their kind but those of two classes.
+
+    A draw that a stopped run left with some of its methods would bend ranks.
+    """
+    draws: dict[tuple[str, str, str], set[str]] = {}
+    every: dict[bool, set[str]] = {}
+    for line in lines:
+        if line["run"] == _OWN and line["method"] not in _SOME:
+            draws.setdefault((line["set"], line["labels"], line["split"]), set()).add(
+                line["method"]
+            )
+            every.setdefault(KIND_OF[line["set"]] == "several labels", set()).add(line["method"])
+    kept = {
+        draw
+        for draw, found in draws.items()
+        if found >= every[KIND_OF[draw[0]] == "several labels"]
+    }
+    return [line for line in lines if (line["set"], line["labels"], line["split"]) in kept]
 
 
 def _mixed(lines: Sequence[results.Line]) -> str:

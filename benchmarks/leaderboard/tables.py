@@ -160,7 +160,7 @@ def board(frame: pd.DataFrame) -> str:
         lines.append(
             [
                 method,
-                GROUP_OF.get(method, GROUPS[1]),
+                GROUP_OF.get(method, "not said"),
                 f"{row['rank']:.2f}",
                 str(row["wins"]),
                 str(row["cells"]),
