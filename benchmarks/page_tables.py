@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,10 @@ import screening
 import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
-from few_labels import tables as few_labels
+from leaderboard import report as board
+from leaderboard import results
+from leaderboard import tables as few_labels
+from leaderboard.cells import KINDS as SET_KINDS
 from ratchet.judging import BETTER, Result, read
 
 DOCS = ROOT / "docs"
@@ -49,8 +52,63 @@ KINDS = ("cells", "with clusters", "tables", "of up to 10 labels")
 def _cells(kind: str = "all") -> few_labels.pd.DataFrame:
     """Return the cells of all sets, of those with clusters or manifolds, or of tables."""
     frame = few_labels.frame_of(stored("few_labels"))
-    plain = frame["set"].isin(few_labels.WITHOUT_CLUSTERS)
+    plain = frame["set"].isin(SET_KINDS["tables"])
     return frame[{"all": plain | ~plain, "clusters": ~plain, "tables": plain}[kind]]
+
+
+# ---------------------------------------------------------------- leaderboard
+
+
+@cache
+def _board() -> few_labels.pd.DataFrame:
+    return board.frame(results.read(RESULTS / "leaderboard.csv"))
+
+
+def _board_kind(
+    kind: str, column: str, view: Callable[[few_labels.pd.DataFrame, str], str] = few_labels.across
+) -> str:
+    own = board.by_kind(_board()).get(kind)
+    return "Nothing is measured yet." if own is None else view(own, column)
+
+
+def _board_costs(column: str) -> str:
+    """Return medians over cells, with methods down and kinds of sets across."""
+    kinds = board.by_kind(_board())
+    found = {kind: few_labels.wide(own, column).median() for kind, own in kinds.items()}
+    frame = few_labels.pd.DataFrame(found)
+    order = few_labels.wide(_board(), column).columns
+    lines = [
+        [name, *("-" if np.isnan(v) else f"{v:.3g}" if v < 100 else f"{v:.0f}" for v in row)]
+        for name, row in zip(order, frame.loc[order].to_numpy(), strict=True)
+    ]
+    return table(["method", *frame], lines)
+
+
+def _board_runs() -> str:
+    """Return who measured what, when, and with which versions."""
+    found: dict[tuple[str, str], set[str]] = {}
+    days: dict[tuple[str, str], list[str]] = {}
+    for line in results.read(RESULTS / "leaderboard.csv"):
+        key = line["run"], f"{line['package']} {line['version']}".strip() or "not said"
+        found.setdefault(key, set()).add(line["method"])
+        days.setdefault(key, []).append(line["measured"])
+    lines = [
+        [
+            run,
+            package,
+            ", ".join(sorted(names)),
+            min(days[run, package]),
+            str(len(days[run, package])),
+        ]
+        for (run, package), names in found.items()
+    ]
+    return table(["run", "package", "methods", "measured from", "fits"], lines)
+
+
+def _published() -> str:
+    rows = stored("published")
+    heads = list(rows[0])
+    return table(heads, [list(row.values()) for row in rows])
 
 
 # ---------------------------------------------------------------- calibration
@@ -281,15 +339,23 @@ def _cluster_plan() -> str:
 
 
 VIEWS: dict[str, Callable[[], str]] = {
+    "leaderboard": lambda: few_labels.board(board.single(_board())),
+    **{
+        f"leaderboard {kind}": partial(_board_kind, kind, "accuracy")
+        for kind in ("clusters and manifolds", "tables", "images", "graphs", "texts")
+    },
+    "leaderboard macro F1": partial(_board_kind, "several labels", "macro_f1"),
+    "leaderboard ranking loss": partial(
+        _board_kind, "several labels", "ranking_loss", few_labels.medians
+    ),
+    "leaderboard CPU seconds": partial(_board_costs, "cpu_seconds"),
+    "leaderboard memory": partial(_board_costs, "peak_mb"),
+    "leaderboard runs": _board_runs,
+    "leaderboard published": _published,
     "few_labels accuracy": lambda: few_labels.spread(_cells(), "accuracy"),
-    "few_labels balanced accuracy": lambda: few_labels.spread(_cells(), "balanced_accuracy"),
     "few_labels over all cells": lambda: few_labels.summary(_cells()),
     "few_labels over clusters": lambda: few_labels.summary(_cells("clusters")),
     "few_labels over tables": lambda: few_labels.summary(_cells("tables")),
-    "few_labels beside the SVC": lambda: few_labels.beside(
-        _cells(), ("SemiSupervisedClassifier", "GKMClassifierCV", "GKMClassifier")
-    ),
-    "few_labels CPU seconds": lambda: few_labels.medians(_cells(), "cpu_seconds"),
     "large_tables accuracy": _large_tables,
     "large_tables costs": _large_table_costs,
     "large_tables growth": _growth,

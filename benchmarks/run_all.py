@@ -3,7 +3,7 @@
     python benchmarks/run_all.py [--quick]
 
 Each script runs in a process of its own, never two at once. The figures go to
-out/bench/results.json and out/bench/results.md. The packages few_labels and dask_scale have
+out/bench/results.json and out/bench/results.md. The packages leaderboard and dask_scale have
 commands of their own.
 """
 

@@ -22,8 +22,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .neighbours import Search
-from .tuning import Parameters, best, grid
+from .problem import Problem
+from .tuning import Answer, Parameters, best, grid
 
 LOGISTIC_GRID = grid(scaled=(True, False), C=(1, 10, 0.1, 100))
 FOREST_GRID = grid(max_features=("sqrt", 0.3), min_samples_leaf=(1, 3))
@@ -34,12 +34,13 @@ WIDE = 2000  # columns x scores
 def supervised(model: Any, X: Any, y: np.ndarray) -> np.ndarray:
     """Return labels of all rows, by a model of the labelled ones."""
     rows = np.flatnonzero(y != -1)
-    return clone(model).fit(X[rows], y[rows]).predict(X)
+    return np.ravel(clone(model).fit(X[rows], y[rows]).predict(X))
 
 
-def _tuned(
+def tuned(
     make: Callable[..., Any], candidates: Sequence[Parameters], X: Any, y: np.ndarray, seed: int
-) -> tuple[np.ndarray, Parameters]:
+) -> Answer:
+    """Return predictions and parameters of a model of the labelled rows, the best of a grid."""
     rows = np.flatnonzero(y != -1)
     small = X[rows]  # the folds need no others
 
@@ -50,36 +51,40 @@ def _tuned(
     return supervised(make(**chosen), X, y), chosen
 
 
-def _is_wide(X: Any, y: np.ndarray) -> bool:
+def is_wide(X: Any, y: np.ndarray) -> bool:
+    """Return whether a model has so many columns and scores that its grid is cut."""
     n_classes = int(y.max()) + 1
     return X.shape[1] * (n_classes if n_classes > 2 else 1) > WIDE
 
 
-def logistic(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
+def logistic(problem: Problem) -> Answer:
     """Return predictions and parameters of logistic regression."""
+    X, y, seed = problem.X, problem.y, problem.seed
 
     def make(scaled: bool, C: float) -> Any:
         model = LogisticRegression(C=C, max_iter=300)
         return make_pipeline(StandardScaler(with_mean=False), model) if scaled else model
 
     plain = [each for each in LOGISTIC_GRID if not each["scaled"]]
-    return _tuned(make, plain if _is_wide(X, y) else LOGISTIC_GRID, X, y, seed)
+    return tuned(make, plain if is_wide(X, y) else LOGISTIC_GRID, X, y, seed)
 
 
-def forest(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
+def forest(problem: Problem) -> Answer:
     """Return predictions and parameters of a random forest."""
+    X, y, seed = problem.X, problem.y, problem.seed
 
     def make(**candidate: Any) -> Any:
         return RandomForestClassifier(random_state=seed, **candidate)
 
-    return _tuned(make, FOREST_GRID, X, y, seed)
+    return tuned(make, FOREST_GRID, X, y, seed)
 
 
-def boosting(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
+def boosting(problem: Problem) -> Answer:
     """Return predictions and parameters of boosted trees."""
+    X, y, seed = problem.X, problem.y, problem.seed
 
     def make(**candidate: Any) -> Any:
         return HistGradientBoostingClassifier(random_state=seed, **candidate)
 
     X = X.toarray() if sparse.issparse(X) else X
-    return _tuned(make, BOOSTING_GRID[:1] if _is_wide(X, y) else BOOSTING_GRID, X, y, seed)
+    return tuned(make, BOOSTING_GRID[:1] if is_wide(X, y) else BOOSTING_GRID, X, y, seed)

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 Parameters = dict[str, Any]
+Answer = tuple[np.ndarray, Parameters]  # labels of all rows, and what was chosen
 Predict = Callable[[Parameters, np.ndarray], np.ndarray]  # candidate, partly labelled y -> labels
 
 FOLDS = 5

@@ -3,14 +3,12 @@
 svc            the SVM on the labelled rows: 5 gammas x 8 costs = 40 candidates
 self_training  scikit-learn's SelfTrainingClassifier around that SVM. 30 of (gamma, C) are compared
                on the labelled rows; the best two then meet 5 thresholds, with unlabelled rows
-tri_training   sslearn's TriTraining. 38 bases (trees, SVMs, nearest neighbours) are compared on
-               the labelled rows; the best of each kind is then compared with unlabelled rows
 tsvm           this library's TransductiveSVC (Collobert et al., 2006). 30 of (gamma, C) are
                compared on the labelled rows; the best meets 3 weights of the unlabelled rows
 
 gamma is a multiple of scikit-learn's "scale", which is 1 / (features x variance), here of all
 rows. Without tuning the libraries' own defaults are taken: gamma "scale" and C = 1; a threshold
-of 0.75; a decision tree as base.
+of 0.75.
 """
 
 from __future__ import annotations
@@ -23,24 +21,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
-from .neighbours import Search
+from .problem import Problem
 from .row_methods import supervised
-from .tuning import LARGE, Parameters, best, grid, scores
+from .tuning import LARGE, Answer, Parameters, best, grid, scores
 
 SVC_GRID = grid(gamma=(1, 0.25, 4, 0.0625, 16), C=(1, 10, 0.1, 100, 1e3, 0.01, 1e4, 1e5))
 SELF_BASE_GRID = grid(gamma=(1, 0.25, 4, 0.0625, 16), C=(1, 10, 0.1, 100, 1e3, 1e4))
 THRESHOLDS = (0.75, 0.9, 0.6, 0.99, 0.5)
 UNLABELED = (1.0, 0.1, 0.01)  # weights of unlabelled rows, in units of that of labelled ones
-TRI_GRID = [
-    *grid(kind=["tree"], min_samples_leaf=(1, 2, 4), max_features=(None, "sqrt")),
-    *grid(kind=["svc"], gamma=(1, 0.25, 4, 0.0625), C=(1, 10, 0.1, 100, 1e3)),
-    *grid(kind=["neighbours"], n_neighbors=(5, 3, 1, 7, 9, 2), weights=("uniform", "distance")),
-]
 
 
 class MarginSVC(ClassifierMixin, BaseEstimator):
@@ -84,7 +75,8 @@ def scale(X: Any) -> float:
     return 1 / (X.shape[1] * variance)
 
 
-def _svc(candidate: Parameters, unit: float) -> MarginSVC:
+def make_svc(candidate: Parameters, unit: float) -> MarginSVC:
+    """Return the SVC of a candidate; `unit` is what its gamma is a multiple of."""
     return MarginSVC(gamma=candidate["gamma"] * unit, C=candidate["C"])
 
 
@@ -101,7 +93,7 @@ class LookedUp:
 
     def __call__(self, candidate: Parameters) -> tuple[MarginSVC, Any]:
         """Return the SVM and what to fit it on."""
-        model = _svc(candidate, self.unit)
+        model = make_svc(candidate, self.unit)
         if self.X.shape[0] > LARGE:
             return model, self.X
         model.kernel = self._kernel(model.gamma)
@@ -112,27 +104,29 @@ class LookedUp:
         return lambda A, B: K[np.ix_(A[:, 0].astype(int), B[:, 0].astype(int))]
 
 
-def svc(X: Any, y: np.ndarray, search: Search, seed: int) -> tuple[np.ndarray, Parameters]:
+def svc(problem: Problem) -> Answer:
     """Return predictions and parameters of an SVM that sees labelled rows only."""
+    X, y, seed = problem.X, problem.y, problem.seed
     rows, unit = np.flatnonzero(y != -1), scale(X)
     small = X[rows]  # the folds need no others
 
     def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return supervised(_svc(candidate, unit), small, known)
+        return supervised(make_svc(candidate, unit), small, known)
 
     chosen = best(predict, SVC_GRID, y[rows], seed)
-    return supervised(_svc(chosen, unit), X, y), chosen
+    return supervised(make_svc(chosen, unit), X, y), chosen
 
 
-def tsvm(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
+def tsvm(problem: Problem) -> Answer:
     """Return predictions and parameters of the transductive SVM."""
+    X, y, seed = problem.X, problem.y, problem.seed
     from graphkm.baselines import TransductiveSVC
 
     rows, unit = np.flatnonzero(y != -1), scale(X)
     small = X[rows]
 
     def alone(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return supervised(_svc(candidate, unit), small, known)
+        return supervised(make_svc(candidate, unit), small, known)
 
     def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
         C, known_rows = candidate["C"], known != -1
@@ -147,13 +141,14 @@ def tsvm(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Param
     return predict(chosen, y), chosen
 
 
-def self_training(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
+def self_training(problem: Problem) -> Answer:
     """Return predictions and parameters of self-training."""
+    X, y, seed = problem.X, problem.y, problem.seed
     rows, unit = np.flatnonzero(y != -1), scale(X)
     small = X[rows]
 
     def alone(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return supervised(_svc(candidate, unit), small, known)
+        return supervised(make_svc(candidate, unit), small, known)
 
     looked_up = LookedUp(X, unit)
 
@@ -171,41 +166,4 @@ def self_training(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarr
         for i in ranked[:2]
     ]
     chosen = best(predict, finalists, y, seed)
-    return predict(chosen, y), chosen
-
-
-def _base(candidate: Parameters, unit: float, seed: int) -> Any:
-    options = {key: value for key, value in candidate.items() if key != "kind"}
-    if candidate["kind"] == "tree":
-        return DecisionTreeClassifier(random_state=seed, **options)
-    if candidate["kind"] == "neighbours":
-        return KNeighborsClassifier(**options)
-    return _svc(options, unit)
-
-
-def tri_training(X: Any, y: np.ndarray, _: Search, seed: int) -> tuple[np.ndarray, Parameters]:
-    """Return predictions and parameters of tri-training, on dense rows: it takes no others."""
-    from sslearn.wrapper import TriTraining
-
-    X = X.toarray() if sparse.issparse(X) else X
-    rows, unit = np.flatnonzero(y != -1), scale(X)
-    small = X[rows]
-    base = functools.partial(_base, unit=unit, seed=seed)
-
-    def alone(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        return supervised(base(candidate), small, known)
-
-    looked_up = LookedUp(X, unit)
-
-    def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        model, rows_in = base(candidate), X
-        if candidate["kind"] == "svc":
-            model, rows_in = looked_up(candidate)
-        return TriTraining(model, random_state=seed).fit(rows_in, known).predict(rows_in)
-
-    values = scores(alone, TRI_GRID, y[rows], seed)
-    finalists: dict[str, Parameters] = {}
-    for i in np.argsort(-values, kind="stable"):
-        finalists.setdefault(TRI_GRID[i]["kind"], TRI_GRID[i])
-    chosen = best(predict, list(finalists.values()), y, seed)
     return predict(chosen, y), chosen

@@ -1,21 +1,24 @@
-"""The data: sets, numbers of labels, and which rows are labelled in every split.
+"""Sets of rows: made or drawn from clusters and manifolds, tables, and images.
 
 No set is rescaled beyond what is said here, and all methods see the same features:
 
-=========  ===========================================================================
-digit1     as in its file (241 features of one scale), official splits of 10 and 100
-usps       the same; its two classes are of 300 and 1,200 rows
-g241c      the same
-text       as in its file: sparse rows of norm 1, official splits of 10 and 100
-g50c       as in its file (50 Gaussian features of one scale), official splits of 50
-uspst      pixels in [-1, 1] as in its file, official splits of 50
-coil20     pixels in [0, 1] as in its file, random splits with equal classes
-mnist      pixels / 255, all 70,000 rows, random splits with equal classes
-moons      1,000 points of `make_moons(noise=0.15)` as they are, the same kind of splits
-=========  ===========================================================================
+===========  =========================================================================
+moons        1,000 points of `make_moons(noise=0.15)` as they are; equal classes
+g50c         as in its file (50 Gaussian features of one scale), official splits of 50
+uspst        pixels in [-1, 1] as in its file, official splits of 50
+digit1       as in its file (241 features of one scale), official splits of 10 and 100
+usps         the same; its two classes are of 300 and 1,200 rows
+g241c        the same
+text         as in its file: sparse rows of norm 1, official splits of 10 and 100
+coil20       pixels in [0, 1] as in its file, random splits with equal classes
+mnist        pixels / 255, all 70,000 rows, random splits with equal classes
+mnist-4000   4,000 of its training images, the same kind of splits
+usps-4000    4,000 of all ten digits of USPS, the same
+===========  =========================================================================
 
-Tables without clusters, as in their files; labels are drawn at random, at least two of every class:
-australian and svmguide3 with all rows, a1a, mushrooms (sparse), ijcnn1 and cod-rna with 2,000.
+Tables are as in their files, svmguide1 with columns of unit spread and covtype between 0 and 1.
+Labels are drawn at random, at least two of every class. australian, svmguide2 and svmguide3 have
+all rows, the others 2,000; a1a, mushrooms and w8a are sparse.
 """
 
 from __future__ import annotations
@@ -23,7 +26,6 @@ from __future__ import annotations
 import gzip
 import lzma
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,24 +35,9 @@ from sklearn.datasets import make_moons
 
 from _common import data_file, load_libsvm
 
+from .cells import Cell, drawn, equal
+
 _ROWS = 2000  # of tables
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A set with its labelled rows: one array of row numbers per split."""
-
-    name: str
-    n_labels: int
-    X: Any
-    y: np.ndarray
-    splits: list[np.ndarray]
-
-    def partly(self, split: int) -> np.ndarray:
-        """Return the labels of a split, -1 where they are hidden."""
-        y = np.full(len(self.y), -1)
-        y[self.splits[split]] = self.y[self.splits[split]]
-        return y
 
 
 def _mat(name: str) -> dict[str, Any]:
@@ -65,16 +52,6 @@ def _rows_and_codes(data: dict[str, Any]) -> tuple[Any, np.ndarray]:
 
 def _official(lists: dict[str, Any]) -> list[np.ndarray]:
     return [np.sort(row.astype(int)) - 1 for row in np.atleast_2d(lists["idxLabs"])]
-
-
-def _equal(y: np.ndarray, per_class: int, n_splits: int) -> list[np.ndarray]:
-    """Return random splits with so many rows of every class; the seed is the split's number."""
-    splits = []
-    for seed in range(n_splits):
-        rng = np.random.default_rng(seed)
-        chosen = [rng.choice(np.flatnonzero(y == c), per_class, False) for c in np.unique(y)]
-        splits.append(np.sort(np.concatenate(chosen)))
-    return splits
 
 
 def _ssl_book(name: str, file: str) -> list[Cell]:
@@ -94,7 +71,7 @@ def _per_class(
     name: str, X: Any, y: np.ndarray, counts: tuple[int, ...], n_splits: int
 ) -> list[Cell]:
     n_classes = len(np.unique(y))
-    return [Cell(name, n_classes * c, X, y, _equal(y, c, n_splits)) for c in counts]
+    return [Cell(name, n_classes * c, X, y, equal(y, c, n_splits)) for c in counts]
 
 
 def _coil20() -> list[Cell]:
@@ -122,22 +99,41 @@ def _moons() -> list[Cell]:
     return _per_class("moons", X, y, (2, 5), 10)
 
 
+def _images(name: str) -> list[Cell]:
+    from images import read
+
+    images, y = read(name)
+    X = images.reshape(len(images), -1).astype(np.float32)
+    return [Cell(f"{name}-4000", 50, X, y, equal(y, 5, 10))]
+
+
+def _some(X: Any, y: np.ndarray, n: int = _ROWS) -> tuple[Any, np.ndarray]:
+    rows = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:n])
+    return X[rows], np.unique(y[rows], return_inverse=True)[1]
+
+
+def _cells(name: str, X: Any, y: np.ndarray, counts: tuple[int, ...] = (50, 200)) -> list[Cell]:
+    return [Cell(name, n, X, y, [drawn(y, n, seed) for seed in range(10)]) for n in counts]
+
+
 def _table(name: str, *files: str, d: int, sparse: bool = False) -> list[Cell]:
     parts = [load_libsvm(f"{file}.libsvm.bz2", d) for file in files]
     X, y = vstack([X for X, _ in parts], format="csr"), np.concatenate([y for _, y in parts])
-    rows = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:_ROWS])
-    X, y = X[rows], np.unique(y[rows], return_inverse=True)[1]
-    splits = {n: [_drawn(y, n, seed) for seed in range(10)] for n in (50, 200)}
-    return [Cell(name, n, X if sparse else X.toarray(), y, splits[n]) for n in splits]
+    X, y = _some(X, y)
+    return _cells(name, X if sparse else X.toarray(), y)
 
 
-def _drawn(y: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """Return rows drawn at random, at least two of every class; the seed is the split's number."""
-    rng = np.random.default_rng(seed)
-    some = [rng.choice(np.flatnonzero(y == c), 2, replace=False) for c in np.unique(y)]
-    chosen = np.concatenate(some)
-    others = rng.permutation(np.setdiff1d(np.arange(len(y)), chosen))
-    return np.sort(np.concatenate([chosen, others[: n - len(chosen)]]))
+def _svmguide1() -> list[Cell]:
+    X, y = load_libsvm("svmguide1.libsvm.bz2", 4)
+    X, y = _some(X, y)
+    X = X.toarray()
+    return _cells("svmguide1", (X - X.mean(axis=0)) / X.std(axis=0), y)
+
+
+def _covtype() -> list[Cell]:
+    from table_sets import covtype
+
+    return _cells("covtype", *_some(*covtype(7)), counts=(200,))
 
 
 # From quick to slow.
@@ -150,11 +146,17 @@ SETS: dict[str, Callable[[], list[Cell]]] = {
     "g241c": lambda: _ssl_book("g241c", "set5_g241c"),
     "text": lambda: _ssl_book("text", "set9_text"),
     "australian": lambda: _table("australian", "australian_scale", d=14),
+    "svmguide1": _svmguide1,
+    "svmguide2": lambda: _table("svmguide2", "svmguide2", d=20),
     "svmguide3": lambda: _table("svmguide3", "svmguide3", d=22),
     "a1a": lambda: _table("a1a", "a1a", "a1a.t", d=123, sparse=True),
     "mushrooms": lambda: _table("mushrooms", "mushrooms", d=112, sparse=True),
+    "w8a": lambda: _table("w8a", "w8a", d=300, sparse=True),
     "ijcnn1": lambda: _table("ijcnn1", "ijcnn1", d=22),
     "cod-rna": lambda: _table("cod-rna", "cod-rna_scale", d=8),
+    "covtype": _covtype,
     "coil20": _coil20,
+    "mnist-4000": lambda: _images("mnist"),
+    "usps-4000": lambda: _images("usps"),
     "mnist": _mnist,
 }
