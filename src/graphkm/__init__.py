@@ -33,6 +33,7 @@ report                                   a page on a model and its rows
 tables                                   tables of any content, turned into numbers
 datasets                                 public and artificial data sets, hidden labels
 app                                      the labelling page
+doctor                                   what is installed here, and whether it works
 cli                                      the command `graphkm`
 =======================================  =====================================================
 """
