@@ -52,7 +52,7 @@ for name, values in scores.items():
 # ``members_`` lists the ways to learn that were tried, and the weights that held-out labels gave
 # them.
 
-print(ours.members_)
+print(*str(ours.members_).splitlines()[:6], "...", sep="\n")
 
 # %%
 # How sure is it of each patient?
@@ -64,9 +64,8 @@ y = hide_labels(truth, fraction=1 - 60 / 569, random_state=0)
 known = np.array([label is not None for label in y])
 model = SemiSupervisedClassifier(random_state=0).fit(X, y)
 found = prediction_sets(model, X[~known], coverage=0.95)
-holds = found.matrix[np.arange((~known).sum()), np.searchsorted(model.classes_, truth[~known])]
-sizes = found.matrix.sum(axis=1)
-print(f"truth inside the set {holds.mean():.1%}; sets of one class {np.mean(sizes == 1):.1%}")
+holds = found.members[np.arange((~known).sum()), np.searchsorted(model.classes_, truth[~known])]
+print(f"truth inside the set {holds.mean():.1%}; sets of one class {np.mean(found.sizes == 1):.1%}")
 
 # %%
 # Are the labels right?
@@ -98,7 +97,7 @@ share = model.predict_proba(X[~known])[:, list(model.classes_).index("malignant"
 order = np.argsort(share)
 rank = np.arange(len(order))
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-both = sizes[order] != 1
+both = found.sizes[order] != 1
 ax.fill_between(rank, 0, 1, where=both, step="mid", color="0.88", label="set of both classes")
 for name, color in (("benign", "tab:blue"), ("malignant", "tab:red")):
     rows = truth[~known][order] == name

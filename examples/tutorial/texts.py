@@ -93,7 +93,7 @@ print(f"SemiSupervisedClassifier     {model.score(texts[~known], truth[~known]):
 
 print(f"on held-out labels           {model.best_score_:.1%}")
 print(f"gained by unlabelled texts   {100 * model.unlabeled_gain_:+.1f} points")
-print(model.members_)
+print(*str(model.members_).splitlines()[:6], "...", sep="\n")
 
 # %%
 # Which texts to read next?
@@ -102,7 +102,7 @@ print(model.members_)
 # 24 answers to texts that were drawn by chance.
 
 chosen, drawn = y.copy(), y.copy()
-asked = suggest(model, texts, y, n=24, random_state=0)
+asked = suggest(model, texts, 24, y=y, random_state=0)
 chosen[asked] = truth[asked]
 by_chance = np.random.default_rng(0).permutation(np.flatnonzero(~known))[:24]
 drawn[by_chance] = truth[by_chance]
