@@ -5,7 +5,7 @@
 It makes two fresh environments, installs the wheel alone in one and `graphkm[all]` in the other,
 and prints seconds on the clock and of processor time ("user"). Packages come from pip's cache or
 from the network. The first own table is that of docs/guide/tables.md. Import times are the least of
-five, by `python -X importtime`, after a first import that fills the caches.
+three, by `python -X importtime`, after a first import that fills the caches.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def environment(folder: Path) -> Path:
 
 
 def import_milliseconds(python: Path, statement: str, folder: Path) -> float:
-    """Return the least of five times of the statement's imports, in milliseconds."""
+    """Return the least of three times of the statement's imports, in milliseconds."""
     times = []
-    for _ in range(6):
+    for _ in range(4):
         done = subprocess.run(
             [python, "-X", "importtime", "-c", statement],
             cwd=folder, check=True, capture_output=True, text=True,
