@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from .._util.parameters import check_choice, check_count
 from ..estimators.labels import as_label_array, labeled_mask
 from ..judge.held_out import take_rows
-from ..semi.target import is_table, table_of
+from ..semi.label_tables import is_table, table_of
 from ..semi.views import Views, see
 from .cover import Cover
 from .novel import held_classes, novelty_on

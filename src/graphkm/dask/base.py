@@ -207,9 +207,10 @@ class Distributed(ABC):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy, or R^2 of a regressor, on the labelled rows of (X, y).
 
-        With several labels it is the share of rows of which all labels are right; rows with unknown
-        labels do not count. With several quantities it is the mean over the columns. This is not
-        lazy. Rows that are no Dask collection go to the local estimator.
+        A share of a class counts as that much of a label. With several labels it is the share of
+        rows of which all labels are right; rows with unknown labels do not count. With several
+        quantities it is the mean over the columns. This is not lazy. Rows that are no Dask
+        collection go to the local estimator.
         """
         check_is_fitted(self, "members_")
         if not are_rows(X):
@@ -217,8 +218,6 @@ class Distributed(ABC):
         classes, runner, told = is_classifier(self), Runner(), self._told
         data = Partitioned.of(X, y, sample_weight, runner, classes=classes)
         told.check(y)
-        if told.kind == "classes" and y.ndim == 2:
-            raise ValueError("A score counts classes; pass y with one class for each row.")
         weights: list[Any] = data.weights or [None] * len(data.rows)
         about = (self._shared.task(), self.unlabeled, told)
         parts = [

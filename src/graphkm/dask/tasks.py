@@ -138,6 +138,8 @@ def score_part(
         place, truth = place[whole], truth[whole]
     refuse_masked("sample_weight", weights)
     w = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[place]
+    if target.shares is not None:
+        w = w * target.shares
     if not w.sum():
         return Moments(*np.zeros((5, truth.shape[1] if told.kind == "quantities" else 1)))
     said = model.predict(part.iloc[place] if hasattr(part, "iloc") else part[place])

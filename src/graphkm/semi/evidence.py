@@ -65,11 +65,9 @@ class Evidence:
         It is None if every column has weights of its own, and for given graphs, which are large.
         """
         weights, sizes = verdict.weights, verdict.sizes
-        if any(side.edges is not None for side in sides):
+        if known.several or any(side.edges is not None for side in sides):
             return None
         if weights.ndim == 2:
-            if weights.shape[1] > 1:
-                return None
             weights, sizes = weights[:, 0], sizes[:, 0]
         kept = heavy(weights, weights.max())
         kept = kept / kept.sum()
