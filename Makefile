@@ -13,14 +13,20 @@ NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py implicit_step.py 
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-n auto --maxprocesses 8 --dist loadgroup
 
+# The environment of `make test-oldest`, and what it runs: fits, files, streams and the command.
+OLDEST := .venv-oldest
+OLDEST_TESTS := $(addprefix tests/test_,smoke.py native.py semi.py semi_inputs.py judge.py members.py \
+	graphs.py classifier.py regressor.py newton.py sgd.py partial_fit.py model_files.py semi_files.py \
+	targets.py active.py sets.py affinity.py skops.py cli.py cli_tables.py embed_text.py dask.py)
+
 # Where `make reproduce` keeps its results, and what `make report` reports on.
 RESULTS ?= out/quick
 
 # The Python of `make test-cuda`: one with CuPy, and this package installed.
 CUDA_PYTHON ?= $(BIN)/python
 
-.PHONY: demo test test-long test-slow test-cuda test-isa mutants lint bench accuracy tables \
-	reproduce report docs sanitize release-check clean
+.PHONY: demo test test-long test-slow test-cuda test-isa test-oldest mutants lint bench accuracy \
+	tables reproduce report docs sanitize release-check clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/two_moons.py
@@ -52,6 +58,11 @@ test-isa: $(VENV)/test.stamp
 		echo "== $$isa"; \
 		GRAPHKM_ISA=$$isa $(PYTEST) -m "not slow" $(NATIVE_TESTS) || exit 1; \
 	done
+
+# A part of the tests with the oldest versions that pyproject.toml allows, in $(OLDEST).
+test-oldest: $(OLDEST)/test.stamp
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -W default \
+		-m "not slow and not long" $(OLDEST_TESTS)
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -116,9 +127,16 @@ $(VENV)/docs.stamp: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@ $(VENV)/demo.stamp
 
+$(OLDEST)/test.stamp: pyproject.toml tools/oldest.py $(SOURCES)
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python tools/oldest.py > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/oldest.txt \
+		--editable ".[all]" pytest hypothesis cvxpy pandas polars markdown-it-py
+	touch $@
+
 $(VENV)/test.stamp: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
 	touch $@ $(VENV)/demo.stamp
 
 clean:
-	rm -rf $(VENV) build out dist docs/gallery docs/api/generated
+	rm -rf $(VENV) $(OLDEST) build out dist docs/gallery docs/api/generated

@@ -71,6 +71,9 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "within_subsection_order": ExplicitOrder(
         [
+            "texts.py",  # the tutorial
+            "table.py",
+            "graph.py",
             "two_moons.py",
             "comparing_classifiers.py",
             "digits.py",

@@ -51,7 +51,7 @@ def numbers(output, beginning):
 
 def test_every_example_is_tested():
     tests = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
-    assert {path.stem for path in EXAMPLES.glob("*.py")} <= tests
+    assert {path.stem for path in EXAMPLES.rglob("*.py")} <= tests
 
 
 @pytest.mark.long
@@ -66,6 +66,38 @@ def test_two_moons(run, tmp_path):
     together = numbers(one_draw, "graphkm, with the unlabelled")[0]
     assert (alone, together) == pytest.approx((92, 100), abs=1.5)  # the README's caption
     assert (tmp_path / "out" / "two_moons.png").stat().st_size > 50_000
+
+
+@pytest.mark.slow  # `make docs` runs it, too
+def test_texts(run):
+    pytest.importorskip("tokenizers")
+    out = run("tutorial/texts")
+    (alone,), (ours,) = (numbers(out, each) for each in ("words and a", "SemiSupervisedClassifier"))
+    assert ours > alone + 3
+    (suggested,), (_,) = numbers(out, "24 more, suggested"), numbers(out, "24 more, by chance")
+    assert suggested > ours
+
+
+@pytest.mark.slow  # `make docs` runs it, too
+def test_table(run):
+    out = run("tutorial/table")
+    (mean, worst), (theirs, _) = numbers(out, "SemiSupervised"), numbers(out, "random forest")
+    assert mean > theirs and worst > 90
+    inside, alone = numbers(out, "truth inside the set")
+    assert inside > 90 and alone > 60
+    assert re.search(r"^[23] of the 3 slips", out, re.MULTILINE)
+    assert "60 more labels" in out
+
+
+@pytest.mark.slow  # `make docs` runs it, too
+def test_graph(run):
+    pytest.importorskip("tokenizers")
+    out = run("tutorial/graph")
+    (spreading,) = numbers(out, "label spreading")
+    lines = [line for line in out.splitlines() if " labels, " in line]
+    links, texts, both = (float(re.search(r"([\d.]+)%", line)[1]) for line in lines)
+    assert links > spreading
+    assert both > texts - 3  # "they do little harm"
 
 
 @pytest.mark.slow  # `make docs` runs it, too

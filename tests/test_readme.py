@@ -90,7 +90,8 @@ def test_the_commands_work(tmp_path, monkeypatch):
     write_csv("rows.csv", X, y)
     write_csv("new_rows.csv", X + 0.01)
     commands = re.findall(r"^ +graphkm ([^#\n]+)", README.read_text(encoding="utf-8"), re.M)
-    assert [run(*command.split()) for command in commands] == [0, 0, 0]
+    commands = [each for each in commands if each.split()[0] not in ("doctor", "demo")]
+    assert [run(*command.split()) for command in commands] == [0, 0, 0]  # the others have tests
     predicted = [
         row.split(",")[0] for row in pathlib.Path("predictions.csv").read_text().split()[1:]
     ]

@@ -3,12 +3,14 @@
     python tools/release_check.py
 
 Everything happens in a temporary folder: the sources unpacked there, a fresh environment for the
-build, and another one in which nothing but the wheel and pytest are installed. The source
-distribution and the wheel end up in dist/.
+build, and another one in which nothing but the wheel and pytest are installed. The wheel is built
+without a network: what the build requires is downloaded first, into a folder, and pip sees nothing
+else. The source distribution and the wheel end up in dist/.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -26,9 +28,15 @@ NEEDED = ("LICENSE", "README.md", "CMakeLists.txt", "pyproject.toml", "native/bi
           "src/graphkm/__init__.py", "reproduction/__main__.py", "tests/test_smoke.py")  # fmt: skip
 
 
-def run(*command: str | Path, cwd: Path = ROOT) -> None:
+# Programs that look for a network find a door that nobody opens.
+OFFLINE = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
+TOOLS = ("cmake", "ninja")  # scikit-build-core asks for them where the system has none
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
     print("+", *command, flush=True)
-    subprocess.run([str(part) for part in command], cwd=cwd, check=True)
+    found = os.environ | environment
+    subprocess.run([str(part) for part in command], cwd=cwd, env=found, check=True)
 
 
 def require(condition: bool, message: str) -> None:
@@ -55,10 +63,16 @@ def unpack(archive: Path, folder: Path) -> Path:
     return sources
 
 
-def build_wheel(sources: Path, folder: Path) -> Path:
-    """Return the wheel, built in an environment of its own."""
-    run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, sources, cwd=folder.parent)
-    (wheel,) = folder.glob("*.whl")
+def build_wheel(archive: Path, folder: Path) -> Path:
+    """Return the wheel, built from the archive in an environment of its own, without a network."""
+    required = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    store = folder / "required"
+    run(sys.executable, "-m", "pip", "download", "--quiet", "--dest", store, *required, *TOOLS)
+    alone = ("--isolated", "--no-index", "--find-links", store, "--no-deps", "--no-cache-dir")
+    built = folder / "wheel"
+    pip = (sys.executable, "-m", "pip", "wheel", "--quiet")
+    run(*pip, *alone, "--wheel-dir", built, archive, cwd=folder, **OFFLINE)
+    (wheel,) = built.glob("*.whl")
     return wheel
 
 
@@ -110,6 +124,7 @@ def try_extras(python: Path, wheel: Path, folder: Path) -> None:
     run(python, "-m", "pip", "install", "--quiet", f"{wheel}[cli]")
     command = python.with_name("graphkm.exe" if sys.platform == "win32" else "graphkm")
     run(command, "demo", "--no-plot", cwd=folder)
+    run(command, "doctor", cwd=folder)
 
 
 def main() -> None:
@@ -119,7 +134,7 @@ def main() -> None:
             (folder / part).mkdir()
         archive = build_sources(folder / "built")
         sources = unpack(archive, folder / "sources")
-        wheel = build_wheel(sources, folder / "built")
+        wheel = build_wheel(archive, folder)
         check_contents(wheel)
         check_metadata(archive, wheel)
         try_out(wheel, sources, folder / "environment")

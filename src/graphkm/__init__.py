@@ -35,6 +35,7 @@ formats                                  files of other labelling tools
 datasets                                 public and artificial data sets, hidden labels
 app                                      the labelling page
 studio                                   a backend for Label Studio
+doctor                                   what is installed here, and whether it works
 cli                                      the command `graphkm`
 =======================================  =====================================================
 """

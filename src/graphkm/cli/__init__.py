@@ -3,7 +3,7 @@
 =============  =====================================================================================
 app            the command, its sub-commands, `main`
 train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, convert,
-               label_studio_backend, stream, info, export, demo, datasets
+               label_studio_backend, stream, info, export, demo, datasets, doctor
 options        options that several sub-commands share, each written once
 fit_options    options that are parameters of estimators
 spreading      groups of options as parameters of sub-commands

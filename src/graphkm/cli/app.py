@@ -12,13 +12,15 @@ try:
     import typer
 except ImportError as error:
     raise SystemExit(
-        f'The command graphkm needs {error.name}: run pip install "graphkm[cli]".'
+        f'The command graphkm needs {error.name}: run pip install "graphkm[cli]". '
+        "python -m graphkm.doctor tells what else is missing."
     ) from error
 
 from . import (
     convert,
     datasets,
     demo,
+    doctor,
     evaluate,
     explain,
     export,
@@ -66,12 +68,16 @@ def _options(
     _state["debug"] = debug
 
 
-def _register(work: Callable[..., None], examples: tuple[str, ...]) -> None:
+def _register(
+    work: Callable[..., None],
+    examples: tuple[str, ...],
+    prepare: Callable[[], None] = import_scikit_learn,
+) -> None:
     """Make a sub-command of a function. The tests run its examples."""
 
     @functools.wraps(work)
     def run(**values: Any) -> None:
-        import_scikit_learn()
+        prepare()
         try:
             work(**values)
         except KeyboardInterrupt as interruption:  # typer would exit with another code
@@ -99,6 +105,8 @@ for _module in (
 ):
     _name = _module.__name__.rsplit(".", 1)[1]
     _register(getattr(_module, _name), _module.EXAMPLES)
+# It must start where scikit-learn does not.
+_register(doctor.doctor, doctor.EXAMPLES, prepare=lambda: None)
 
 
 def main(arguments: list[str] | None = None) -> Any:
