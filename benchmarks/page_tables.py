@@ -246,6 +246,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
     "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
     "neighbour_costs": lambda: table(*neighbour_costs.summary(stored("neighbour_costs"))),
+    "neighbour_shares": lambda: table(*neighbour_costs.shares(stored("neighbour_shares"))),
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
