@@ -26,9 +26,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.svm import SVC
 
 from _common import ROOT, Figure, SkipError, script, table
-from few_labels.cells import SETS
 from graphkm import GKMClassifier
 from graphkm.active import Cover, suggest, uncertainty
+from leaderboard.row_sets import SETS
 
 FILE = ROOT / "out" / "active" / "results.jsonl"
 ROWS, BATCH, TARGET, MOST, MISSED = 1000, 10, 200, 240, 250

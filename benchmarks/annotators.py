@@ -34,9 +34,9 @@ from sklearn.datasets import load_digits
 
 from _common import Figure, script, table
 from _processes import forked
-from few_labels.cells import SETS
 from graphkm import SemiSupervisedClassifier
 from graphkm.annotators import AnnotatedClassifier, DawidSkene
+from leaderboard.row_sets import SETS
 
 RIGHT = np.linspace(0.6, 0.95, 5)
 ANSWERS = 1.5

@@ -23,9 +23,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from _common import Figure, hide_labels, in_turns, load_libsvm, script, seconds
-from few_labels.cells import SETS
 from graphkm import machines
 from graphkm.baselines import LaplacianSVC
+from leaderboard.row_sets import SETS
 from reproduction.self_training import SelfTrainingKNN
 
 TARGETS = {"digit1": 3.5, "usps": 5.2, "g50c": 6.5}

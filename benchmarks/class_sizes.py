@@ -31,9 +31,9 @@ import numpy as np
 
 import graphkm.judge.sizes as sizes_of
 from _common import table
-from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
 from judge import QUICK, draws
+from leaderboard.cells import drawn, equal
 from mnist_sizes import accuracies, cuts
 from ratchet.cells import _DEVELOPMENT, _few_labels
 
@@ -102,8 +102,8 @@ def estimate(cell: tuple[str, int]) -> tuple[str, dict[str, float]]:
     per_class = max(1, n_labels // len(np.unique(codes)))
     for seed in (100, 101, 102):
         ways = {
-            "random": _drawn(own.y, n_labels, seed),
-            "by class": _equal(own.y, per_class, seed + 1)[seed],
+            "random": drawn(own.y, n_labels, seed),
+            "by class": equal(own.y, per_class, seed + 1)[seed],
         }
         for way, rows in ways.items():
             y = np.full(len(codes), -1)

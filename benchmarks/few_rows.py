@@ -8,7 +8,7 @@ ten have one. For each method: the share of given labels that its predictions ag
 accuracy on the other rows, means over sets and draws. "as for many rows" is what the defaults were
 before they followed the number of rows: 10 neighbours and C_graph = 1e5 / l.
 
-With --warnings the defaults are fitted to the sets of `few_labels`, with the labels as they are
+With --warnings the defaults are fitted to the sets of `leaderboard`, with the labels as they are
 and with a fifth of them drawn anew, and the warnings of overruled labels are counted.
 """
 
@@ -24,10 +24,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from _common import Figure, SkipError, script
-from few_labels.cells import SETS
 from graphkm import KNN, GKMClassifier, GKMClassifierCV, SemiSupervisedClassifier
 from graphkm.baselines import LaplacianSVC
 from graphkm.kernels import resolve_gamma
+from leaderboard.row_sets import SETS
 
 SIZES = (6, 10, 14, 20, 30, 50, 100, 200)
 OVERRULED = "The graph overrules the labels"

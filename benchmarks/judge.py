@@ -37,12 +37,12 @@ from scipy.special import softmax
 
 import graphkm.judge.mixture as mixture
 from _common import table
-from few_labels.cells import _drawn, _equal
 from graphkm import SemiSupervisedClassifier
 from graphkm.judge import log_probabilities, mixture_weights
 from graphkm.members.cuts import Cut
 from graphkm.semi.mixed import Mixed
 from graphkm.semi.odds import labels_only, odds_of
+from leaderboard.cells import drawn, equal
 from ratchet.cells import _DEVELOPMENT, Draw, _few_labels, _hide
 
 QUICK = ("moons", "g50c", "svmguide3")
@@ -57,9 +57,9 @@ def draws(name: str, n_labels: int) -> Iterator[tuple[int, Draw]]:
         if name in OFFICIAL:
             chosen = cell.splits[seed]
         elif name in ("moons", "coil20"):
-            chosen = _equal(cell.y, per_class, seed + 1)[seed]
+            chosen = equal(cell.y, per_class, seed + 1)[seed]
         else:
-            chosen = _drawn(cell.y, n_labels, seed)
+            chosen = drawn(cell.y, n_labels, seed)
         y = np.full(len(cell.y), -1)
         y[chosen] = cell.y[chosen]
         yield seed, _hide(cell.X, cell.y, y, seed)

@@ -35,9 +35,9 @@ from typing import Any
 import numpy as np
 
 from _common import Figure, script, table
-from few_labels.cells import SETS
 from graphkm.app.journal_lines import with_checksum
 from graphkm.cli.model_files import read_model
+from leaderboard.row_sets import SETS
 
 COUNTS = (50, 100, 200)
 

@@ -1,8 +1,9 @@
 """LAMDA-SSL's LapSVM or TSVM on one problem, in LAMDA-SSL's own environment.
 
-Run by `baselines.py` with another Python: it knows nothing of graphkm. Arguments: the method, a
-file of arrays (X, y with -1 where unlabelled, truth), and options as JSON. Prints JSON: CPU seconds
-of the fastest fit, and the error on the unlabelled rows.
+Run by `baselines.py` and the leaderboard with another Python: it knows nothing of graphkm.
+Arguments: the method, a file of arrays (X, y with -1 where unlabelled, truth), options as JSON, and
+a number of fits. Prints JSON: CPU seconds of the fastest fit, labels of the unlabelled rows, and
+the share of these that is wrong.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ def main():
         model.fit(X[known], y[known].astype(float), X[~known])
         times.append(time.process_time() - start)
     # TSVM answers for the rows it was fitted to.
-    predicted = model.predict() if method == "TSVM" else model.predict(X[~known])
+    predicted = np.ravel(model.predict() if method == "TSVM" else model.predict(X[~known]))
     error = float(np.mean(predicted != truth[~known]))
-    print(json.dumps({"seconds": min(times), "error": error}))
+    answer = {"seconds": min(times), "error": error, "predicted": predicted.astype(int).tolist()}
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

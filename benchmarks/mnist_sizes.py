@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from few_labels.cells import SETS, _equal
 from graphkm import SemiSupervisedClassifier
 from graphkm.fields.sized_cuts import cut_to_sizes
 from graphkm.fields.system import FieldSystem
@@ -23,6 +22,8 @@ from graphkm.graphs import KNN, RowNodes
 from graphkm.judge.sizes import SLACK
 from graphkm.members import features
 from graphkm.semi import member_list, mixed
+from leaderboard.cells import equal
+from leaderboard.row_sets import SETS
 
 
 class OwnNodes(RowNodes):
@@ -120,7 +121,7 @@ def accuracies(
     X, truth = _prepare()
     sizes = np.bincount(truth) / len(truth)
     for seed in seeds:
-        rows = _equal(truth, per_class, seed + 1)[seed]
+        rows = equal(truth, per_class, seed + 1)[seed]
         y = np.full(len(truth), -1)
         y[rows] = truth[rows]
         rest, found = y == -1, {}
@@ -152,7 +153,7 @@ def cuts(
     X, truth = _prepare()
     sizes = np.bincount(truth) / len(truth)
     for seed in seeds:
-        rows = _equal(truth, per_class, seed + 1)[seed]
+        rows = equal(truth, per_class, seed + 1)[seed]
         rest, found = np.setdiff1d(np.arange(len(truth)), rows), {}
         graph = OneGraph().nodes(X, rows)
         about = graph, np.arange(len(rows)), np.eye(len(sizes))[truth[rows]]

@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
 import doubtful
+import explain
 import given_graphs
 import images
 import labels
@@ -25,10 +26,15 @@ import large_graphs
 import learning_curves
 import neighbour_costs
 import novelty
+import row_map
+import screening
 import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
-from few_labels import tables as few_labels
+from leaderboard import report as board
+from leaderboard import results
+from leaderboard import tables as few_labels
+from leaderboard.cells import KINDS as SET_KINDS
 from ratchet.judging import BETTER, Result, read
 
 DOCS = ROOT / "docs"
@@ -46,8 +52,63 @@ KINDS = ("cells", "with clusters", "tables", "of up to 10 labels")
 def _cells(kind: str = "all") -> few_labels.pd.DataFrame:
     """Return the cells of all sets, of those with clusters or manifolds, or of tables."""
     frame = few_labels.frame_of(stored("few_labels"))
-    plain = frame["set"].isin(few_labels.WITHOUT_CLUSTERS)
+    plain = frame["set"].isin(SET_KINDS["tables"])
     return frame[{"all": plain | ~plain, "clusters": ~plain, "tables": plain}[kind]]
+
+
+# ---------------------------------------------------------------- leaderboard
+
+
+@cache
+def _board() -> few_labels.pd.DataFrame:
+    return board.frame(results.read(RESULTS / "leaderboard.csv"))
+
+
+def _board_kind(
+    kind: str, column: str, view: Callable[[few_labels.pd.DataFrame, str], str] = few_labels.across
+) -> str:
+    own = board.by_kind(_board()).get(kind)
+    return "Nothing is measured yet." if own is None else view(own, column)
+
+
+def _board_costs(column: str) -> str:
+    """Return medians over cells, with methods down and kinds of sets across."""
+    kinds = board.by_kind(_board())
+    found = {kind: few_labels.wide(own, column).median() for kind, own in kinds.items()}
+    frame = few_labels.pd.DataFrame(found)
+    order = few_labels.wide(_board(), column).columns
+    lines = [
+        [name, *("-" if np.isnan(v) else f"{v:.3g}" if v < 100 else f"{v:.0f}" for v in row)]
+        for name, row in zip(order, frame.loc[order].to_numpy(), strict=True)
+    ]
+    return table(["method", *frame], lines)
+
+
+def _board_runs() -> str:
+    """Return who measured what, when, and with which versions."""
+    found: dict[tuple[str, str], set[str]] = {}
+    days: dict[tuple[str, str], list[str]] = {}
+    for line in results.read(RESULTS / "leaderboard.csv"):
+        key = line["run"], f"{line['package']} {line['version']}".strip() or "not said"
+        found.setdefault(key, set()).add(line["method"])
+        days.setdefault(key, []).append(line["measured"])
+    lines = [
+        [
+            run,
+            package,
+            ", ".join(sorted(names)),
+            min(days[run, package]),
+            str(len(days[run, package])),
+        ]
+        for (run, package), names in found.items()
+    ]
+    return table(["run", "package", "methods", "measured from", "fits"], lines)
+
+
+def _published() -> str:
+    rows = stored("published")
+    heads = list(rows[0])
+    return table(heads, [list(row.values()) for row in rows])
 
 
 # ---------------------------------------------------------------- calibration
@@ -224,32 +285,99 @@ def _row_steps() -> str:
     )
 
 
+# -------------------------------------------------------------- many machines
+
+DASK = {
+    "seconds": "seconds, on shared cores",
+    "cpu_labels": "CPU seconds: labels",
+    "cpu_move": "two moves of the anchors",
+    "cpu_join": "joining them",
+    "cpu_members": "members",
+    "worker_gib": "largest memory of a worker, GiB",
+    "client_gib": "largest memory of the client, GiB",
+    "accuracy": "accuracy on new rows",
+    "labels_alone": "the models of the labels alone",
+    "sample": "a local fit to a sample of 100,000 rows",
+}
+
+
+def _dask_scale() -> str:
+    runs = stored("dask_scale")
+    shares = {"accuracy", "labels_alone", "sample"}
+
+    def shown(run: dict[str, str], key: str) -> str:
+        return f"{100 * float(run[key]):.1f} %" if key in shares and run[key] else run[key]
+
+    lines = [[name, *(shown(run, key) for run in runs)] for key, name in DASK.items()]
+    passes = ("cpu_labels", "cpu_move", "cpu_join")
+    each = [sum(float(run[k]) for k in passes) / int(run["rows"]) * 1e6 for run in runs]
+    lines.insert(4, ["all passes, CPU seconds per million rows", *(f"{own:.0f}" for own in each)])
+    kept = [line for line in lines if any(line[1:])]
+    return table(["", *(f"{int(run['rows']):,} rows" for run in runs)], kept)
+
+
+def _anchor_search() -> str:
+    heads = ["columns", "anchors", "nearest", "CPU seconds per million rows", "scikit-learn"]
+    lines = [
+        [run["columns"], f"{int(run['anchors']):,}", run["k"], run["own"], run["scikit_learn"]]
+        for run in stored("anchor_search")
+    ]
+    return table(heads, lines)
+
+
+def _cluster_plan() -> str:
+    kinds = {"labels": "labels", "move": "a move", "join": "joining"}
+    heads = ["rows", "workers", "hours", "CPU hours of the passes"]
+    heads += [f"{name}: seconds; GB sent" for name in kinds.values()] + ["members, seconds"]
+    lines = []
+    for run in stored("cluster_plan"):
+        passes = [f"{run[f'{kind}_seconds']}; {float(run[f'{kind}_gb']):.3g}" for kind in kinds]
+        hours = f"{float(run['seconds']) / 3600:.3g}"
+        about = [f"{float(run['rows']):,.0f}", run["workers"], hours, run["cpu_hours"]]
+        lines.append([*about, *passes, run["members_seconds"]])
+    return table(heads, lines)
+
+
 VIEWS: dict[str, Callable[[], str]] = {
+    "leaderboard": lambda: few_labels.board(board.single(_board())),
+    **{
+        f"leaderboard {kind}": partial(_board_kind, kind, "accuracy")
+        for kind in ("clusters and manifolds", "tables", "images", "graphs", "texts")
+    },
+    "leaderboard macro F1": partial(_board_kind, "several labels", "macro_f1"),
+    "leaderboard ranking loss": partial(
+        _board_kind, "several labels", "ranking_loss", few_labels.medians
+    ),
+    "leaderboard CPU seconds": partial(_board_costs, "cpu_seconds"),
+    "leaderboard memory": partial(_board_costs, "peak_mb"),
+    "leaderboard runs": _board_runs,
+    "leaderboard published": _published,
     "few_labels accuracy": lambda: few_labels.spread(_cells(), "accuracy"),
-    "few_labels balanced accuracy": lambda: few_labels.spread(_cells(), "balanced_accuracy"),
     "few_labels over all cells": lambda: few_labels.summary(_cells()),
     "few_labels over clusters": lambda: few_labels.summary(_cells("clusters")),
     "few_labels over tables": lambda: few_labels.summary(_cells("tables")),
-    "few_labels beside the SVC": lambda: few_labels.beside(
-        _cells(), ("SemiSupervisedClassifier", "GKMClassifierCV", "GKMClassifier")
-    ),
-    "few_labels CPU seconds": lambda: few_labels.medians(_cells(), "cpu_seconds"),
     "large_tables accuracy": _large_tables,
     "large_tables costs": _large_table_costs,
     "large_tables growth": _growth,
     "row_steps": _row_steps,
+    "dask_scale": _dask_scale,
+    "anchor_search": _anchor_search,
+    "cluster_plan": _cluster_plan,
     "given_graphs": lambda: table(*given_graphs.summary(stored("given_graphs"))),
     "texts": lambda: table(*texts.summary(stored("texts"))),
     "labels f1": lambda: table(*labels.summary(stored("labels"), "f1")),
     "labels ranking": lambda: table(*labels.summary(stored("labels"), "ranking")),
     "images": lambda: table(*images.summary(stored("images"))),
     "large_graphs": lambda: table(*large_graphs.summary(stored("large_graphs"))),
+    "explain": lambda: table(*explain.summary(stored("explain"))),
     "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
+    "row_map": lambda: table(*row_map.summary(stored("row_map"))),
     "neighbour_costs": lambda: table(*neighbour_costs.summary(stored("neighbour_costs"))),
     "neighbour_shares": lambda: table(*neighbour_costs.shares(stored("neighbour_shares"))),
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
+    "screening": lambda: table(*screening.summary(stored("screening"))),
     "sets": lambda: table(*sets.summary(stored("sets"))),
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,

@@ -3,7 +3,7 @@
     python benchmarks/run_all.py [--quick]
 
 Each script runs in a process of its own, never two at once. The figures go to
-out/bench/results.json and out/bench/results.md. The packages few_labels and dask_scale have
+out/bench/results.json and out/bench/results.md. The packages leaderboard and dask_scale have
 commands of their own.
 """
 
@@ -32,6 +32,7 @@ NOT_RUN = {
 OWN_OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     "accuracy": ([], ["--short"]),
     "class_sizes": ([], ["--quick"]),
+    "cluster_plan": ([], []),
     "fuzz_files": ([], ["--files", "50"]),
     "judge": ([], ["--quick"]),
     "label_models": (["ijcnn1", "cod-rna", "a1a", "w8a"], ["a1a"]),

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from _common import data_file, load_libsvm
-from few_labels.cells import SETS as SMALL
+from leaderboard.row_sets import SETS as SMALL
 
 DRAWN_AT_RANDOM = ("50", "200")
 

@@ -4,7 +4,7 @@ Semi-supervised classifiers, side by side
 
 Four made sets in two dimensions, a few labels each, and seven classifiers. The sets are simple, so
 that the decisions can be seen. In many dimensions neighbours tell less, and another method may be
-best: :doc:`/few_labels` has accuracies on real data.
+best: :doc:`/leaderboard` has accuracies on real data.
 """
 
 import warnings

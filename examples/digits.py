@@ -61,7 +61,7 @@ print(f"{mixture.unlabeled_gain_:+.1%}")
 print(f"heaviest member          {mixture.members_[0].name}")
 
 # %%
-# Which of them is better on one draw of fifty labels is a matter of luck. :doc:`/few_labels` has
+# Which of them is better on one draw of fifty labels is a matter of luck. :doc:`/leaderboard` has
 # averages. Against the support vector machine the gain is largest with the fewest labels, and gone
 # at twenty per class.
 

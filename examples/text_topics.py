@@ -4,7 +4,7 @@ Text: sparse features
 
 Documents as sparse rows of tf-idf values, 2,000 words wide. The documents are synthetic: every
 topic is a random distribution over words, and a document mixes its own topic with others, so that
-no text needs to be downloaded and the truth is known. Real text is harder; :doc:`/few_labels` has
+no text needs to be downloaded and the truth is known. Real text is harder; :doc:`/leaderboard` has
 a set of it.
 """
 

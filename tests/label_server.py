@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -73,8 +74,11 @@ class Page:
 
 
 @contextmanager
-def label_page(folder, *arguments):
-    """Run the command in a folder, and yield its page; stop it at the end."""
+def label_page(folder, *arguments, people=0):
+    """Run the command in a folder, and yield its page; stop it at the end.
+
+    With `people`, as many pages are yielded, one for each link.
+    """
     command = [sys.executable, "-m", "graphkm.cli", "label", *map(str, arguments), "--no-browser"]
     process = subprocess.Popen(
         command,
@@ -86,6 +90,11 @@ def label_page(folder, *arguments):
     )
     try:
         first, address = process.stdout.readline(), process.stdout.readline().strip()
+        if people:  # a line for each: the name, and the link
+            lines = [address, *(process.stdout.readline().strip() for _ in range(people - 1))]
+            assert "labelled" in first, first + process.stderr.read()
+            yield [Page(process, line.split()[-1] if "://" in line else "") for line in lines]
+            return
         assert address.startswith("http://127.0.0.1:"), first + process.stderr.read()
         yield Page(process, address)
     finally:
@@ -98,3 +107,10 @@ def label_page(folder, *arguments):
                 process.wait()
         process.stdout.close()
         process.stderr.close()
+
+
+def free_port():
+    """Return a port that is free now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]

@@ -192,3 +192,16 @@ def test_a_class_that_nobody_believes_in_keeps_its_column():
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba(X).shape == (120, 3)
     assert np.mean(model.predict(X) == truth) > 0.9
+
+
+def test_minus_one_is_a_class_if_somebody_answered_it():
+    X, truth = make_moons(200, noise=0.1, random_state=0)
+    rows = np.arange(60)
+    answers = rows, np.array(["eva", "tom"])[rows % 2], 2 * truth[rows] - 1
+    model = AnnotatedClassifier(SemiSupervisedClassifier(None, random_state=0)).fit(X, answers)
+    said = np.full(200, 1)  # half of them are wrong
+    assert model.score(X, said) == pytest.approx(np.mean(model.predict(X) == said))
+    words = rows, answers[1], np.array(["no", "yes"])[truth[rows]]
+    model = model.fit(X, words)
+    hidden = np.where(np.arange(200) < 100, np.array(["no", "yes"])[truth], None)
+    assert model.score(X, hidden) > 0.9  # None marks unknown rows, as ever

@@ -288,6 +288,23 @@ def test_who_answers_whatever_the_row_has_no_influence(kind, sizes):
     assert np.abs(found.shares_ - without.shares_).mean() < 0.03
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_who_always_gives_the_same_answer_does_not_pull_the_others(seed):
+    """Three of four answers are the same word, and yet the shares follow the other two people."""
+    rng = np.random.default_rng(100 + seed)
+    truth, right = rng.integers(2, size=120), np.array([0.9, 0.8])
+    rows, who = np.repeat(np.arange(120), 3), np.tile([0, 1, 2], 120)
+    wrong = rng.random((120, 2)) > right
+    said = np.column_stack([truth[:, None] ^ wrong, np.ones(120, int)]).ravel()
+    found = DawidSkene().fit((rows, who, said))
+    two = who < 2
+    alone = DawidSkene().fit((rows[two], who[two], said[two]))
+    assert np.mean(found.predict() == truth) > 0.7
+    both = {each.name: each.reliability for each in found.reliability_}
+    for each in alone.reliability_:
+        assert both[each.name] == pytest.approx(each.reliability, abs=0.1)
+
+
 def test_who_is_always_wrong_is_used_in_reverse():
     truth, (rows, who, said) = simulated(0, 400, 2, [0.8, 0.8, 0.05], 3)
     without = DawidSkene().fit((rows[who < 2], who[who < 2], said[who < 2]))

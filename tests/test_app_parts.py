@@ -23,15 +23,17 @@ from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
 from graphkm.active import Cover
 from graphkm.app.classes import AnswerError
-from graphkm.app.journal import Answer, Journal, JournalError
+from graphkm.app.journal import Answer, Journal
+from graphkm.app.journal_file import JournalError
 from graphkm.app.judging import wilson
 from graphkm.app.live_model import LiveModel
 from graphkm.app.material import in_units
 from graphkm.app.neighbours import Neighbours
 from graphkm.app.reading import read_material
-from graphkm.app.session import MeanwhileError, Session
+from graphkm.app.session import MeanwhileError
 from graphkm.embed import MissingModelError
 from graphkm.io import DataFileError
+from label_team import Alone
 
 
 def write(path, text):
@@ -418,7 +420,7 @@ def test_the_line_is_on_the_disk_before_add_returns(tmp_path, rows, monkeypatch)
     flushed = []
     monkeypatch.setattr("os.fsync", lambda handle: flushed.append(handle))
     journal.add(Answer(1, "label", "a"))
-    assert journal._file.fileno() in flushed
+    assert journal.file.handle.fileno() in flushed
     lines = (tmp_path / "labels.csv.journal").read_text().splitlines()
     assert json.loads(lines[-1])["label"] == "a"
     journal.close()
@@ -527,7 +529,7 @@ def test_a_file_of_labels_that_cannot_grow_refuses_no_answer(tmp_path):
     cells = "\n".join(f"{k}," + "x" * 900 + str(k) for k in range(40))  # long lines of labels
     material = read_material(write(tmp_path / "rows.csv", f"x,name\n{cells}\n"), drop=["name"])
     out = tmp_path / "labels.csv"
-    session = Session(material, Journal(out, material))
+    session = Alone(material, Journal(out, material))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8000, limits[1]))  # bytes of a file
     try:
@@ -722,7 +724,7 @@ def test_neighbours_are_labelled_rows_in_the_order_of_the_cosine():
 @pytest.fixture
 def session(tmp_path, rows):
     material, truth = rows
-    made = Session(material, Journal(tmp_path / "labels.csv", material))
+    made = Alone(material, Journal(tmp_path / "labels.csv", material))
     made.start()
     yield made, truth
     made.end()
@@ -798,7 +800,7 @@ def test_changed_answers(session):
 def test_few_rows_one_class_and_rows_that_are_all_alike(tmp_path):
     for name, lines in (("few", "1,2\n3,4\n5,6\n"), ("alike", "1,1\n" * 12)):
         material = read_material(write(tmp_path / f"{name}.csv", "x,z\n" + lines))
-        session = Session(material, Journal(tmp_path / f"{name}_labels.csv", material))
+        session = Alone(material, Journal(tmp_path / f"{name}_labels.csv", material))
         session.start()
         for k in range(len(material)):
             row = settled(session)["queue"][0]
@@ -819,7 +821,7 @@ def test_a_model_is_written_once_at_a_time(tmp_path, rows):
         assert go_on.wait(30)
         return "saved"
 
-    session = Session(material, Journal(tmp_path / "labels.csv", material), save=save)
+    session = Alone(material, Journal(tmp_path / "labels.csv", material), save=save)
     first = threading.Thread(target=session.write_model)
     first.start()
     assert began.wait(30)
@@ -873,7 +875,7 @@ def test_a_class_is_the_same_in_any_case_unless_both_were_named(tmp_path, rows, 
     assert session.answer(3, "label", "cafe\u0301")["counts"] == [2, 2]
     assert session.journal.labels()[1] == "cat"
     material, _ = rows
-    both = Session(material, Journal(tmp_path / "b.csv", material), classes=["a", "A"])
+    both = Alone(material, Journal(tmp_path / "b.csv", material), classes=["a", "A"])
     both.answer(0, "label", "a")
     state = both.answer(1, "label", "A")
     assert state["counts"] == [1, 1] and "'a' and 'A' differ only" in state["notes"][-1]
@@ -881,7 +883,7 @@ def test_a_class_is_the_same_in_any_case_unless_both_were_named(tmp_path, rows, 
     text = "x,label\n1,dog\n2,Cat \n3,Dog\n4,\n"
     found = read_material(write(tmp_path / "given.csv", text))
     assert found.given.tolist() == ["dog", "Cat", "Dog", None]  # files are taken at their word
-    given = Session(found, Journal(tmp_path / "c.csv", found))
+    given = Alone(found, Journal(tmp_path / "c.csv", found))
     assert "'dog' and 'Dog' differ only" in given.state()["notes"][-1]
     assert given.answer(3, "label", "CAT")["counts"] == [1, 2, 1]
     given.end()
@@ -912,7 +914,7 @@ def test_two_tabs_that_answer_the_same_row_are_told(session):
 def test_quantities_and_fixed_classes(tmp_path, rows, unit):
     material, _ = rows
     journal = Journal(tmp_path / "labels.csv", material)
-    session = Session(material, journal, regression=True)
+    session = Alone(material, journal, regression=True)
     session.start()
     for bad in ("much", "nan", "inf", "1_000", "1,5", "1e300"):
         with pytest.raises(AnswerError, match=r"not a number|not finite|square overflows"):
@@ -925,7 +927,7 @@ def test_quantities_and_fixed_classes(tmp_path, rows, unit):
     assert np.abs(found - wanted).mean() < 0.2 * wanted.std()
     assert state["shares"] == []
     session.end()
-    fixed = Session(material, Journal(tmp_path / "b.csv", material), classes=["a", "b"])
+    fixed = Alone(material, Journal(tmp_path / "b.csv", material), classes=["a", "b"])
     with pytest.raises(AnswerError, match="not one of the classes a, b"):
         fixed.answer(0, "label", "c")
     fixed.end()
@@ -933,14 +935,14 @@ def test_quantities_and_fixed_classes(tmp_path, rows, unit):
 
 def test_a_restart_draws_the_same_curve(tmp_path, rows):
     material, truth = rows
-    first = Session(material, Journal(tmp_path / "labels.csv", material))
+    first = Alone(material, Journal(tmp_path / "labels.csv", material))
     first.start()
     for _ in range(40):
         row = settled(first)["queue"][0]
         first.answer(row, "label", f"c{truth[row]}")
     before = settled(first)
     first.end()
-    again = Session(material, Journal(tmp_path / "labels.csv", material))
+    again = Alone(material, Journal(tmp_path / "labels.csv", material))
     again.start()
     after = settled(again)
     again.end()

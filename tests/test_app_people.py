@@ -18,9 +18,9 @@ from cli_runner import run
 from graphkm.app.journal import Answer, Journal
 from graphkm.app.people import NAMELESS, reckon
 from graphkm.app.reading import read_material
-from graphkm.app.session import Session
 from graphkm.app.targets import OneClass, Quantity, SeveralLabels
 from label_server import label_page
+from label_team import Alone
 
 
 @pytest.fixture
@@ -46,7 +46,12 @@ def cells(path):
 
 
 def opened(tmp_path, material, name, **more):
-    return Session(material, Journal(tmp_path / "labels.csv", material, annotator=name), **more)
+    return Alone(
+        material,
+        Journal(tmp_path / "labels.csv", material, named=name is not None),
+        me=name,
+        **more,
+    )
 
 
 # ------------------------------------------------------------------ the journal
@@ -107,7 +112,7 @@ def test_a_journal_without_names_is_that_of_a_person_without_a_name(tmp_path, ro
     old.close()
     before = (tmp_path / "labels.csv.journal").read_bytes()
     assert b"annotator" not in before and cells(out)[0] == ["x", "z", "label"]
-    eva = Journal(out, material, annotator="eva")
+    eva = Journal(out, material, named=True)
     eva.add(Answer(0, "label", "b", annotator="eva"))
     assert eva.standing() == {0: {None: "a", "eva": "b"}}
     eva.close()
@@ -123,7 +128,7 @@ def test_a_journal_without_names_is_that_of_a_person_without_a_name(tmp_path, ro
 def test_a_table_with_a_column_called_annotator(tmp_path):
     (tmp_path / "rows.csv").write_text("annotator,row\n1,2\n3,5\n4,4\n")
     found = read_material(tmp_path / "rows.csv")
-    journal = Journal(tmp_path / "labels.csv", found, annotator="eva")
+    journal = Journal(tmp_path / "labels.csv", found, named=True)
     journal.close()
     assert cells(tmp_path / "labels.csv")[0] == [
         "annotator", "row", "label", "annotator_3", "row_4"]  # fmt: skip
@@ -151,16 +156,16 @@ def test_reliabilities_agreed_labels_and_questions():
         answers_of({None: 0.4}, truth, rng, "abc"),
     )
     given = good + bad[:200]
-    found = reckon(given, kind, np.arange(300), held_out, table, None)
+    found = reckon(given, kind, np.arange(300), held_out, table, [None])
     assert [each["name"] for each in found.reports] == ["eva", NAMELESS]
     assert [each["answers"] for each in found.reports] == [300, 200]
     assert found.reports[0]["reliability"] == pytest.approx(0.967, abs=0.05)
     assert found.reports[1]["reliability"] == pytest.approx(0.6, abs=0.08)
     assert len(found.agreed) > 50 and set(found.agreed) < set(range(200))
     assert np.mean([truth[row] == label for row, label in found.agreed.items()]) > 0.9
-    assert set(found.ask) == set(range(200, 300))  # what this person has not answered
+    assert set(found.ask[None]) == set(range(200, 300))  # what this person has not answered
     doubtful = {row for row, _, label in good[200:] if label != truth[row]}
-    assert doubtful <= set(found.ask[: 3 * len(doubtful) + 3])
+    assert doubtful <= set(found.ask[None][: 3 * len(doubtful) + 3])
 
 
 def test_several_labels_have_one_reliability_and_rows_are_asked_by_their_sum():
@@ -173,14 +178,14 @@ def test_several_labels_have_one_reliability_and_rows_are_asked_by_their_sum():
     held_out = 0.6 * table + 0.2
     held_out[160] = 1 - held_out[160]  # the model contradicts eva in both labels
     held_out[170, 0] = 1 - held_out[170, 0]  # and in one
-    found = reckon(given, kind, np.arange(200), held_out, table, "tom")
+    found = reckon(given, kind, np.arange(200), held_out, table, ["tom"])
     assert [(each["name"], each["answers"]) for each in found.reports] == [
         ("eva", 200),
         ("tom", 150),
     ]
     assert found.reports[0]["reliability"] > 0.9 > found.reports[1]["reliability"]
     assert [found.agreed[row] for row in (0, 3, 6)] == [truth[row] for row in (0, 3, 6)]
-    assert found.ask[:2] == [160, 170] and set(found.ask) == set(range(150, 200))
+    assert found.ask["tom"][:2] == [160, 170] and set(found.ask["tom"]) == set(range(150, 200))
 
 
 def test_nothing_to_compare():
@@ -188,14 +193,14 @@ def test_nothing_to_compare():
     held_out = np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
     rows = np.array([2, 5, 9])
     alone = [(2, "eva", "a"), (5, "eva", "a"), (9, "eva", "b")]
-    found = reckon(alone, kind, rows, held_out, table, "eva")
-    assert found.reports == [] and found.ask == [] and found.agreed == {}
+    found = reckon(alone, kind, rows, held_out, table, ["eva"])
+    assert found.reports == [] and found.ask == {"eva": []} and found.agreed == {}
     # A second person is asked where the model doubts the first one.
-    assert reckon(alone, kind, rows, held_out, table, "tom").ask == [5, 2, 9]
+    assert reckon(alone, kind, rows, held_out, table, ["tom"]).ask["tom"] == [5, 2, 9]
     one = [(2, "eva", "a"), (5, "tom", "a")]
-    assert reckon(one, kind, rows[:2], held_out[:2], table[:2], "eva").reports == []
+    assert reckon(one, kind, rows[:2], held_out[:2], table[:2], ["eva"]).reports == []
     many = [(2, "eva", "1"), (2, "tom", "2")]
-    assert reckon(many, Quantity([]), rows[:1], np.ones((1, 1)), np.ones((1, 1)), "eva").ask == []
+    assert reckon(many, Quantity([]), rows[:1], np.ones((1, 1)), np.ones((1, 1)), ["eva"]).ask == {}
 
 
 # -------------------------------------------------------------------- the session
@@ -241,7 +246,7 @@ def test_second_answers_on_request_and_when_nothing_else_is_left(tmp_path, rows)
     state = settled(tom)
     assert len(state["queue"]) > 5 and state["second"] == state["queue"]
     tom.end()
-    uwe = opened(tmp_path, material, "uwe", second=True)
+    uwe = opened(tmp_path, material, "uwe", second="first")
     uwe.start()
     for _ in range(4):
         row = settled(uwe)["queue"][0]
@@ -252,7 +257,7 @@ def test_second_answers_on_request_and_when_nothing_else_is_left(tmp_path, rows)
 
 def test_one_person_is_asked_nothing_twice(tmp_path, rows):
     material, truth = rows
-    eva = opened(tmp_path, material, "eva", second=True)
+    eva = opened(tmp_path, material, "eva", second="first")
     eva.start()
     state = settled(eva)
     for _ in range(20):
@@ -272,7 +277,7 @@ def test_what_rows_are_whose_answers_differ(tmp_path, rows):
             session.answer(row, "label", other[truth[row]] if row in wrong else truth[row])
         session.start()
         settled(session)
-        saved = session._now()
+        saved = session.team.now()
         session.end()
     # Tom answered last, and he is often wrong: the others are believed.
     assert [saved[row] for row in range(60)] == truth[:60]

@@ -14,15 +14,17 @@ pytest.importorskip("pyarrow")
 
 from cli_runner import run
 from graphkm.app.classes import AnswerError, Classes
-from graphkm.app.journal import Answer, Journal, JournalError
+from graphkm.app.journal import Answer, Journal
+from graphkm.app.journal_file import JournalError
 from graphkm.app.reading import read_material
-from graphkm.app.session import MeanwhileError, Session
+from graphkm.app.session import MeanwhileError
 from graphkm.app.targets import OneClass, Quantity, SeveralLabels, changed_share
 from graphkm.cli.learning_rows import read_rows
 from graphkm.cli.model_files import read_model
 from graphkm.cli.opening import Source
 from graphkm.cli.options import LearningFileOptions, Task
 from label_server import label_page
+from label_team import Alone
 
 NAMES = ["left", "low", "far"]
 
@@ -45,7 +47,7 @@ def rows(tmp_path):
 @pytest.fixture
 def session(tmp_path, rows):
     material, truth = rows
-    made = Session(material, Journal(tmp_path / "labels.csv", material, several=True))
+    made = Alone(material, Journal(tmp_path / "labels.csv", material, several=True))
     made.start()
     yield made, truth
     made.end()
@@ -153,7 +155,7 @@ def test_one_label_per_row_becomes_several_when_asked(tmp_path, rows):
     one = Journal(out, material)
     one.add(Answer(0, "label", "a"))
     one.close()
-    more = Session(material, Journal(out, material, several=True))
+    more = Alone(material, Journal(out, material, several=True))
     state = more.answer(1, "label", ["a", "b"])
     assert state["classes"] == ["a", "b"] and state["counts"] == [2, 1]
     more.end()
@@ -177,7 +179,7 @@ def test_names_that_cannot_be_one_of_several(tmp_path, rows):
     material, _ = rows
     journal = Journal(tmp_path / "labels.csv", material, several=True)
     with pytest.raises(AnswerError, match="separates"):
-        Session(material, journal, classes=["a;b", "c"])
+        Alone(material, journal, classes=["a;b", "c"])
     journal.close()
 
 

@@ -165,7 +165,7 @@ def test_compressed_files_pipes_and_parquet(place, monkeypatch):
 
 def test_predictions_in_chunks_are_the_same(place, monkeypatch):
     _, wanted = predicted(place, "mixed.gkm", "texts.csv")
-    monkeypatch.setattr("graphkm.cli.predict.CHUNK", 7)
+    monkeypatch.setattr("graphkm.cli.prediction_rows.CHUNK", 7)
     _, found = predicted(place, "mixed.gkm", "texts.csv")
     assert [row[:2] for row in found] == [row[:2] for row in wanted]
     np.testing.assert_allclose([float(r[2]) for r in found], [float(r[2]) for r in wanted])

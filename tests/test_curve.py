@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,10 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
+from sklearn.neighbors import kneighbors_graph
 
 from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
-from graphkm.inspection import learning_curve
+from graphkm.inspection import learning_curve, refit_with_doubts
 from graphkm.inspection.curve import mean_losses
 from graphkm.inspection.law import LUCK, fit_law
 from graphkm.inspection.refits import draws_of, held_losses, refitted
@@ -240,6 +242,17 @@ def test_edges_alone_have_a_curve():
 
 
 # ------------------------------------------------------------------ wrong input, and print
+
+
+def test_a_model_of_edges_needs_them_again():
+    rows, truth = make_moons(60, noise=0.1, random_state=0)
+    edges = kneighbors_graph(rows, 4)
+    y = np.where(np.arange(60) < 30, truth, -1)
+    model = SemiSupervisedClassifier(None, random_state=0).fit(rows, y, affinity=edges)
+    assert model.mixture_.linked is not None
+    for again in (partial(learning_curve, model, rows), partial(refit_with_doubts, model, rows, y)):
+        with pytest.raises(ValueError, match="learnt from edges, and would be fitted again"):
+            again()
 
 
 def test_listed_folds_are_for_all_labels_only():

@@ -549,8 +549,8 @@ def test_score_of_constant_targets_is_that_of_scikit_learn(target, met):
 
 def test_too_many_labels_for_one_worker():
     X, y, _ = moons()
-    model = SemiSupervisedClassifier(graph=Anchors(80), label_memory="500 B")
-    with pytest.raises(ValueError, match=r"40 labelled rows take 640 B.*label_memory"):
+    model = SemiSupervisedClassifier(graph=Anchors(80), label_memory="10 B")
+    with pytest.raises(ValueError, match=r"label_memory allows 10 B, which is less than one"):
         model.fit(*cut(X, y))
     model.set_params(label_memory=640, estimator=None).fit(*cut(X, y))
 

@@ -31,8 +31,11 @@ pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.slow]
 def killing(block, folder, reads):
     """Return a block; the read with a certain number ends its process, once."""
     (folder / f"read-{os.getpid()}-{time.monotonic_ns()}").touch()
-    if len(list(folder.glob("read-*"))) >= reads and not (folder / "killed").exists():
-        (folder / "killed").touch()
+    if len(list(folder.glob("read-*"))) >= reads:
+        try:
+            (folder / "killed").touch(exist_ok=False)
+        except FileExistsError:  # another process may have come first
+            return block
         os.kill(os.getpid(), signal.SIGKILL)
     return block
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 
 import graphkm
 from dask_rows import cut, moons
 from graphkm.exchange import load_model, save_model
 from graphkm.graphs import Anchors
+from graphkm.graphs.anchors import drawn_rows
 from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 
 pytest.importorskip("dask", reason="dask is not installed: pip install 'graphkm[dask]'")
@@ -141,10 +142,31 @@ def test_sparse_rows():
 def test_the_memory_of_labelled_rows():
     X, y = three_moons(2000, 900)
     model = SemiSupervisedClassifier(LogisticRegression(), label_memory="10 kB", **ABOUT)
-    message = r"900 labelled rows take 14.06 kiB.*label_memory allows 9.77 kiB"
-    with pytest.raises(ValueError, match=message):
+    message = r"900 labelled rows take 14.06 kiB.*label_memory allows 9.77 kiB.*from 625 labelled"
+    with pytest.warns(UserWarning, match=message):
         model.fit(*cut(X, y))
+    # The local estimator learns the same from these labels and all rows.
+    some = np.flatnonzero(y != -1)[drawn_rows(900, 625, 1)]
+    left = np.full_like(y, -1)
+    left[some] = y[some]
+    wanted = graphkm.SemiSupervisedClassifier(LogisticRegression(), **ABOUT).fit(X, left)
+    assert model.best_score_ == pytest.approx(wanted.best_score_)
+    np.testing.assert_allclose(model.to_local().predict_proba(X), wanted.predict_proba(X))
+    with pytest.warns(UserWarning, match=message):  # other partitions, the same rows
+        other = clone(model).fit(*cut(X, y, 700))
+    assert other.best_score_ == pytest.approx(wanted.best_score_)
     model.set_params(label_memory="15 kiB").fit(*cut(X, y))
+
+
+def test_a_draw_of_labels_loses_no_class_silently():
+    X, y = three_moons(2000, 900)
+    y[:2] = 7  # a class of two rows
+    model = SemiSupervisedClassifier(LogisticRegression(), label_memory="1 kB", **ABOUT)
+    with (
+        pytest.warns(UserWarning, match="drawn at random"),
+        pytest.raises(ValueError, match=r"none of the class 7 \(1 of 4 classes"),
+    ):
+        model.fit(*cut(X, y))
 
 
 def test_two_labels_of_each_class():

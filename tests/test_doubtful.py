@@ -127,6 +127,15 @@ def test_quantities_without_errors_have_no_doubt():
     assert np.isfinite(quantity_doubts(np.ones(30), np.ones(30))[0]).all()
 
 
+def test_quantities_that_are_all_equal_have_no_doubt():
+    y = np.where(np.arange(240) < 30, 5.0, np.nan)
+    model = SemiSupervisedRegressor(Ridge(), graph=None, random_state=0).fit(X, y)
+    found = doubtful_labels(model)
+    assert (found.doubts == 0).all() and found.estimate == (0.0, 0, 0, 30)
+    with pytest.raises(ValueError, match="is the same in all labelled rows"):
+        refit_with_doubts(model, X, y)
+
+
 def test_numbers_of_several_columns_add_up():
     one, two = Wrong.of(Rate(0.1, 0.05, 0.2), 100), Wrong.of(Rate(0.2, 0.1, 0.3), 50)
     assert (one.low, one.high, two.low, two.high) == (5, 20, 5, 15)

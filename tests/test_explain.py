@@ -29,7 +29,7 @@ from graphkm import (
     SemiSupervisedRegressor,
 )
 from graphkm.embed import Words
-from graphkm.inspection import explain
+from graphkm.inspection import explain, novelty, prediction_sets
 from graphkm.judge.held_out import HeldOut
 from graphkm.members import Known
 from graphkm.members.by_label import model_by_label
@@ -243,6 +243,7 @@ def test_shares_of_classes_are_one_row():
     model = SemiSupervisedClassifier(line, random_state=0).fit(X, shares)
     (why,) = explain(model, NEW[:1])
     assert np.array_equal(why.labeled, LABELED) and len(why.shares) == 60
+    assert np.array_equal(why.labels, TRUTH[LABELED])  # the class with most of each row
     assert abs(why.total - model.predict_proba(NEW[:1]).max()) < 1e-8
 
 
@@ -392,3 +393,38 @@ def test_what_cannot_be_explained_is_told(model):
 
 def test_an_explained_model_is_copied_without_its_graph(model):
     assert "evidence_" in vars(model) and "evidence_" not in vars(copy.deepcopy(model))
+
+
+def test_shares_do_not_depend_on_where_columns_have_their_zero():
+    line = LogisticRegression(tol=1e-8, max_iter=10_000)
+    found = []
+    for moved in (0.0, 20.0):
+        model = SemiSupervisedClassifier(line, graph=None, random_state=0).fit(X + moved, Y)
+        found.append(explain(model, NEW + moved))
+    for own, other in zip(*found, strict=True):
+        np.testing.assert_allclose(own.shares, other.shares, atol=5e-3)
+
+
+def test_columns_of_quantities_have_the_unit_of_y():
+    y = np.where(np.isin(np.arange(150), LABELED), X[:, 3], np.nan)
+    found = []
+    for unit in (1.0, 1e4):
+        model = SemiSupervisedRegressor(KernelRidgeCV(random_state=0), graph=None, random_state=0)
+        model.fit(X, unit * y)
+        (own,) = model.evidence_.witnesses
+        start = own.member.model.model.predict(X[LABELED].mean(axis=0)[None])[0]
+        why = explain(model, NEW)
+        totals = np.array([sum(each.columns.values()) for each in why])
+        np.testing.assert_allclose(start + totals, model.predict(NEW), rtol=1e-5)
+        found.append(totals / unit)
+    np.testing.assert_allclose(*found, rtol=1e-5)
+
+
+def test_models_of_dask_are_told_to_come_here():
+    class Far:
+        def to_local(self):
+            raise AssertionError("it is for the person to ask for")
+
+    for ask in (explain, prediction_sets, novelty):
+        with pytest.raises(TypeError, match=r"A Far of graphkm.dask .* pass model.to_local\(\)"):
+            ask(Far(), NEW)

@@ -172,6 +172,7 @@ ARITHMETIC = {
     "graphkm.judge.mixture": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.judge.columns": {"_STEPS", "_CLOSE", "_NEAR", "_NEWTON"},  # of two searches
     "graphkm.semi.target": {"_FULL", "_TINY"},  # rounding
+    "graphkm.semi.class_scores": {"_NEVER", "_ALWAYS"},  # rounding
     "graphkm.semi.ordered": {"_HALF"},  # rounding
     "graphkm.judge.sizes": {"_STEPS", "_CLOSE"},  # of expectation maximisation
     "graphkm.members.averages": {"_COLUMNS", "_ENTRIES"},  # memory

@@ -177,7 +177,7 @@ def test_every_fit_says_what_is_assumed():
     X, _, y = gaussians(100, 0.5, 6.0, 20)
     with pytest.warns(DrawnAtRandomWarning, match="drawn at random") as seen:
         linear().fit(X, y)
-    assert len(seen) == 1
+    assert len(seen) == 1 and seen[0].filename == __file__  # the line of the user
 
 
 def test_rows_of_other_kinds_give_the_same_model():
@@ -269,6 +269,7 @@ def test_ten_rows_are_enough():
         (lambda X, y: (X, np.where(np.arange(len(y)) < 4, 1, -1)), "4 rows are positive"),
         (lambda X, y: (np.ones_like(X), y), "too few different values"),
         (lambda X, y: (X[:-1], y), "inconsistent"),
+        (lambda X, y: (X, [["a"] if one == 1 else None for one in y]), "y holds lists"),
         (lambda X, y: (np.where(X > 99, X, np.nan), y), "NaN"),
     ],
 )

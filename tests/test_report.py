@@ -180,7 +180,8 @@ def test_sets_and_doubts_are_those_of_inspection(moons):
     first = doubtful_labels(model, X, most=20)
     rows = cells(report_page(Subject(model, X, y, repeats=0)), "The 20 most doubtful labels")
     assert [int(row[0]) for row in rows[1:]] == [line.row + 1 for line in first]
-    assert f"row {first[0].near[0].row + 1}: {first[0].near[0].label:g}" in rows[1][-1]
+    near = re.sub("</?bdi>", "", rows[1][-1])
+    assert f"row {first[0].near[0].row + 1}: {first[0].near[0].label:g}" in near
 
 
 def test_novel_rows_are_those_of_inspection(moons):
@@ -361,3 +362,13 @@ def test_many_classes_have_pairs_instead_of_a_matrix():
     first = cells(text, "Classes that are taken for others most often")[1]
     assert int(first[2].split()[0]) == matrix.max()
     assert matrix[int(first[0]), int(first[1])] == matrix.max()
+
+
+def test_labels_of_neighbours_are_short_and_turn_no_other_text_around():
+    X, truth = make_moons(60, noise=0.3, random_state=0)
+    names = np.array(["x" * 100, "\u202eabc"], dtype=object)
+    y = np.where(np.arange(60) < 30, names[truth], None)
+    model = SemiSupervisedClassifier(LogisticRegression(), graph=None, random_state=0).fit(X, y)
+    text = report_page(Subject(model, X, y, repeats=0))
+    assert f"<bdi>{'x' * 39}\u2026</bdi>" in text and "<bdi>\u202eabc</bdi>" in text
+    assert f">{'x' * 100}</th>" in text  # the table of classes has the whole name

@@ -15,7 +15,7 @@ sys.path.insert(0, str(BENCHMARKS))
 try:
     import _common
     import page_tables as tables
-    from few_labels.tables import beside, frame_of, ranks, spread, summary
+    from leaderboard.tables import frame_of, ranks, spread, summary
 finally:
     sys.path.remove(str(BENCHMARKS))
 
@@ -38,7 +38,7 @@ def test_every_table_has_its_place():
     assert sorted(name for _, name in PLACES) == sorted(tables.VIEWS)
 
 
-@pytest.mark.parametrize("name", ["few_labels", "large_tables", "calibration", "accuracy"])
+@pytest.mark.parametrize("name", ["leaderboard", "large_tables", "calibration", "accuracy"])
 def test_no_table_of_these_pages_is_pasted(name):
     text = (_common.ROOT / "docs" / f"{name}.md").read_text("utf-8")
     assert tables.BLOCK.search(text)
@@ -52,7 +52,7 @@ def test_another_figure_in_a_page_is_found():
     empty = f"{HEAD.format('accuracy Brier')}\n{END}\nmore\n"
     filled = tables.filled(empty)
     assert "| moons 10 " in filled and filled.endswith("more\n")
-    with pytest.raises(SystemExit, match="no table 'accuracy Briar'; there are few_labels"):
+    with pytest.raises(SystemExit, match="no table 'accuracy Briar'; there are leaderboard"):
         tables.filled(empty.replace("Brier", "Briar"))
 
 
@@ -125,14 +125,6 @@ def test_ranks_by_hand():
     rows = [[c.strip() for c in line.split("|")[1:-1]] for line in _lines(summary)]
     assert rows[3] == ["GKMClassifier", "1.50", "2", "+4.0", "-2.0 (moons 10)"]
     assert rows[2] == ["SelfTraining", "3.00", "1", "-", "-"]
-
-
-def test_a_method_that_was_not_run_has_no_distance():
-    more = LINES[3] | {"set": "mnist"}
-    methods = ("GKMClassifier", "SelfTraining")
-    shown = beside(frame_of([*LINES, more]), methods).splitlines()
-    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in shown[2:]]
-    assert rows == [["moons 4", "+10.0", "-"], ["moons 10", "-2.0", "-"]]
 
 
 def _lines(view, *given):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, dok_array
@@ -11,6 +12,7 @@ from scipy.special import logsumexp
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score
+from sklearn.model_selection import cross_val_score
 
 from graphkm import SemiSupervisedClassifier, SemiSupervisedRegressor
 from graphkm.graphs import KNN
@@ -128,6 +130,32 @@ def test_what_targets_hold_can_be_said():
         light().fit(X, np.full((N, 2), np.nan))
 
 
+def test_shares_are_scored_as_parts_of_labels():
+    X, y, _ = rows_and_labels()
+    classes = np.where(np.isnan(y[:, 0]), -1, y[:, 0]).astype(int)
+    model = light().fit(X, classes)
+    shares = np.random.default_rng(0).dirichlet([1.0, 1.0], N) * np.linspace(0.2, 1.0, N)[:, None]
+    shares[5] = np.nan
+    weights = np.random.default_rng(1).uniform(0.5, 1.5, N)
+    said, told = model.predict(X), np.arange(N) != 5
+    hits = weights[told] @ shares[told, said[told]]
+    literal = hits / (weights[told] @ shares[told].sum(axis=1))
+    assert model.score(X, shares, weights) == pytest.approx(literal)
+    frame = pd.DataFrame(shares[:, ::-1], columns=[1, 0])
+    assert model.score(X, frame, weights) == pytest.approx(literal)
+    sure = np.eye(2)[said]
+    assert model.score(X, sure) == model.score(X, said) == 1.0
+    with pytest.raises(ValueError, match="shares of classes are 0 or more"):
+        model.score(X, np.ones((N, 2)))
+
+
+def test_shares_are_cross_validated_and_searched():
+    X, _, truth = rows_and_labels()
+    shares = np.where(np.eye(2)[truth[:, 0].astype(int)] == 1, 0.9, 0.1)
+    scores = cross_val_score(light(), X, shares, cv=2, error_score="raise")
+    assert scores == pytest.approx(0.9)  # all answers are right, and worth nine tenths
+
+
 # ------------------------------------------------------------------ several labels
 
 
@@ -146,6 +174,57 @@ def test_labels_come_in_every_form():
     assert light().fit(X, lists).score(X, lists) > 0.8
     whole = light().fit(X[:L], csr_array(truth[:L]))  # a sparse matrix has no gaps
     np.testing.assert_array_equal(whole.predict(X), light().fit(X[:L], truth[:L]).predict(X))
+
+
+def test_series_of_lists_are_lists():
+    X, y, _ = rows_and_labels(gaps=False)
+    names = np.array(["a", "b", "c"])
+    lists = [names[row == 1].tolist() if row[0] == row[0] else None for row in y]
+    expected = light().fit(X, lists).predict_proba(X)
+    for each in (pd.Series(lists), pl.Series("labels", lists)):
+        np.testing.assert_array_equal(light().fit(X, each).predict_proba(X), expected)
+
+
+def test_one_name_is_one_label():
+    X, y, _ = rows_and_labels(gaps=False)
+    lists = [None if np.isnan(row[0]) else ["a"] * int(row[0]) for row in y]
+    model = light().fit(X, lists)
+    assert model.predict(X).shape == model.predict_proba(X).shape == (N, 1)
+    alone = light().fit(X, np.where(np.isnan(y[:, 0]), -1, y[:, 0]).astype(int))
+    assert np.mean(model.predict(X)[:, 0] == alone.predict(X)) > 0.95
+
+
+@pytest.mark.parametrize(
+    "lists, message",
+    [
+        ([[]] * 20 + [None] * 100, "Every list of y is empty"),
+        ([["a"], ["b", None]] * 60, r"Row 1 of y is \['b', None\].*none of them empty or missing"),
+        ([["a"], ["b", float("nan")]] * 60, "Row 1 of y"),
+        ([["a"], ["b", ""]] * 60, "Row 1 of y"),
+        ([["a"], ["b", ["c"]]] * 60, "Row 1 of y"),
+        ([["a"], ["b", 3]] * 60, "mixes texts with numbers"),
+        ([["a"], "b"] * 60, "Row 1 of y is 'b'"),
+    ],
+)
+def test_wrong_lists_are_told(lists, message):
+    X, _, _ = rows_and_labels()
+    with pytest.raises(ValueError, match=message):
+        light().fit(X, lists)
+
+
+def test_tables_that_mean_something_else_are_told():
+    X, y, truth = rows_and_labels()
+    signs = np.where(np.isnan(y), np.nan, 2.0 * y - 1.0)
+    with pytest.raises(ValueError, match=r"Every known label of y is 1.*If -1 means that"):
+        light().fit(X, signs)
+    with pytest.raises(ValueError, match="Every known label of y is 1"):
+        light().fit(X, np.where(y == 1, 1.0, np.nan))
+    with pytest.raises(ValueError, match="Two columns of y are named 'a'"):
+        light().fit(X, pd.DataFrame(y, columns=["a", "b", "a"]))
+    with pytest.raises(ValueError, match="ordered is for one class per row"):
+        light(ordered=True).fit(X, y)
+    with pytest.raises(ValueError, match=r"a column for each of 3 labels.*the shape \(120,\)"):
+        light().fit(X, y).score(X, truth[:, 0])
 
 
 def test_answers_are_as_scikit_learn_has_them():
@@ -396,6 +475,22 @@ def test_thresholds_are_as_asked():
         light(thresholds="f1").fit(X, np.nan_to_num(y[:, 0], nan=-1))
 
 
+def test_wrong_thresholds_are_told():
+    X, y, _ = rows_and_labels()
+    for wrong in (True, {0: "x"}, {0: None}, [0.5, 0.5], [0.1, 0.2, 2.0], "f2"):
+        with pytest.raises(ValueError, match="thresholds must be"):
+            light(thresholds=wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0])
+def test_decisions_at_the_ends_are_finite(threshold):
+    X, y, _ = rows_and_labels()
+    model = light(thresholds=threshold).fit(X, y)
+    decision = model.decision_function(X)
+    assert np.isfinite(decision).all()
+    np.testing.assert_array_equal(decision > 0, model.predict(X) == 1)
+
+
 def test_what_labels_say_is_kept_in_the_shape_of_held_out_answers():
     X, y, _ = rows_and_labels()
     model = light().fit(X, y)
@@ -481,6 +576,10 @@ def test_orders_are_found_and_told():
         light(ordered=True).fit(X, texts)
     with pytest.raises(ValueError, match="name each of them once"):
         light(ordered=["low", "top"]).fit(X, texts)
+    with pytest.raises(ValueError, match="name each of them once"):
+        light(ordered=[*names, "top"]).fit(X, texts)
+    more = light(ordered=["none", *names, "more"]).fit(X, texts)
+    assert more.order_.tolist() == list(names)
     with pytest.raises(ValueError, match="ordered must be"):
         light(ordered="yes").fit(X, texts)
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from dask import delayed
 from dask.utils import key_split
 from distributed import Client, LocalCluster, get_task_stream
 
 import graphkm
 from _common import Figure, peak_memory
 from dask_scale.rows import gathered, made_rows
+from graphkm.dask.passes import Passes
 
 SAMPLE = 100_000
 PASSES = ("find-labels", "sum-rows", "join-anchors")
@@ -21,43 +25,102 @@ PASSES = ("find-labels", "sum-rows", "join-anchors")
 class Cost:
     """What a fit took.
 
-    Attributes: seconds of the fit, CPU seconds of all workers, the largest memory of a worker in
-    GiB, and seconds from the first task of the passes over rows to the last.
+    Parameters
+    ----------
+    wall : float
+        Seconds of the fit.
+    cpu : dict
+        CPU seconds of all workers by pass: "labels", "move" (all moves together), "join", and
+        "members" for what one worker does with the labelled rows.
+    memory : dict
+        The most memory in GiB that a "worker" and the "client" have held.
+    joins : float
+        Megabytes of the graph of the anchors.
+    passes : float
+        Seconds from the first task of the passes over rows to the last.
     """
 
-    def __init__(self, wall: float, cpu: float, memory: float, stream: list[Any]) -> None:
-        self.wall, self.cpu, self.memory = wall, cpu, memory
-        seconds: dict[str, float] = defaultdict(float)
-        spans: dict[str, list[float]] = defaultdict(list)
-        for task in stream:
-            name = key_split(task["key"]).removeprefix("graphkm-")
-            for part in task["startstops"]:
-                if part["action"] == "compute":
-                    seconds[name] += part["stop"] - part["start"]
-                    spans[name] += [part["start"], part["stop"]]
-        for name, value in sorted(seconds.items(), key=lambda item: -item[1])[:8]:
-            print(f"{name}: {value:.1f} s in tasks")
-        used = [moment for name in PASSES for moment in spans[name]]
+    def __init__(
+        self,
+        wall: float,
+        cpu: dict[str, float],
+        memory: dict[str, float],
+        joins: float,
+        stream: list[Any],
+    ) -> None:
+        self.wall, self.cpu, self.memory, self.joins = wall, cpu, memory, joins
+        used = [
+            moment
+            for task in stream
+            for part in task["startstops"]
+            if part["action"] == "compute"
+            and key_split(task["key"]).removeprefix("graphkm-") in PASSES
+            for moment in (part["start"], part["stop"])
+        ]
         self.passes = max(used) - min(used)
 
 
-def fit(model: Any, data: Any, n_workers: int) -> tuple[Cost, Any]:
+class Clocks:
+    """CPU seconds of all workers, by the methods of `Passes` that wait for them."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.taken: dict[str, float] = defaultdict(float)
+        self.joins = 0.0
+
+    def now(self) -> float:
+        """Return the CPU seconds of all workers so far."""
+        return sum(self.client.run(time.process_time).values())
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Measure what runs meanwhile."""
+        methods = {"known": "labels", "_moved": "move", "_joins": "join"}
+        before = {name: getattr(Passes, name) for name in methods}
+        for name, called in methods.items():
+            setattr(Passes, name, self._timed(before[name], called))
+        start = self.now()
+        try:
+            yield
+        finally:
+            for name, method in before.items():
+                setattr(Passes, name, method)
+        self.taken["members"] = self.now() - start - sum(self.taken.values())
+
+    def _timed(self, method: Any, called: str) -> Any:
+        def work(*args: Any) -> Any:
+            start = self.now()
+            found = method(*args)
+            self.taken[called] += self.now() - start
+            if called == "join":
+                self.joins = self.client.compute(delayed(megabytes)(found)).result()
+            print(f"{called}: {self.taken[called]:.1f} CPU seconds so far", flush=True)
+            return found
+
+        return work
+
+
+def megabytes(matrix: Any) -> float:
+    return float(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes) / 1e6
+
+
+def fit(model: Any, data: Any, n_workers: int, memory: str | None = None) -> tuple[Cost, Any]:
     """Fit on a cluster, and return what it took, and answers for all rows if these are few."""
     cluster = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    cluster |= {} if memory is None else {"memory_limit": memory}
     with LocalCluster(n_workers=n_workers, **cluster) as started, Client(started) as client:
         client.run(made_rows, 0, 10, 2)  # imports
-        before = client.run(time.process_time)
-        with get_task_stream(client) as stream:
+        clocks = Clocks(client)
+        with get_task_stream(client) as stream, clocks.watching():
             start = time.perf_counter()
             model.fit(data.rows, data.labels)
             wall = time.perf_counter() - start
-        after = client.run(time.process_time)
-        cpu = sum(after[worker] - before[worker] for worker in after)
-        memory = max(client.run(peak_memory).values()) / 2**30
+        peaks = {"worker": max(client.run(peak_memory).values()), "client": peak_memory()}
         start = time.perf_counter()
-        answers = model.predict(data.rows).compute() if data.rows.shape[0] <= 10**6 else None
+        answers = model.predict(data.rows).compute() if data.rows.shape[0] <= 10**5 else None
         print(f"predict: {time.perf_counter() - start:.1f} s", flush=True)
-    return Cost(wall, cpu, memory, stream.data), answers
+    held = {name: value / 2**30 for name, value in peaks.items()}
+    return Cost(wall, dict(clocks.taken), held, clocks.joins, stream.data), answers
 
 
 def sampled(data: Any, estimator: Any = "auto") -> tuple[float, Any, int]:

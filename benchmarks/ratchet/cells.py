@@ -1,13 +1,13 @@
 """The fixed list of cells: rows, labels and which rows are asked for, split by split.
 
 ==============  ====================================================================================
-development     26 cells of `few_labels`: 500 hidden rows of the splits 2 to 5
+development     26 cells of `leaderboard`: 500 hidden rows of the splits 2 to 5
 small           50 to 150 rows, all of them in training
 new rows        up to 5,000 rows in training, and others to test
 regression      a numeric column of a table that the others tell, and made rows; 500 hidden rows
 ==============  ====================================================================================
 
-Columns of X are standardised over all rows, except in the cells of `few_labels`.
+Columns of X are standardised over all rows, except in the cells of `leaderboard`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import datasets
 
-from few_labels.cells import SETS as FEW_LABELS
+from leaderboard.row_sets import SETS as FEW_LABELS
 from table_sets import SETS as TABLES
 
 TESTED = 500  # hidden rows whose predictions count

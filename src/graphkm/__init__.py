@@ -31,8 +31,10 @@ dask                                     the front door for rows on many machine
 exchange                                 models as files, from and for other programs
 report                                   a page on a model and its rows
 tables                                   tables of any content, turned into numbers
+formats                                  files of other labelling tools
 datasets                                 public and artificial data sets, hidden labels
 app                                      the labelling page
+studio                                   a backend for Label Studio
 cli                                      the command `graphkm`
 =======================================  =====================================================
 """

@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from .._util.parameters import check_choice, check_count
 from ..estimators.labels import as_label_array, labeled_mask
 from ..judge.held_out import take_rows
-from ..semi.target import is_table, table_of
+from ..semi.label_tables import is_table, table_of
 from ..semi.views import Views, see
 from .cover import Cover
 from .novel import held_classes, novelty_on
@@ -23,7 +23,7 @@ _LEAST = 1e-3  # the least uncertainty of a row: the model is sure of it
 UNSURE = 2
 """The power of the uncertainty in its product with the cover."""
 
-STRATEGIES = ("uncertainty", "novelty")
+STRATEGIES = ("uncertainty", "novelty", "relevant")
 
 
 def suggest(
@@ -34,6 +34,7 @@ def suggest(
     y: ArrayLike | None = None,
     unlabeled: Any = "model",
     strategy: str = "uncertainty",
+    relevant: Any = None,
     cover: Cover | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -61,11 +62,14 @@ def suggest(
     unlabeled : default="model"
         The mark of unlabelled rows in y; "model" takes the model's own parameter, else -1 for
         classes and None for targets. NaN, None and NA always count as unlabelled.
-    strategy : {"uncertainty", "novelty"}, default="uncertainty"
+    strategy : {"uncertainty", "novelty", "relevant"}, default="uncertainty"
         "novelty" brings rows that seem to belong to no known class
         (`graphkm.inspection.novelty`): -log(1 - novelty) takes the place of the uncertainty. The
         model must be a `SemiSupervisedClassifier` with one class per row, and X the rows of its
-        fit.
+        fit. "relevant" brings the rows that most probably belong to the class `relevant`, whatever
+        is known of others: `recall_so_far` says when enough of them are found.
+    relevant : class, optional
+        The class to look for.
     cover : Cover, optional
         ``Cover(X)``, made before: saves the graph where labels come in many rounds.
     random_state : int, RandomState or None, default=0
@@ -100,6 +104,10 @@ def suggest(
         told = _told(y, _marker(model, unlabeled), getattr(model, "classes_", None))
         check_consistent_length(X, told)
     known = np.flatnonzero(told.all(axis=1))
+    if strategy == "relevant":
+        free = np.setdiff1d(np.arange(np.shape(X)[0]), known)
+        chances = _chances(model, take_rows(X, free), relevant) if len(free) else free
+        return free[np.argsort(-chances, kind="stable")][:n]
     if cover is None:
         cover = Cover(_transformed(model, X), random_state=random_state, n_jobs=n_jobs)
     seen = X if len(cover.rows) == np.shape(X)[0] else take_rows(X, cover.rows)
@@ -122,6 +130,17 @@ def _oddness(model: Any, cover: Cover, X: Any) -> NDArray[np.float64]:
     held = held_classes(model[-1] if hasattr(model, "steps") else model)
     found = novelty_on(cover, held, model.predict_proba(X), _transformed(model, X))
     return np.maximum(-np.log1p(-np.minimum(found, 1.0 - np.finfo(np.float64).eps)), _LEAST)
+
+
+def _chances(model: Any, X: Any, relevant: Any) -> NDArray[np.float64]:
+    """Return the probability of a class, or of one of several labels, at every row."""
+    classes = list(getattr(model, "classes_", ()))
+    if relevant not in classes:
+        raise ValueError(
+            f"relevant={relevant!r} is no class of the model; its classes are "
+            f"{', '.join(map(repr, classes)) or 'not known'}. Fit a classifier that knows it."
+        )
+    return np.asarray(model.predict_proba(X))[:, classes.index(relevant)]
 
 
 def uncertainty(model: Any, X: Any) -> NDArray[np.float64]:

@@ -65,6 +65,11 @@ class Answers:
         return cells.reshape(-1, k).astype(np.float64)
 
     @cached_property
+    def given(self) -> Array:
+        """How often each annotator gave each answer, of shape (n_annotators, n_classes)."""
+        return np.asarray(self.counts.sum(axis=0)).reshape(len(self.annotators), -1)
+
+    @cached_property
     def per_annotator(self) -> Array:
         """How many answers each annotator gave."""
         return np.bincount(self.annotator, minlength=len(self.annotators)).astype(np.float64)

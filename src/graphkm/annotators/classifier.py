@@ -114,8 +114,8 @@ class AnnotatedClassifier(MetaEstimatorMixin, ClassifierMixin, Answered):
         self
         """
         check_count("max_rounds", self.max_rounds)
-        model = _asked(self.estimator)
         read = read_answers(answers, self.columns)
+        model = _asked(self.estimator, read.classes)
         X, names = without_ids(X, ids)
         n = _n_rows(X, names, affinity)
         places = places_in(read, Ids(n, names))
@@ -146,15 +146,17 @@ class AnnotatedClassifier(MetaEstimatorMixin, ClassifierMixin, Answered):
         return float(self.estimator_.score(X, y, sample_weight))
 
 
-def _asked(estimator: Any) -> Any:
-    """Return what is fitted to shares."""
+def _asked(estimator: Any, classes: NDArray[Any]) -> Any:
+    """Return what is fitted to shares; an answer is a class, even if it is the usual marker."""
     model = SemiSupervisedClassifier() if estimator is None else estimator
     if "targets" not in getattr(model, "get_params", dict)():
         raise TypeError(
             f"{type(model).__name__} cannot learn from shares of classes; pass it inside, as "
             "SemiSupervisedClassifier(estimator=...)."
         )
-    return clone(model).set_params(targets="shares")
+    model = clone(model).set_params(targets="shares")
+    marker = model.get_params().get("unlabeled")
+    return model.set_params(unlabeled=None) if marker in classes.tolist() else model
 
 
 def _n_rows(X: Any, names: Any, affinity: Any) -> int:

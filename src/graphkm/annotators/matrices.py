@@ -52,17 +52,41 @@ class Matrices(NamedTuple):
     """The same of the mean annotator."""
 
 
-def first_matrices(n_annotators: int, n_classes: int) -> Matrices:
-    """Return the matrices of people of whom nothing is known."""
-    right = np.full(n_annotators, RIGHT)
-    return Matrices(pattern_of(right, n_classes), right, RIGHT)
+def first_matrices(given: Array) -> Matrices:
+    """Return matrices of people of whom only is known how often they gave each answer.
+
+    They are right three times of four. But who gives an answer more often than others do, gives it
+    more often to rows of every class. So somebody who always gives the same answer hardly counts
+    at first. Otherwise all rows might be taken to be of that class.
+
+    Parameters
+    ----------
+    given : ndarray of shape (n_annotators, n_classes)
+        How often each annotator gave each answer.
+
+    Examples
+    --------
+    >>> first_matrices(np.array([[40.0, 40.0], [0.0, 80.0]])).confusion.round(2)
+    array([[[0.89, 0.11],
+            [0.49, 0.51]],
+    <BLANKLINE>
+           [[0.12, 0.88],
+            [0.01, 0.99]]])
+    """
+    common = given.sum(axis=0) / given.sum()
+    own = (given + PATTERN * common) / (given.sum(axis=1, keepdims=True) + PATTERN)
+    right = np.full(len(given), RIGHT)
+    confusion = pattern_of(right, given.shape[1]) * (own / common)[:, None]
+    return Matrices(confusion / confusion.sum(axis=2, keepdims=True), right, RIGHT)
 
 
 def first_weights(n_annotators: int) -> Array:
-    """Return the weights of the strengths at first: the largest, which is the simplest model."""
-    found = np.zeros((n_annotators, len(STRENGTHS)))
-    found[:, -1] = 1.0
-    return found
+    """Return the weights of the strengths at first: all the same.
+
+    With the largest strength alone nobody could be seen to always give the same answer, and the
+    first steps would put all rows into the class of that answer.
+    """
+    return np.full((n_annotators, len(STRENGTHS)), 1.0 / len(STRENGTHS))
 
 
 def pattern_of(right: Array, n_classes: int) -> Array:

@@ -86,11 +86,11 @@ def posterior(answers: Answers, prior: Array | None = None) -> Posterior:
     >>> found.matrices.right.round(2)
     array([0.98, 0.98, 0.53])
     """
-    k, told = len(answers.classes), answers.votes.sum(axis=1, keepdims=True)
+    told = answers.votes.sum(axis=1, keepdims=True)
     voted = (answers.votes / told).sum(axis=0) + 1.0
     logs = None if prior is None else np.log(np.maximum(prior, LEAST))
     n = len(answers.annotators)
-    matrices, weights, power = first_matrices(n, k), first_weights(n), 1.0
+    matrices, weights, power = first_matrices(answers.given), first_weights(n), 1.0
     before = np.log(voted / voted.sum())[None] if logs is None else logs
     evidence = _evidence(answers, matrices.confusion)
     for _ in range(_TURNS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,19 @@ _LONGEST = 200  # letters of a label, at most
 
 
 class AnswerError(ValueError):
-    """An answer that cannot be kept; the message says why."""
+    """An answer that cannot be kept; the message says why.
+
+    Parameters
+    ----------
+    message : str
+        Why, in English.
+    code : str, default=""
+        The page's own text for it, if it has one, with `values` in its gaps.
+    """
+
+    def __init__(self, message: str, code: str = "", **values: Any) -> None:
+        super().__init__(message)
+        self.code, self.values = code, values
 
 
 class Classes:
@@ -96,7 +109,9 @@ class Classes:
     def _refuse(self, text: str) -> None:
         if self.fixed:
             names = ", ".join(self.names)
-            raise AnswerError(f"{text!r} is not one of the classes {names}.")
+            raise AnswerError(
+                f"{text!r} is not one of the classes {names}.", "not_a_class", name=text
+            )
 
 
 def quantity(label: str | None) -> str:
@@ -119,7 +134,7 @@ def quantity(label: str | None) -> str:
 def _stripped(label: str | None) -> str:
     text = "" if label is None else label.strip()
     if not text:
-        raise AnswerError("a label cannot be empty.")
+        raise AnswerError("a label cannot be empty.", "empty_label")
     return text
 
 

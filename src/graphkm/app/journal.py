@@ -1,57 +1,58 @@
 """Answers on disk before they are acknowledged.
 
 There are two files. The journal, PATH.journal, has one line of JSON for every answer, in order;
-lines are only ever added, and each is flushed to the disk before the answer counts. The last entry
-of a line is a checksum of what stands before it. Lines of older journals have none. The file of
-labels, PATH, is plain CSV (`LabelFile`). It follows from the journal, is brought up to date with
-every answer, and is written anew when the page is started.
+lines are only ever added, and each is flushed to the disk before the answer counts (`JournalFile`).
+The last entry of a line is a checksum of what stands before it. Lines of older journals have none.
+The file of labels, PATH, is plain CSV (`LabelFile`). It follows from the journal, is brought up to
+date with every answer, and is written anew when the page is started.
 
 Several labels of a row are a list in the journal, and elsewhere a text with ; between the names.
+A class that is renamed, or merged with another, is a line as well. It changes what answers before
+it mean, and can be taken back as an answer can.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..tables.several_labels import joined_names, split_names
-from .journal_lines import SUM, read_line, with_checksum
+from .journal_file import JournalError, JournalFile
 from .label_file import Given, LabelFile
 from .material import Material
 from .targets import SEPARATOR
 
 VERSION = 1
-Kind = Literal["label", "unknown", "skip", "undo"]
+Kind = Literal["label", "unknown", "skip", "undo", "rename"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 How = Literal["file", "check", "suggested", "second", "chosen"]
-
-
-class JournalError(Exception):
-    """A journal that does not belong to these rows, or cannot be used."""
+NO_ROW = -1
+"""The row of an entry that concerns no single row."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person said of a row.
+    """What a person said of a row, or did to the classes.
 
     Parameters
     ----------
     row : int
         Its number, from 0.
-    kind : {"label", "unknown", "skip", "undo"}
-        "unknown" rows are not shown again, "skip" rows later. "undo" takes the last answer back.
+    kind : {"label", "unknown", "skip", "undo", "rename"}
+        "unknown" rows are not shown again, "skip" rows later. "undo" takes back what the person did
+        last. "rename" gives a class another name, which may be that of another class.
     label : str or None
-        The label, if the kind is "label".
+        The label, if the kind is "label"; the new name, if it is "rename".
     said : str or None
         What the model said of the row before the answer.
     how : {"file", "check", "suggested", "second", "chosen"}
         Why the row was shown: "check" rows were drawn at random, and others had answered "second".
     annotator : str or None
         Who answered; None is a person without a name.
+    old : str or None
+        The name that a class had before.
     """
 
     row: int
@@ -60,6 +61,7 @@ class Answer:
     said: str | None = None
     how: How = "chosen"
     annotator: str | None = None
+    old: str | None = None
 
 
 class Journal:
@@ -67,56 +69,59 @@ class Journal:
 
     Parameters
     ----------
-    path : Path
-        The file of labels.
+    path : Path or None
+        The file of labels; None keeps answers in memory alone.
     material : Material
         The rows.
     several : bool or None, default=None
         Whether rows have several labels; None: if they have in the journal or in the data.
-    annotator : str or None, default=None
-        Who answers now.
+    named : bool, default=False
+        Whether people have names now.
 
     Attributes
     ----------
+    acts : list of Answer
+        All that people did and did not take back, oldest first, with today's names of classes.
     answers : list of Answer
-        All that were not taken back, oldest first.
+        Those of them that concern a row.
     behind : str
         Why the file of labels lacks answers that the journal has; empty if it lacks none.
     """
 
     def __init__(
         self,
-        path: Path,
+        path: Path | None,
         material: Material,
         *,
         several: bool | None = None,
-        annotator: str | None = None,
+        named: bool = False,
     ) -> None:
-        self.path, self._material, self.annotator = path, material, annotator
-        self.place = path.with_name(path.name + ".journal")
+        self.path, self._material = path, material
+        self.place = None if path is None else path.with_name(path.name + ".journal")
+        self._told: list[Answer] = []  # as the file has them, without those taken back
+        self.acts: list[Answer] = []
         self.answers: list[Answer] = []
         self.behind = ""
         self._ever: set[Given] = set()  # every label that a row had, taken back or not
         self._lists = False  # whether the journal has several labels
-        if path.exists() and not self.place.exists():
-            raise JournalError(
-                f"{path} exists, and {self.place.name} beside it does not, so this file was not "
-                "written by the labelling page. Name another file with --out."
-            )
-        self._file = open(self.place, "a+b")  # noqa: SIM115 - open while the page is
+        if path is not None and self.place is not None:
+            _belongs(path, self.place)
+        self.file = None if self.place is None else JournalFile(self.place)
         try:
-            _lock(self._file)
             self._replay()
             self.several = self._has_several(several)
-            self._given = self._labels_of_the_data()
-            self._ever |= {(row, None, label) for row, label in self._given.items()}
-            named = annotator is not None or any(who is not None for _, who, _ in self._ever)
-            self._labels = LabelFile(path, material, named)
-            # What a person has changed by hand in the file of labels is not thrown away.
-            by_hand = self._labels.has_others(self._ever)
-            self._labels.write(self.lines(), keep_previous=by_hand)
+            self._of_data = self._labels_of_the_data()
+            self._ever |= {(row, None, label) for row, label in self._of_data.items()}
+            self._resolve()
+            self._ever |= set(self.lines())
+            named = named or any(who is not None for _, who, _ in self._ever)
+            self._labels = None if path is None else LabelFile(path, material, named)
+            if self._labels is not None:
+                # What a person has changed by hand in the file of labels is not thrown away.
+                by_hand = self._labels.has_others(self._ever)
+                self._labels.write(self.lines(), keep_previous=by_hand)
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
     def _has_several(self, asked: bool | None) -> bool:
@@ -143,10 +148,13 @@ class Journal:
         answer writes the file anew.
         """
         before = self.lines()
-        self._append(self._written(answer))
+        if self.file is not None:
+            self.file.append(self._written(answer))
         self._take(answer)
+        self._follow(answer)
         after = self.lines()
-        if before == after and not self.behind:
+        self._ever.update(after if answer.kind in ("rename", "undo") else ())
+        if self._labels is None or (before == after and not self.behind):
             return
         grown = after[: len(before)] == before and not self.behind
         self.behind = "it was not written"
@@ -189,71 +197,86 @@ class Journal:
         found = self.standing().items()
         return [(row, who, label) for row, each in found for who, label in each.items()]
 
+    def renamed(self, names: Iterable[str]) -> list[str]:
+        """Return today's names of classes."""
+        found = list(names)
+        for act in self.acts:
+            if act.kind == "rename":
+                found = [str(act.label) if name == act.old else name for name in found]
+        return list(dict.fromkeys(found))
+
     def close(self) -> None:
         """Let others use the files."""
-        self._file.close()
+        if self.file is not None:
+            self.file.close()
 
     def _take(self, answer: Answer) -> None:
-        if answer.label is not None:
+        if answer.kind == "label" and answer.label is not None:
             self._ever.add((answer.row, answer.annotator, answer.label))
         if answer.kind != "undo":
-            self.answers.append(answer)
+            self._told.append(answer)
             return
-        places = range(len(self.answers) - 1, -1, -1)  # people take back only what is their own
-        own = (k for k in places if self.answers[k].annotator == answer.annotator)
+        places = range(len(self._told) - 1, -1, -1)  # people take back only what is their own
+        own = (k for k in places if self._told[k].annotator == answer.annotator)
         last = next(own, None)
         if last is not None:
-            del self.answers[last]
+            del self._told[last]
+
+    def _follow(self, answer: Answer) -> None:
+        """Bring `acts` and `answers` up to date; only names and undos need all of them."""
+        if answer.kind in ("undo", "rename"):
+            self._resolve()
+            return
+        self.acts.append(answer)
+        self.answers.append(answer)
+
+    def _resolve(self) -> None:
+        """Read every label with the names that classes have today."""
+        self.acts, self._given = [], dict(self._of_data)
+        for answer in self._told:
+            if answer.kind == "rename":
+                self._given = {row: self._name(old, answer) for row, old in self._given.items()}
+                self.acts = [
+                    replace(each, label=self._name(each.label, answer))
+                    if each.kind == "label" and each.label is not None
+                    else each
+                    for each in self.acts
+                ]
+            self.acts.append(answer)
+        self.answers = [each for each in self.acts if each.kind != "rename"]
+
+    def _name(self, label: str, change: Answer) -> str:
+        """Return a label after a change of names."""
+        if not self.several:
+            return str(change.label) if label == change.old else label
+        names = [str(change.label) if n == change.old else n for n in _split(label) or ()]
+        return _joined(list(dict.fromkeys(names)))
 
     def _written(self, answer: Answer) -> dict[str, Any]:
-        """Return an answer as the journal has it: older versions know no annotators."""
+        """Return an answer as the journal has it: older versions know no names."""
         entry = asdict(answer)
-        if answer.annotator is None:
-            del entry["annotator"]
-        if self.several:
+        for name in ("annotator", "old"):
+            if entry[name] is None:
+                del entry[name]
+        if self.several and answer.kind != "rename":
             entry |= {name: _split(entry[name]) for name in ("label", "said")}
         return entry
 
-    def _append(self, entry: dict[str, Any]) -> None:
-        line = with_checksum(json.dumps(entry, ensure_ascii=False).encode()) + b"\n"
-        end = self._file.seek(0, os.SEEK_END)
-        try:
-            self._file.write(line)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError:  # a full disk: no half line stays behind
-            with contextlib.suppress(OSError):
-                self._file.truncate(end)
-            raise
-
     def _replay(self) -> None:
-        """Read the journal. An unfinished last line is cut off: it was never acknowledged."""
-        self._file.seek(0)
-        *lines, rest = self._file.read().split(b"\n")
-        found = SUM.search(rest)
-        last = b"" if found is None else rest[: found.end()]
-        whole = found is not None and with_checksum(rest[: found.start()] + b"}") == last
-        if whole:  # only its end is missing, or damaged
-            lines.append(last)
-        signed = False
-        for number, line in enumerate(lines, 1):
+        if self.file is None:
+            return
+        entries = self.file.entries()
+        for number, entry in enumerate(entries, 1):
             try:
-                entry, signed = read_line(line, signed), signed or SUM.search(line) is not None
                 if number == 1:
                     self._check(entry)
                 else:
                     self._take(self._checked(entry))
             except (ValueError, TypeError) as error:
-                advice = "delete this line: its answer is lost then, and the others stay"
-                raise JournalError(
-                    f"{self.place}: line {number} is damaged ({error}). Take the file from a copy, "
-                    f"or {advice if number > 1 else 'move it away'}."
-                ) from error
-        self._file.truncate(sum(len(line) + 1 for line in lines) - whole)
-        if whole:
-            self._file.write(b"\n")
-        if not lines:
-            self._append({"graphkm": VERSION, "rows": self._material.fingerprint()})
+                raise self.file.damaged(number, error) from error
+        self.file.clean()
+        if not entries:
+            self.file.append({"graphkm": VERSION, "rows": self._material.fingerprint()})
 
     def _checked(self, entry: Any) -> Answer:
         if not isinstance(entry, dict):
@@ -265,13 +288,17 @@ class Journal:
                     raise ValueError(f"{names}")
                 self._lists, entry[name] = True, _joined(names)
         answer = Answer(**entry)
-        if not 0 <= answer.row < len(self._material):
+        known = answer.row == NO_ROW if answer.kind == "rename" else answer.row >= 0
+        known = known or (answer.kind == "undo" and answer.row == NO_ROW)
+        if not known or answer.row >= len(self._material):
             raise ValueError(f"row {answer.row}")
         if answer.kind not in KINDS or not isinstance(answer.label, str | None):
             raise ValueError(f"{answer.kind} {answer.label}")
+        if answer.kind == "rename" and not (answer.label and isinstance(answer.old, str)):
+            raise ValueError(f"{answer.old} {answer.label}")
         if not isinstance(answer.annotator, str | None):
             raise ValueError(f"annotator {answer.annotator}")
-        for text in (answer.label, answer.annotator):
+        for text in (answer.label, answer.annotator, answer.old):
             (text or "").encode()  # raises if a letter is half of a pair
         return answer
 
@@ -287,23 +314,18 @@ class Journal:
             )
 
 
+def _belongs(path: Path, place: Path) -> None:
+    """Raise if there is a file of labels that no journal has written."""
+    if path.exists() and not place.exists():
+        raise JournalError(
+            f"{path} exists, and {place.name} beside it does not, so this file was not written by "
+            "the labelling page. Name another file with --out."
+        )
+
+
 def _split(label: str | None) -> list[str] | None:
     return split_names(label, SEPARATOR)
 
 
 def _joined(names: list[str] | None) -> str:
     return joined_names(names or (), SEPARATOR)
-
-
-def _lock(file: Any) -> None:
-    """Raise if another process has the journal open."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise JournalError(
-            f"{file.name} is in use: the page is open for these labels already."
-        ) from error

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from ..active import Cover
 from ..active.suggestions import UNSURE
+from .ground import Ground
 from .journal import How
 from .judging import judged, mistakes
 from .label_file import Given
 from .live_model import Fit, LiveModel
 from .outlook import outlook
 from .people import People, reckon
-from .places import map_places
 from .review import Told
 from .targets import OneClass
 
@@ -28,7 +28,6 @@ AHEAD = 12
 """Rows that wait to be shown."""
 
 _CHECKED = 4  # every fourth row is drawn at random: only such rows measure the accuracy
-_SECOND = 5  # every fifth suggestion asks for a second answer, if others have answered
 _LEAST = 1e-3  # the least interest in a row: the model is sure of it
 
 
@@ -42,11 +41,10 @@ class Labels:
     checks: frozenset[int]  # labelled rows that were drawn at random
     kind: OneClass  # what labels are
     changes: int = 0  # how often answers have changed
-    ahead: int = 0  # answers so far, and rows that stay at the head of the queue
+    ahead: int = 0  # answers so far, and rows that are on screens
     answers: list[Given] = field(default_factory=list)  # of all people
-    me: str | None = None  # who answers now
-    done: frozenset[int] = frozenset()  # rows that this person shall not be asked now
-    second: bool = False  # whether rows that others have answered come first
+    asked: Sequence[str | None] = (None,)  # who may be asked for second answers
+    wanted: int = AHEAD  # rows that shall wait
 
     @property
     def drawn(self) -> NDArray[np.bool_]:
@@ -104,10 +102,8 @@ class Learner(threading.Thread):
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        All rows, in comparable units.
-    names : list of str
-        For each column of X, the column of the table that it comes from.
+    ground : Ground
+        All rows, in comparable units, and their graph.
     labels : callable
         Returns the present `Labels`.
     past : callable
@@ -120,15 +116,15 @@ class Learner(threading.Thread):
 
     def __init__(
         self,
-        X: Any,
-        names: list[str],
+        ground: Ground,
         labels: Callable[[], Labels],
         past: Callable[[], list[Labels]],
         publish: Callable[[Learnt], None],
         first: FirstModel | None = None,
     ) -> None:
         super().__init__(name="graphkm-learner", daemon=True)
-        self.X, self._names, self._labels, self._publish = X, names, labels, publish
+        self._ground, self.X, self._names = ground, ground.X, ground.names
+        self._labels, self._publish = labels, publish
         self._past, self._first = past, first
         self._interest: NDArray[np.float64] | None = None  # in each row, by the first model
         self._fit: Fit | None = None  # the last one
@@ -136,7 +132,6 @@ class Learner(threading.Thread):
         self._dirty, self._over = threading.Event(), False
         self._rng = np.random.default_rng(0)
         self.model: LiveModel | None = None
-        self.places: NDArray[np.int64] | None = None
         self.failed: str | None = None
 
     def wake(self) -> None:
@@ -151,9 +146,8 @@ class Learner(threading.Thread):
     def run(self) -> None:
         """Prepare the graph, then learn whenever there is something new."""
         try:
-            cover = Cover(self.X)
+            cover = self._ground.cover()
             self.model = LiveModel(self.X, cover)
-            self.places = map_places(self.X[cover.rows])
             if self._first is not None:
                 self._interest = np.full(self.X.shape[0], _LEAST)
                 self._interest[cover.rows] = self._first.unsure(cover.rows) ** UNSURE
@@ -189,11 +183,11 @@ class Learner(threading.Thread):
         codes = kind.codes(fit.scores)
         interest = np.ones(self.X.shape[0])
         interest[cover.rows] = np.maximum(kind.unsure(fit.scores), _LEAST) ** UNSURE
-        people = reckon(known.answers, kind, known.rows, fit.held_out, table, known.me)
+        people = reckon(known.answers, kind, known.rows, fit.held_out, table, known.asked)
         return Learnt(
             n_labels=len(known.rows),
             changes=known.changes,
-            queue=self._queue(cover, known, interest, people.ask),
+            queue=self._queue(cover, known, interest),
             people=people,
             codes=codes,
             scores=fit.scores,
@@ -223,28 +217,16 @@ class Learner(threading.Thread):
         return found is not None
 
     def _queue(
-        self,
-        cover: Cover,
-        known: Labels,
-        interest: NDArray[np.float64] | None,
-        ask: Sequence[int] = (),
+        self, cover: Cover, known: Labels, interest: NDArray[np.float64] | None
     ) -> list[tuple[int, How]]:
-        """Return rows to show: useful ones, with some drawn at random between them.
-
-        `ask` are rows that others have answered, and that would gain by a second answer.
-        """
-        again = [row for row in ask if row not in known.done][:AHEAD]
-        chosen = cover.choose(AHEAD, known.closed, interest).tolist()
-        if again and (known.second or not chosen):
-            return [(row, "second") for row in again]
-        drawn = self._at_random(AHEAD // _CHECKED, [*known.closed.tolist(), *chosen])
+        """Return rows to show: useful ones, with some drawn at random between them."""
+        chosen = cover.choose(known.wanted, known.closed, interest).tolist()
+        drawn = self._at_random(known.wanted // _CHECKED, [*known.closed.tolist(), *chosen])
         queue: list[tuple[int, How]] = []
         for row in chosen:
             # Rows are counted from the first answer on: every answer makes a new queue.
             if (known.ahead + len(queue)) % _CHECKED == _CHECKED - 1 and drawn:
                 queue.append((drawn.pop(), "check"))
-            if (known.ahead + len(queue)) % _SECOND == _SECOND - 1 and again:
-                queue.append((again.pop(0), "second"))
             queue.append((row, "suggested"))
         return queue
 

@@ -33,7 +33,8 @@ class People:
 
     reports: list[dict[str, Any]] = field(default_factory=list)  # the most reliable first
     agreed: dict[int, str] = field(default_factory=dict)  # labels of rows whose answers differ
-    ask: list[int] = field(default_factory=list)  # rows for a second answer, the most useful first
+    ask: dict[str | None, list[int]] = field(default_factory=dict)
+    """For each person, rows for a second answer, the most useful first."""
 
 
 def reckon(
@@ -42,7 +43,7 @@ def reckon(
     rows: NDArray[np.int64],
     held_out: Array,
     table: Array,
-    me: str | None,
+    asked: Sequence[str | None],
 ) -> People:
     """Return what answers tell of people and rows.
 
@@ -58,7 +59,7 @@ def reckon(
         The live model's scores of these rows, each without its own label.
     table : ndarray of shape (n_rows, n_columns)
         Their labels, as the live model learnt them.
-    me : str or None
+    asked : sequence of str or None
         Who would be asked again.
     """
     if not kind.shares_count or not answers:
@@ -68,24 +69,29 @@ def reckon(
     said = kind.answered([label for _, _, label in answers])
     seen, answer = np.unique(said, return_inverse=True)
     if len(set(names)) < 2 or len(seen) < 2:  # nobody to compare with: the model's doubts decide
-        done = {row for row, who, _ in answers if who == me}
         gaps = kind.gaps(held_out, table)
         order = rows[np.argsort(-gaps, kind="stable")].tolist()
-        return People(ask=[row for row in order if row not in done])
+        done = {me: {row for row, who, _ in answers if who == me} for me in asked}
+        return People(ask={me: [row for row in order if row not in done[me]] for me in asked})
     width, chances = said.shape[1], kind.chances(held_out)
     items = (place[:, None] * width + np.arange(width)).ravel()
     prior = np.maximum(chances[:, seen], _LEAST)
     model = DawidSkene().fit((items, np.repeat(names, width), answer.ravel()), prior)
-    gains: dict[int, float] = defaultdict(float)  # of a row with several labels: of all together
-    for question in model.ask_again(len(items), me or NAMELESS):
-        gains[int(rows[question.row // width])] += question.gain
     shares = np.zeros_like(chances)
     shares[:, seen] = model.shares_
     return People(
         reports=[_report(each, width) for each in model.reliability_],
         agreed=_agreed(answers, dict(zip(rows.tolist(), kind.agreed(shares), strict=True))),
-        ask=sorted(gains, key=lambda row: -gains[row]),
+        ask={me: _asked(model, me, rows, width) for me in asked},
     )
+
+
+def _asked(model: DawidSkene, me: str | None, rows: NDArray[np.int64], width: int) -> list[int]:
+    """Return the rows about which a person's answer tells most."""
+    gains: dict[int, float] = defaultdict(float)  # of a row with several labels: of all together
+    for question in model.ask_again(len(rows) * width, me or NAMELESS):
+        gains[int(rows[question.row // width])] += question.gain
+    return sorted(gains, key=lambda row: -gains[row])
 
 
 def _report(person: AnnotatorReport, width: int) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Which answers stand: those of the person who answers now, those of others, and what rows are."""
+"""Which answers stand: those of each person, and what rows are."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from .journal import Answer, Journal
@@ -10,25 +11,39 @@ from .people import NAMELESS, People
 SKIPPED = 30
 """Answers after which a skipped row may be shown again."""
 
+Person = str | None
+"""A name; None is a person without one."""
+
 
 class Standing:
-    """The answers of a journal, as the person who answers now sees them.
+    """The answers of a journal that stand.
 
     Parameters
     ----------
     journal : Journal
-        Its `annotator` is that person.
+        Where they are kept.
+
+    Attributes
+    ----------
+    labels : dict
+        What rows are; of different answers the likeliest.
     """
 
     def __init__(self, journal: Journal) -> None:
-        self._journal, self.me = journal, journal.annotator
-        self._agreed: dict[int, tuple[dict[str | None, str], str]] = {}
+        self._journal = journal
+        self._agreed: dict[int, tuple[dict[Person, str], str]] = {}
         self.refresh()
 
     def refresh(self) -> None:
         """Read the answers anew."""
         self._by_row = self._journal.standing()
-        self.own = [a for a in self._journal.answers if a.annotator == self.me]
+        self._own: dict[Person, list[Answer]] = defaultdict(list)
+        self._labelled: dict[Person, set[int]] = defaultdict(set)
+        for act in self._journal.acts:
+            self._own[act.annotator].append(act)
+        for row, given in self._by_row.items():
+            for who in given:
+                self._labelled[who].add(row)
         self.labels = {row: self._label(row) for row in self._by_row}
 
     def agree(self, people: People) -> None:
@@ -46,36 +61,49 @@ class Standing:
         before, label = self._agreed.get(row, (None, ""))
         return label if before == given else list(given.values())[-1]
 
-    def answer(self, row: int) -> dict[str, Any] | None:
-        """Return the answer that this person has given to a row."""
-        label = self._by_row.get(row, {}).get(self.me)
+    def own(self, me: Person) -> list[Answer]:
+        """Return what a person did and did not take back, oldest first."""
+        return self._own.get(me, [])
+
+    def answer(self, row: int, me: Person) -> dict[str, Any] | None:
+        """Return the answer that a person has given to a row."""
+        label = self._by_row.get(row, {}).get(me)
         if label is not None:
             return {"kind": "label", "label": label}
-        return {"kind": "unknown", "label": None} if row in self.unknown() else None
+        return {"kind": "unknown", "label": None} if row in self.unknown(me) else None
 
-    def own_labels(self) -> dict[int, str]:
-        """Return the labels of the rows that this person has labelled."""
-        return {row: self.labels[row] for row in self.labels if self.me in self._by_row[row]}
+    def own_labels(self, me: Person) -> dict[int, str]:
+        """Return the labels of the rows that a person has labelled."""
+        mine = self.labelled(me)
+        return {row: label for row, label in self.labels.items() if row in mine}
 
-    def others(self, row: int) -> list[dict[str, str]]:
+    def others(self, row: int, me: Person) -> list[dict[str, str]]:
         """Return what others have answered."""
         given = self._by_row.get(row, {}).items()
-        return [{"name": who or NAMELESS, "label": said} for who, said in given if who != self.me]
+        return [{"name": who or NAMELESS, "label": said} for who, said in given if who != me]
 
-    def unknown(self) -> set[int]:
-        """Return the rows that this person has answered with "do not know"."""
-        return {a.row for a in self.own if a.kind == "unknown"} - self._labelled()
+    def given(self, row: int) -> dict[Person, str]:
+        """Return the labels of a row, by who gave them."""
+        return self._by_row.get(row, {})
 
-    def done(self) -> set[int]:
-        """Return the rows that this person shall not be shown now, whoever else answered."""
-        return self._labelled() | self.unknown() | {a.row for a in self._skipped()}
+    def labelled(self, me: Person) -> set[int]:
+        """Return the rows that a person has labelled."""
+        return self._labelled.get(me, set())
 
-    def closed(self) -> set[int]:
-        """Return the rows that shall not be shown now as new ones."""
-        return set(self.labels) | self.done()
+    def unknown(self, me: Person) -> set[int]:
+        """Return the rows that a person has answered with "do not know"."""
+        return {a.row for a in self.own(me) if a.kind == "unknown"} - self.labelled(me)
 
-    def _labelled(self) -> set[int]:
-        return {row for row, given in self._by_row.items() if self.me in given}
+    def own_of(self, mistakes: list[dict[str, Any]], me: Person) -> list[dict[str, Any]]:
+        """Return the mistakes whose labels a person has given, and still gives."""
+        mine = self._by_row
+        return [m for m in mistakes if mine.get(m["row"], {}).get(me) == m["label"]]
 
-    def _skipped(self) -> list[Answer]:
-        return [a for a in self.own[-SKIPPED:] if a.kind == "skip"]
+    def done(self, me: Person) -> set[int]:
+        """Return the rows that a person shall not be shown now, whoever else answered."""
+        skipped = {a.row for a in self.own(me)[-SKIPPED:] if a.kind == "skip"}
+        return self.labelled(me) | self.unknown(me) | skipped
+
+    def closed(self, me: Person) -> set[int]:
+        """Return the rows that shall not be shown to a person now as new ones."""
+        return set(self.labels) | self.done(me)

@@ -2,8 +2,8 @@
 
 =============  =====================================================================================
 app            the command, its sub-commands, `main`
-train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, stream, info,
-               export, demo, datasets
+train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, convert,
+               label_studio_backend, stream, info, export, demo, datasets
 options        options that several sub-commands share, each written once
 fit_options    options that are parameters of estimators
 spreading      groups of options as parameters of sub-commands
@@ -22,12 +22,25 @@ preparing      a table's preparation and its estimator in one pipeline
 starting       scikit-learn, imported without the packages that few commands use
 first_model    a model from before, which chooses the first rows of the labelling page
 label_saving   a model of the labels so far, which the labelling page saves
+label_team     what is labelled, and by whom
+label_serving  where the labelling page is, and who may come in
+label_ways_in  links of people, the look of the page, visitors of a demo
 label_predictions  what a saved model says of all rows of the labelling page
+labelled_rows  all rows that the labelling page has shown, with their labels and skips
+guesses        what a model says of rows that come from another tool
+studio_models  models of a Label Studio project
+json_rows      rows of other tools' JSON as a table, for commands that read rows
 categories     categories of a file that its model does not know
 learning_rows  whole files as arrays, the task that their labels ask for
 label_columns  several labels or quantities: their options, and what their columns hold
 row_summary    what summaries say of the rows to learn from
 holding_out    labelled rows to test a model on
+prediction_rows  rows of predictions, and the names of their columns
+dask_options   options of work with worker processes
+part_sample    a sample of many files, from which the preparation of columns is learnt
+part_training  a model of many files, read in parts by worker processes
+part_summary   the file of such a model, and what is told of it
+part_predictions  predictions of many files: a file for each part
 further_columns  columns of predictions that say how sure they are
 several_answers  several labels or quantities as columns of an output
 several_scores  how good a model of several labels or quantities is

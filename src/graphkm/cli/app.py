@@ -16,6 +16,7 @@ except ImportError as error:
     ) from error
 
 from . import (
+    convert,
     datasets,
     demo,
     evaluate,
@@ -23,6 +24,7 @@ from . import (
     export,
     info,
     label,
+    label_studio_backend,
     predict,
     report,
     stream,
@@ -87,6 +89,8 @@ for _module in (
     report,
     suggest,
     label,
+    convert,
+    label_studio_backend,
     stream,
     info,
     export,

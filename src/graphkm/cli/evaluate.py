@@ -62,7 +62,7 @@ def evaluate(
     from .model_files import read_model
     from .note_lines import label_line, with_asked_labels
     from .output import show
-    from .predict import kept_columns
+    from .prediction_rows import kept_columns
 
     paths = named_files(edges or (), data)
     fitted, note = read_model(model)
@@ -114,7 +114,7 @@ def labelled_predictions(
     from ..online.chunks import cut_into_chunks
     from .learning_rows import labeled_rows
     from .output import progress_bar
-    from .predict import CHUNK
+    from .prediction_rows import CHUNK
 
     n_rows, pairs = 0, list[tuple[Any, ...]]()
     if note.label_columns and (table.columns is None or not table.columns.labels):

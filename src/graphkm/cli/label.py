@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from .label_serving import Place, people_named, warning
 from .options import Format, TableOptions, UsageError
 from .spreading import spread
 
 if TYPE_CHECKING:
     from ..app.material import Material
-
-_LONGEST = 100  # letters of a name, at most
+    from ..app.team import Second
 
 EXAMPLES = (
     "graphkm label unlabelled.csv --out labels.csv --classes cat,dog --no-browser",
     "graphkm label rows.csv --out more_labels.csv --model labelled.gkm --no-browser",
     "graphkm label unlabelled.csv --out tags.csv --classes red,round,old --several --no-browser",
+    "graphkm label unlabelled.csv --out team.csv --classes cat,dog --people eva,tom --no-browser",
+    "graphkm label unlabelled.csv --classes cat,dog --demo --no-browser",
 )
 
 
@@ -36,12 +38,12 @@ def label(
         ),
     ],
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             help="The CSV file of labels. Started again with the same file, the page continues.",
             show_default=False,
         ),
-    ],
+    ] = None,
     classes: Annotated[
         str | None,
         typer.Option(
@@ -68,6 +70,18 @@ def label(
             "answered may be answered again.",
         ),
     ] = None,
+    people: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,C",
+            help="Who answers, several people at once: each gets a link of their own, and no row "
+            "is given to two of them unless --second asks for it.",
+        ),
+    ] = None,
+    new_links: Annotated[
+        bool,
+        typer.Option("--new-links", help="Give all people new links; the old ones end."),
+    ] = False,
     second: Annotated[
         bool,
         typer.Option(
@@ -75,6 +89,10 @@ def label(
             help="Show rows that others have answered first, where a second answer tells most.",
         ),
     ] = False,
+    guidelines: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.md", help="Guidelines in Markdown, shown beside the rows."),
+    ] = None,
     images: Annotated[
         str | None,
         typer.Option(
@@ -100,9 +118,46 @@ def label(
             "as MODEL.previous when it is replaced.",
         ),
     ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="The address of this computer at which the page is; 0.0.0.0 is all of them, and "
+            "the network reaches it then."
+        ),
+    ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Where the page is; 0 takes a free port.")
     ] = 0,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.pem", help="A certificate: the page speaks TLS (https) then."),
+    ] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.pem", help="Its key, if it stands in a file of its own."),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where people find the page if a proxy or a name stands before it, as in "
+            "https://labels.example.org.",
+        ),
+    ] = None,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE", help="The language of the page: en, de or fr. Default: the browser's."
+        ),
+    ] = None,
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo",
+            help="Save nothing: everybody who comes has labels of their own, which end with the "
+            "visit.",
+        ),
+    ] = False,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True,
@@ -110,14 +165,22 @@ def label(
 ) -> None:
     """Label rows in the browser, the most useful first, while a model learns from every answer.
 
-    The page is served on this computer alone, under an address that nobody else can guess. Every
-    answer is on the disk before the page says so. --out holds every labelled row with its columns,
-    for graphkm train. Save predictions writes all rows, with what the saved model says of them, to
-    a file beside --out. Stop with Ctrl-C, and start again to continue. Labels that DATA has already
-    are in the column called label, or in the one that --label names; no other is taken for them.
+    The page is served on this computer alone unless --host opens it, under an address that nobody
+    else can guess. Every answer is on the disk before the page says so. --out holds every labelled
+    row with its columns, for graphkm train. Save predictions writes all rows, with what the saved
+    model says of them, to a file beside --out. Stop with Ctrl-C, and start again to continue.
+    Labels that DATA has already are in the column called label, or in the one that --label names;
+    no other is taken for them.
     """
+    names = people_named(annotator, people, second=second, new_links=new_links, demo=demo)
+    if out is None and not demo:
+        raise UsageError("--out: name the CSV file of labels, or pass --demo to save nothing.")
+    if demo and (out is not None or model is not None):
+        raise UsageError("--demo saves nothing: drop --out and --model.")
+    out = out if out is not None else Path("demo.csv")  # which nothing writes
     _check(out, data, classes, regression, several, images, text)
-    annotator = _person(annotator, second)
+    where = Place(host, port, address, tls_cert, tls_key)
+    where.check()
     try:
         from ..app.server import serve
     except ImportError as error:
@@ -126,18 +189,18 @@ def label(
         ) from error
     import webbrowser
 
-    from ..app.classes import AnswerError
-    from ..app.journal import Journal, JournalError
-    from ..app.session import Session
-    from .first_model import check_first, first_model
-    from .label_predictions import predictions_path, predictor
-    from .label_saving import saver
+    from ..app.session import Room
+    from .first_model import first_model
+    from .label_predictions import predictions_path
+    from .label_team import Labelling
+    from .label_ways_in import page_look, serve_demo, way_in
     from .opening import reading
     from .output import check_output, say
 
+    look = page_look(lang, guidelines, demo=demo)
     place = model if model is not None else out.with_suffix(".gkm")
     predictions = predictions_path(out)
-    for written in (out, place, predictions):
+    for written in () if demo else (out, place, predictions):
         check_output(written, *([] if data.is_dir() else [data]))
     rows = _read(
         data,
@@ -160,39 +223,31 @@ def label(
     if model is not None and model.exists():
         first = first_model(model, data, rows, files, asked, regression)
         several = first.several if several is None and first is not None else several
-    try:
-        journal = Journal(out, rows, several=False if regression else several, annotator=annotator)
-    except JournalError as error:
-        raise UsageError(str(error)) from error
-    try:
-        check_first(first, journal.several)
-        session = Session(
-            rows,
-            journal,
-            classes=asked,
-            regression=regression,
-            save=saver(rows, files, place, regression=regression, several=journal.several),
-            predict=predictor(rows, place, predictions),
-            first=first,
-            second=second,
-        )
-    except (UsageError, AnswerError) as error:
-        journal.close()
-        raise UsageError(str(error)) from error
+    order: Second = "first" if second else "fifth" if people is None else "never"
+    labelling = Labelling(rows, files, asked, regression, several, names, order, first)
+    with where.opened() as listener:
+        site = where.site(listener.getsockname()[1])
+        if warned := warning(site):
+            say(warned)
+        if demo:
+            serve_demo(labelling, site, listener, look, where.tls, browser)
+            return
+        team = labelling.team(out, place, predictions)
+        door, lines = way_in(out, site, names, together=people is not None, new=new_links)
 
-    def ready(address: str) -> None:
-        print(f"{len(rows):,} rows, {session.state()['labelled']:,} labelled. The page is at")
-        print(address, flush=True)
-        if browser:
-            webbrowser.open(address)
+        def ready() -> None:
+            print(f"{len(rows):,} rows, {len(team.now()):,} labelled. The page is at")
+            print("\n".join(lines), flush=True)
+            if browser and people is None:
+                webbrowser.open(lines[0])
 
-    with suppress(KeyboardInterrupt):  # the usual way to stop
-        serve(session, port=port, ready=ready)
-    if session.saving:
+        with suppress(KeyboardInterrupt):  # the usual way to stop
+            serve(Room(team), door, site, listener, look=look, tls=where.tls, ready=ready)
+    if team.saving.busy:
         say("a model or predictions were being written. What was not finished is as it was before.")
-    where = session.journal.place if session.journal.behind else out
-    say(f"{len(session.journal.labels()):,} labels are in {where}. Start again to continue.")
-    if session.saving or session.learner.is_alive():
+    kept = team.journal.place if team.journal.behind else out
+    say(f"{len(team.journal.labels()):,} labels are in {kept}. Start again to continue.")
+    if team.saving.busy or team.learner.is_alive():
         _leave()
 
 
@@ -248,18 +303,6 @@ def _check(
     marks = [name for name in listed or () if label_word(name, None) is None]
     if marks:
         raise UsageError(f"--classes {classes}: {marks[0]} marks rows without a label; rename it.")
-
-
-def _person(name: str | None, second: bool) -> str | None:
-    """Return the name of the person who answers; raise if it is no name."""
-    if name is None:
-        if second:
-            raise UsageError("--second: name who answers, as in --annotator eva --second.")
-        return None
-    name = name.strip()
-    if not name or not name.isprintable() or len(name) > _LONGEST:
-        raise UsageError(f"--annotator {name!r}: a name has 1 to {_LONGEST} letters, in one line.")
-    return name
 
 
 def _listed(classes: str | None) -> list[str] | None:

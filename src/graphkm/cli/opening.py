@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._util.files import is_stream
 from ..io.encodings import TextEncoding
 from ..io.files import STDIN, format_by_name, open_source, source_name
+from ..io.parquet import RowGroups
 from ..io.row_files import OpenTable, open_table
+from .json_rows import is_json, table_of
 from .options import FileOptions, Format, UsageError
 
 _DELIMITERS = {",": ",", ";": ";", "|": "|", "tab": "\t", "\t": "\t", "\\t": "\t",
@@ -33,11 +35,14 @@ def reading(options: FileOptions) -> dict[str, Any]:
 def open_file(
     path: str, options: FileOptions, source: Any = None, **handling: str
 ) -> Iterator[OpenTable]:
-    """Open a file; `source` holds its contents if the path can be read only once."""
+    """Open a file; `source` holds its contents if the path can be read once, or some rows of it."""
     format = format_by_name(path) if options.format is Format.auto else options.format.value
+    if not isinstance(source, io.BytesIO) and options.format is Format.auto and is_json(path):
+        source, format = table_of(path), "csv"
+        options = replace(options, encoding="utf-8")
     if isinstance(source, io.BytesIO):
         source.seek(0)
-    else:
+    elif not isinstance(source, RowGroups):
         source = _in_memory(path) if format == "parquet" else path
     _check_encoding(options.encoding)
     handling |= {} if options.encoding is None else {"encoding": options.encoding}

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
-from functools import partial
+from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from .dask_options import DaskOptions, refuse
 from .options import AsJson, Data, FileOptions, Model, UsageError
 from .spreading import spread
-
-if TYPE_CHECKING:
-    from .further_columns import Further
-    from .links import Links
-    from .model_files import FileNote
 
 EXAMPLES = (
     "graphkm predict moons.gkm new_rows.csv --out predictions.csv",
@@ -25,10 +20,17 @@ EXAMPLES = (
     "cat new_rows.csv | graphkm predict moons.gkm -",
     "graphkm predict moons.gkm new_rows.csv --sets 0.9 --out predictions.csv",
     "graphkm predict moons.gkm new_rows.csv --novelty --out predictions.csv",
+    "graphkm predict rows.gkm rows/ --dask --workers 2 --out predictions/",
     "graphkm predict papers.gkm new_papers.csv --edges new_cites.csv --out predictions.csv",
 )
 
-CHUNK = 10_000  # rows in memory at a time
+
+class OutFormat(StrEnum):
+    """Formats of predictions."""
+
+    csv = "csv"
+    parquet = "parquet"
+
 
 NewEdges = Annotated[
     list[str] | None,
@@ -55,7 +57,10 @@ def predict(
     data: Data,
     out: Annotated[
         Path | None,
-        typer.Option(help="The CSV file to write; standard output by default."),
+        typer.Option(
+            help="The CSV file to write; standard output by default. With --dask a folder, which "
+            "gets a file for each part of DATA."
+        ),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of every class.")
@@ -84,6 +89,14 @@ def predict(
     ] = None,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
+    many: DaskOptions = DaskOptions(),  # noqa: B008
+    out_format: Annotated[
+        OutFormat,
+        typer.Option(
+            help="With --dask: the format of the files that are written.",
+            rich_help_panel="Files larger than memory, on worker processes",
+        ),
+    ] = OutFormat.csv,
 ) -> None:
     """Write a prediction for every row, with the decision values behind it.
 
@@ -99,11 +112,21 @@ def predict(
     --keep. Columns of DATA are found by name, in any order; columns that the model does not know
     are skipped, whatever they hold.
     """
+    many.check()
+    if many.dask:
+        from .part_predictions import Asked, predict_parts
+
+        refuse(("--edges", edges), ("--id", id))
+        if out is None:
+            raise UsageError("--dask writes many files; name a folder for them with --out.")
+        asked = Asked(proba, sets, novelty, keep, out_format is OutFormat.parquet)
+        return predict_parts(model, data, out, asked, files, many, as_json)
     from .categories import UnknownCategories
     from .edge_files import named_files
     from .links import open_joined
     from .model_files import read_model
     from .output import STDOUT, check_output, say, show, whole_or_not
+    from .prediction_rows import header, kept_columns, predictions
 
     if as_json and str(out or STDOUT) == STDOUT:
         raise UsageError("--json takes standard output for its summary; pass --out FILE as well.")
@@ -134,7 +157,9 @@ def predict(
         names += [name for each in further for name in each.names]
         writer = csv.writer(file, lineterminator="\n")
         found = predictions(fitted, note, unknown.passing(table.pieces), proba, links, further)
-        first = next(found, [])  # an error with the first rows leaves standard output empty
+        first: list[list[Any]] = next(
+            found, []
+        )  # an error with the first rows leaves standard output empty
         writer.writerow(names)
         for rows in chain([first], found):
             copied = (table.kept.popleft() if table.kept_names else () for _ in rows)
@@ -146,74 +171,3 @@ def predict(
     if as_json:
         facts = {"rows": count, "columns": names, "encoding": table.encoding}
         show({}, facts | {"unknown_categories": unknown.counts, "out": out}, True)
-
-
-def kept_columns(id: str | None, keep: str | None, note: FileNote) -> list[tuple[str, str]]:
-    """Return the columns that are copied to the output, each with the option that names it.
-
-    The identifier of training has no option: it is copied if DATA has it.
-    """
-    first = id if id is not None else note.id
-    names = [name.strip() for name in (keep or "").split(",") if name.strip()]
-    wanted = [] if first is None else [(first, "--id" if id is not None else "")]
-    return wanted + [(name, "--keep") for name in names if name != first]
-
-
-def header(model: Any, note: FileNote, proba: bool = False) -> list[str]:
-    """Return the names of the output's columns."""
-    from .learning_rows import label_text
-    from .several_answers import several_header
-
-    if note.several:
-        return several_header(note, proba)
-    if not hasattr(model, "classes_"):
-        return ["prediction"]
-    words = [label_text(label) for label in model.classes_]
-    scores = ["decision"] if len(words) == 2 else [f"decision_{word}" for word in words]
-    return ["prediction", *scores, *(f"probability_{word}" for word in words if proba)]
-
-
-def predictions(
-    model: Any,
-    note: FileNote,
-    pieces: Any,
-    proba: bool,
-    links: Links,
-    further: Sequence[Further] = (),
-) -> Iterator[list[list[Any]]]:
-    """Yield rows of predictions for pieces of a table, in chunks."""
-    import numpy as np
-
-    from ..estimators.classes import winning_class
-    from ..online.chunks import cut_into_chunks
-    from .learning_rows import label_text
-    from .model_files import last_step
-    from .output import progress_bar
-    from .several_answers import several_rows
-
-    # Machines that may have a field, and mixtures, decide by their own predict, not by scores.
-    own = any(hasattr(last_step(model), name) for name in ("field_", "mixture_"))
-    words = [label_text(label) for label in getattr(model, "classes_", ())]
-    with progress_bar("predicting", "rows") as bar:
-        for X, _, first in cut_into_chunks(pieces, CHUNK):
-            ask = partial(links.ask, model, X=X, rows=slice(first, first + X.shape[0]))
-            if note.several:
-                shares = ask("predict_proba") if proba else None
-                rows = several_rows(note, ask("predict"), shares)
-            elif words:
-                scores = ask("decision_function").reshape(X.shape[0], -1)
-                codes = (
-                    np.searchsorted(model.classes_, ask("predict"))
-                    if own
-                    else winning_class(scores)
-                )
-                if proba:
-                    scores = np.hstack([scores, ask("predict_proba")])
-                rows = [[words[k], *row] for k, row in zip(codes, scores.tolist(), strict=True)]
-            else:
-                rows = [[value] for value in ask("predict").tolist()]
-            for each in further:
-                more = each.rows(X, ask)
-                rows = [[*row, *cells] for row, cells in zip(rows, more, strict=True)]
-            yield rows
-            bar.update(len(rows))

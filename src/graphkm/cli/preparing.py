@@ -54,23 +54,47 @@ def fit_prepared(
     `given` is what the estimator's `fit` takes besides: the graphs of --edges. `encoder` makes
     vectors of texts and pictures, if there are any: the mixture then sees several views.
     """
-    from sklearn.compose import ColumnTransformer
-
-    from ..tables.preparing import check_squares, name_columns, steps_before
-
     if rows.note.encoded:
         return _fit_views(estimator, scale, rows, given or {}, encoder)
+    steps, chosen = _steps(scale, rows)
+    to = "estimator__" if steps else ""
+    more = {f"{to}{name}": value for name, value in (given or {}).items()}
+    model = behind(steps, estimator).fit(rows.X, rows.target, **more)
+    return with_names(model, rows.note), chosen
+
+
+def fitted_steps(scale: Scale, rows: Any) -> tuple[Any, str]:
+    """Return a fitted pipeline of the steps before an estimator, and the name of the scaling.
+
+    It is None if there are no steps.
+    """
+    from sklearn.pipeline import Pipeline
+
+    steps, chosen = _steps(scale, rows)
+    return Pipeline(steps).fit(rows.X) if steps else None, chosen
+
+
+def with_names(model: Any, note: Any) -> Any:
+    """Return a model whose first step knows the columns by name, if it tells columns apart."""
+    from sklearn.compose import ColumnTransformer
+
+    from ..tables.preparing import name_columns
+
+    first = model[0] if hasattr(model, "steps") else None
+    if isinstance(first, ColumnTransformer) and note.columns:
+        name_columns(first, note.columns)
+    return model
+
+
+def _steps(scale: Scale, rows: Any) -> tuple[list[tuple[str, Any]], str]:
+    """Return the unfitted steps before an estimator, and the name of the scaling."""
+    from ..tables.preparing import check_squares, steps_before
+
     chosen, words = choose_scale(scale, rows.X), rows.note.words
     if chosen == "standard":
         advice = "leave the column out with --drop, or pass --scale maxabs."
         check_squares(rows.X, rows.names, words, advice)
-    steps = steps_before(chosen, words, rows.note.missing == "impute", rows.X)
-    to = "estimator__" if steps else ""
-    more = {f"{to}{name}": value for name, value in (given or {}).items()}
-    model = behind(steps, estimator).fit(rows.X, rows.target, **more)
-    if isinstance(steps[0][1] if steps else None, ColumnTransformer) and rows.note.columns:
-        name_columns(model[0], rows.note.columns)
-    return model, chosen
+    return steps_before(chosen, words, rows.note.missing == "impute", rows.X), chosen
 
 
 def _fit_views(

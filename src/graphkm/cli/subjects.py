@@ -17,7 +17,7 @@ from ..report.pictures import picture
 from ..report.subject import word
 from .model_files import FileNote, last_step
 from .options import FileOptions, UsageError
-from .predict import kept_columns
+from .prediction_rows import kept_columns
 from .row_files import open_known, read_whole
 
 _CELLS = 6  # columns of a row that are shown

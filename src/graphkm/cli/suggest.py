@@ -14,6 +14,7 @@ from .spreading import spread
 EXAMPLES = (
     "graphkm suggest moons.gkm rows.csv -n 20",
     "graphkm suggest moons.gkm unlabelled.csv -n 5 --json --out next.csv",
+    "graphkm suggest moons.gkm rows.csv -n 20 --relevant cat",
 )
 
 
@@ -29,6 +30,13 @@ def suggest(
         typer.Option(help="The CSV file to write; standard output by default."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Draws 20,000 rows if there are more.")] = 0,
+    relevant: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="Bring the rows that most probably belong to this class, or have this label.",
+        ),
+    ] = None,
     labels: KnownLabels = None,
     as_json: AsJson = False,
     files: FileOptions = FileOptions(),  # noqa: B008
@@ -54,7 +62,7 @@ def suggest(
     fitted, note = read_model(model)
     note_no_edges(fitted, model)
     asked = with_asked_labels(note, labels, files.label)
-    called, lines, left = suggestions(fitted, asked, data, files, count, seed)
+    called, lines, left = suggestions(fitted, asked, data, files, count, seed, relevant)
     said = several_header(note) if note.several else ["prediction"]
     with whole_or_not(out, keep_previous=True) as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -66,7 +74,13 @@ def suggest(
 
 
 def suggestions(
-    model: Any, note: Any, data: str, files: FileOptions, count: int, seed: int
+    model: Any,
+    note: Any,
+    data: str,
+    files: FileOptions,
+    count: int,
+    seed: int,
+    relevant: str | None = None,
 ) -> tuple[str, list[list[Any]], int]:
     """Return what rows are told by, a line for every suggested one, and how many have no label."""
     from ..active import suggest as choose
@@ -83,7 +97,10 @@ def suggestions(
     left = int((gaps.any(axis=1) if y.ndim == 2 else gaps).sum())
     if not left:
         raise DataFileError(f"{table.name}: all of its {len(y):,} rows have a label already.")
-    chosen = choose(model, X, count, y=y, unlabeled=None, random_state=seed)
+    strategy: dict[str, Any] = {}
+    if relevant is not None:
+        strategy = {"strategy": "relevant", "relevant": _class_of(model, note, relevant)}
+    chosen = choose(model, X, count, y=y, unlabeled=None, random_state=seed, **strategy)
     answers, unsure = model.predict(X[chosen]), uncertainty(model, X)[chosen]
     # The files of a folder have names; rows of a table have numbers.
     called = table.kept_names[0] if table.kept_names else "row"
@@ -96,3 +113,15 @@ def suggestions(
         texts = [[answer] for answer in answers.tolist()]
     told = zip([names[k] for k in chosen], texts, unsure.round(4).tolist(), strict=True)
     return called, [[name, *said, doubt] for name, said, doubt in told], left
+
+
+def _class_of(model: Any, note: Any, name: str) -> Any:
+    """Return the class of a model that is written so."""
+    from .learning_rows import label_text
+
+    classes = note.targets if note.several else list(getattr(model, "classes_", ()))
+    found = [each for each in classes if label_text(each) == name]
+    if note.task == "regress" or not found:
+        told = ", ".join(map(label_text, classes)) or "none"
+        raise UsageError(f"--relevant {name}: the model has no such class; it has {told}.")
+    return found[0]

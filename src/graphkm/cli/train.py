@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .dask_options import DaskOptions, refuse
 from .fit_options import TrainingOptions
 from .options import (
     AsJson,
@@ -40,6 +41,7 @@ EXAMPLES = (
     "graphkm train songs.csv songs.gkm --labels happy,quiet --thresholds f1",
     "graphkm train tagged.csv tagged.gkm --label tags --separator ';'",
     "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
+    "graphkm train rows/ rows.gkm --dask --workers 2 --worker-memory 2GB",
 )
 
 UnlabeledData = Annotated[
@@ -97,11 +99,24 @@ def train(
     as_json: AsJson = False,
     files: LearningFileOptions = LearningFileOptions(),  # noqa: B008
     fit: TrainingOptions = TrainingOptions(),  # noqa: B008
+    many: DaskOptions = DaskOptions(),  # noqa: B008
 ) -> None:
     """Learn from a file in which some rows, or all, have a label.
 
     It tells which models count, and what the unlabelled rows gave on labels that were held out.
     """
+    many.check()
+    if many.dask:
+        from .part_summary import train_and_tell
+
+        refuse(
+            ("--unlabeled-data", unlabeled_data),
+            ("--edges", edges),
+            ("--holdout", holdout),
+            ("--search", search),
+            (f"--method {method.value}", method is not Method.mixture),
+        )
+        return train_and_tell(data, model, files, task, scale, fit, many, as_json)
     from .edge_files import named_files
     from .estimators import SEARCH, check_options, make_estimator
     from .joining import check_edges

@@ -18,6 +18,8 @@ blocks          sparse matrices whose rows lie on the workers
 edges           given graphs whose edges lie on the workers
 elsewhere       all rows of a fit with given graphs
 edge_fit        a fit with given graphs
+workers         worker processes of this machine, or of a cluster, for parts of files
+part_fit        a fit to rows that tasks read from parts of files
 told            what a model tells of a row, and what labels of a partition say of it
 answers         predictions that stay lazy
 base            what both estimators share

@@ -48,6 +48,7 @@ class Distributed(ABC):
         cv: Any = None,
         label_memory: int | str = "2 GiB",
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.graph = graph
@@ -55,6 +56,7 @@ class Distributed(ABC):
         self.cv = cv
         self.label_memory = label_memory
         self.random_state = random_state
+        self.verbose = verbose
 
     def _resolvers(self) -> Mapping[str, Resolver]:
         return {"graph": _anchors}
@@ -144,7 +146,7 @@ class Distributed(ABC):
         ids: Any,
     ) -> Any:
         """Return the local estimator, fitted to collections."""
-        seed, classes, runner = model.draw_seed(), is_classifier(self), Runner()
+        seed, classes, runner = model.draw_seed(), is_classifier(self), Runner(shown=self.verbose)
         if affinities:
             edges = EdgeFit(model, seed, label_memory, classes, runner)
             fitted = edges.fit(X, y, sample_weight, affinities, ids)
@@ -207,9 +209,10 @@ class Distributed(ABC):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy, or R^2 of a regressor, on the labelled rows of (X, y).
 
-        With several labels it is the share of rows of which all labels are right; rows with unknown
-        labels do not count. With several quantities it is the mean over the columns. This is not
-        lazy. Rows that are no Dask collection go to the local estimator.
+        A share of a class counts as that much of a label. With several labels it is the share of
+        rows of which all labels are right; rows with unknown labels do not count. With several
+        quantities it is the mean over the columns. This is not lazy. Rows that are no Dask
+        collection go to the local estimator.
         """
         check_is_fitted(self, "members_")
         if not are_rows(X):
@@ -217,8 +220,6 @@ class Distributed(ABC):
         classes, runner, told = is_classifier(self), Runner(), self._told
         data = Partitioned.of(X, y, sample_weight, runner, classes=classes)
         told.check(y)
-        if told.kind == "classes" and y.ndim == 2:
-            raise ValueError("A score counts classes; pass y with one class for each row.")
         weights: list[Any] = data.weights or [None] * len(data.rows)
         about = (self._shared.task(), self.unlabeled, told)
         parts = [

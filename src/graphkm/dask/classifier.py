@@ -40,10 +40,12 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     unlabeled : default=-1
         The mark of unlabelled rows in y. NaN, None and NA always count as unlabelled.
     label_memory : int or str, default="2 GiB"
-        How much memory the labelled rows may take on one worker. If they take more, there is an
-        error.
+        How much memory the labelled rows may take on one worker. If they take more, the members
+        learn from a random part of them that fits, and a warning tells how many it has.
     random_state : int, RandomState or None, default=None
         Decides the anchors, the folds and all draws. Given models have their own.
+    verbose : int, default=0
+        Whether bars show how many tasks of every pass are done.
 
     Attributes
     ----------
@@ -85,6 +87,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
         cv: Any = None,
         label_memory: int | str = "2 GiB",
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             estimator,
@@ -93,6 +96,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
             cv=cv,
             label_memory=label_memory,
             random_state=random_state,
+            verbose=verbose,
         )
         self.class_sizes = class_sizes
         self.targets = targets

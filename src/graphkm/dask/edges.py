@@ -94,7 +94,7 @@ class SpreadGraph(GivenGraph):
 
         There are as many blocks of rows as partitions of edges, with about as many edges each.
         """
-        n, shared = len(ids), runner.share(ids)
+        n, shared = len(ids), runner.share(ids, lasting=True)
         parts = parts_of(with_whole_rows(affinity))
         tasks = [runner.task("list-edges", list_edges, part, shared) for part in parts]
         listed = runner.keep(tasks)

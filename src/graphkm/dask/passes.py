@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -26,10 +27,14 @@ from .tasks import (
     join_anchors,
     move_anchors,
     nodes_at,
+    some_labelled,
     sum_by_anchor,
     summary_of,
     without_empty,
 )
+
+_DRAW = 1
+"""What decides which labelled rows are drawn if they are too many: not what decides the anchors."""
 
 
 class Passes:
@@ -78,8 +83,8 @@ class Passes:
             tasks = [self._runner.task("drop-rows", without_empty, each) for each in known]
             known = self._runner.keep(tasks)
             sizes = self._sizes(known, model)
-        self._check_labels(sizes, model, label_memory)
-        return known
+        self._check_labels(sizes, model)
+        return self._that_fit(known, sizes, model, label_memory)
 
     def anchors(self, known: list[Delayed], passes: int) -> tuple[Delayed, Delayed]:
         """Return the nodes at the anchors after some moves, and Z'Z of all rows."""
@@ -109,20 +114,60 @@ class Passes:
         tasks = [self._runner.task("count-labels", summary_of, each, targets) for each in known]
         return self._runner.bring(tasks)
 
-    def _check_labels(self, sizes: list[Summary], model: Any, label_memory: int) -> None:
-        """Raise if labels are missing, ambiguous, or more than one worker may hold."""
-        n, n_bytes = sum(size.n_rows for size in sizes), sum(size.n_bytes for size in sizes)
+    def _check_labels(self, sizes: list[Summary], model: Any) -> None:
+        """Raise if labels are missing or ambiguous."""
+        n = sum(size.n_rows for size in sizes)
         require_labels(np.arange(n), sum(self._data.lengths), model.unlabeled)
         values = joined([size.values for size in sizes])  # raises if columns differ
         if isinstance(values, np.ndarray) and targets_of(model) != QUANTITIES:
             refuse_ambiguous(joined([values, *(size.marker for size in sizes)]), model.unlabeled)
             checked_classes(values)
-        if n_bytes > label_memory:
+
+    def _that_fit(
+        self, known: list[Delayed], sizes: list[Summary], model: Any, label_memory: int
+    ) -> list[Delayed]:
+        """Return the labelled rows, or a random part of them that one worker may hold."""
+        n, n_bytes = sum(size.n_rows for size in sizes), sum(size.n_bytes for size in sizes)
+        if n_bytes <= label_memory:
+            return known
+        n_kept = int(n * (label_memory / n_bytes))
+        if not n_kept:
             raise ValueError(
-                f"The {n:,} labelled rows take {format_bytes(n_bytes)}, and one worker fits the "
-                f"members to them; label_memory allows {format_bytes(label_memory)}. Pass a larger "
-                "label_memory if a worker has it, or mark more rows as unlabelled: a random part "
-                "of so many labels teaches nearly as much."
+                f"label_memory allows {format_bytes(label_memory)}, which is less than one "
+                "labelled row takes; pass more."
+            )
+        warnings.warn(
+            f"The {n:,} labelled rows take {format_bytes(n_bytes)}, and one worker fits the "
+            f"members to them; label_memory allows {format_bytes(label_memory)}. So the members "
+            f"learn from {n_kept:,} labelled rows, drawn at random; the graph sees all rows.",
+            UserWarning,
+            stacklevel=5,
+        )
+        drawn = drawn_rows(n, n_kept, _DRAW)
+        ends = np.cumsum([size.n_rows for size in sizes])
+        own = np.split(drawn, np.searchsorted(drawn, ends[:-1]))
+        kept = self._runner.keep(
+            [
+                self._runner.task("draw-labels", some_labelled, each, places - (end - size.n_rows))
+                for each, places, end, size in zip(known, own, ends, sizes, strict=True)
+            ]
+        )
+        self._check_classes(sizes, self._sizes(kept, model), model)
+        return kept
+
+    def _check_classes(self, before: list[Summary], after: list[Summary], model: Any) -> None:
+        """Raise if a draw has lost a class, which the model would never tell."""
+        if targets_of(model) == QUANTITIES:
+            return
+        every, left = (joined([size.values for size in sizes]) for sizes in (before, after))
+        if not (isinstance(every, np.ndarray) and isinstance(left, np.ndarray)):
+            return
+        lost = sorted({*every.tolist()} - {*left.tolist()})
+        if lost:
+            raise ValueError(
+                f"A random part of the labelled rows that fits into label_memory has none of the "
+                f"class {lost[0]!r} ({len(lost):,} of {len(set(every.tolist())):,} classes are "
+                "lost). Pass a larger label_memory, or mark rows of larger classes as unlabelled."
             )
 
     def _moved(self, points: Delayed) -> Delayed:

@@ -23,7 +23,7 @@ class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
     ----------
     estimator, cv
         As in `graphkm.SemiSupervisedRegressor`. Models that learn from unlabelled rows are refused.
-    graph, label_memory, random_state
+    graph, label_memory, random_state, verbose
         As in `SemiSupervisedClassifier`.
     unlabeled : default=None
         The mark of rows without a target in y, beside NaN, None and NA; None means that nothing
@@ -60,6 +60,7 @@ class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
         cv: Any = None,
         label_memory: int | str = "2 GiB",
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             estimator,
@@ -68,6 +69,7 @@ class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
             cv=cv,
             label_memory=label_memory,
             random_state=random_state,
+            verbose=verbose,
         )
 
     def _local_kind(self) -> Any:

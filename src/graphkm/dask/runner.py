@@ -12,9 +12,12 @@ from uuid import uuid4
 
 import dask
 from dask.base import compute
+from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 from dask.utils import parse_timedelta
 from distributed import Client, default_client, wait
+
+from .._util.progress import progress_bar
 
 _TOGETHER = 8  # sums that one task adds
 _LOOK = 1.0  # seconds between two looks at the workers
@@ -37,22 +40,47 @@ class Runner:
     Results stay on the workers unless they are asked for. If a worker is lost, Dask computes its
     results again from the same graph of pure tasks. If all are lost, and none comes back within a
     minute (the setting ``graphkm.worker-timeout`` of Dask), an error is raised.
+
+    Parameters
+    ----------
+    client : Client, optional
+        The cluster; by default the one of the last client, or this process if there is none.
+    shown : bool, default=False
+        Whether a bar shows how many tasks of each pass are done.
     """
 
-    def __init__(self) -> None:
-        self._client, self._token, self._count = cluster_client(), uuid4().hex, 0
+    def __init__(self, client: Client | None = None, *, shown: bool | int = False) -> None:
+        self._client = cluster_client() if client is None else client
+        self._token, self._count = uuid4().hex, 0
+        self._lasting: list[Delayed] = []
+        self._shown, self._before, self._name = shown, 0, ""
 
     def task(self, name: str, function: Callable[..., Any], *args: Any) -> Delayed:
         """Return a task that Dask's dashboard shows by this name."""
         self._count += 1
+        if self._count == self._before + 1:
+            self._name = name.replace("-", " ")  # the first tasks name what is done together
         key = f"graphkm-{name}-{self._token}-{self._count}"
         return delayed(function, pure=False)(*args, dask_key_name=key)
 
-    def share(self, value: Any) -> Delayed:
-        """Return a value of this process as a task. Every worker of a cluster gets it once."""
+    def share(self, value: Any, *, lasting: bool = False) -> Delayed:
+        """Return a value of this process as a task. Every worker of a cluster gets it once.
+
+        Results that stay on the workers are made again from what they were made of. So a value that
+        they are made of must be `lasting`: it stays as long as this object.
+        """
         if self._client is None:
             return self.task("shared", _same, value)
-        return delayed(self._client.scatter(value, broadcast=True, hash=False))
+        shared = delayed(self._client.scatter(value, broadcast=True, hash=False))
+        self._lasting += [shared] * lasting
+        return shared
+
+    def worker_memory(self) -> int | None:
+        """Return the memory in bytes that every worker has; None where none is limited."""
+        if self._client is None:
+            return None
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        return min((int(each["memory_limit"] or 0) for each in workers), default=0) or None
 
     def tree(self, name: str, add: Callable[..., Any], parts: Sequence[Delayed]) -> Delayed:
         """Return the sum of the parts. Which are added first depends on their number alone."""
@@ -64,13 +92,13 @@ class Runner:
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         """Compute tasks now, and return their results as tasks for others. They stay there."""
         if self._client is None:
-            return [self.task("kept", _same, value) for value in compute(*tasks)]
+            return [self.task("kept", _same, value) for value in self._compute_here(tasks)]
         return [delayed(future) for future in self._wait_for(tasks)]
 
     def bring(self, tasks: Sequence[Delayed]) -> list[Any]:
         """Compute tasks now, and return their results."""
         if self._client is None or not tasks:
-            return list(compute(*tasks))
+            return self._compute_here(tasks)
         futures = self._wait_for(tasks)
         # Results that are lost on their way are computed again, which needs workers.
         found: Future[list[Any]] = Future()
@@ -85,6 +113,17 @@ class Runner:
 
         self._watch(futures, are_here)
         return found.result()
+
+    def _compute_here(self, tasks: Sequence[Delayed]) -> list[Any]:
+        """Compute tasks in this process."""
+        with self._bar() as bar, Callback(posttask=lambda *_: bar.update(1)):
+            return list(compute(*tasks))
+
+    def _bar(self) -> Any:
+        """Return a bar for the tasks that were made since the last one."""
+        about = {"total": self._count - self._before, "desc": self._name, "unit": " tasks"}
+        self._before = self._count
+        return progress_bar(self._shown, **about, leave=False)
 
     def _wait_for(self, tasks: Sequence[Delayed]) -> list[Any]:
         """Return futures that are done; raise what a task raised."""
@@ -101,8 +140,11 @@ class Runner:
         assert self._client is not None
         patience = parse_timedelta(dask.config.get("graphkm.worker-timeout", _PATIENCE))
         alone_since = None
+        bar, n_before = self._bar(), self._n_done()
         try:
             while not are_done(_LOOK):
+                if self._shown:
+                    bar.update(min(self._n_done() - n_before, bar.total) - bar.n)
                 now = time.monotonic()
                 alone_since = None if self._client.nthreads() else alone_since or now
                 if alone_since is not None and now - alone_since >= patience:
@@ -114,6 +156,20 @@ class Runner:
         except BaseException:
             self._client.cancel(futures, force=True)
             raise
+        finally:
+            bar.__exit__(None, None, None)
+
+    def _n_done(self) -> int:
+        """Return how many tasks of graphkm the cluster has done so far; 0 if no bar tells it."""
+        assert self._client is not None
+        return int(self._client.run_on_scheduler(_count_done)) if self._shown else 0
+
+
+def _count_done(dask_scheduler: Any) -> int:
+    """Return how many tasks of graphkm a scheduler has seen done."""
+    prefixes = dask_scheduler.task_prefixes.items()
+    own = (prefix for name, prefix in prefixes if name.startswith("graphkm-"))
+    return sum(prefix.state_counts["memory"] for prefix in own)
 
 
 def _are_done(futures: Sequence[Any], seconds: float) -> bool:

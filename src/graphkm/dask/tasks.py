@@ -74,6 +74,11 @@ def without_empty(known: Known) -> Known:
     return known.without_empty()
 
 
+def some_labelled(known: Known, kept: NDArray[np.int64]) -> Known:
+    """Return some of the labelled rows of a partition."""
+    return known.take(kept)
+
+
 def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
     """Return the rows that anchors start from, of all partitions.
 
@@ -138,6 +143,8 @@ def score_part(
         place, truth = place[whole], truth[whole]
     refuse_masked("sample_weight", weights)
     w = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[place]
+    if target.shares is not None:
+        w = w * target.shares
     if not w.sum():
         return Moments(*np.zeros((5, truth.shape[1] if told.kind == "quantities" else 1)))
     said = model.predict(part.iloc[place] if hasattr(part, "iloc") else part[place])

@@ -10,14 +10,8 @@ from numpy.typing import NDArray
 from ..estimators.targets import known_targets
 from ..members.member import Kind
 from ..semi.block_labels import are_columns, split_labels
-from ..semi.target import (
-    Table,
-    Target,
-    label_target,
-    share_target,
-    table_of,
-    table_of_lists,
-)
+from ..semi.label_tables import Table, table_of, table_of_lists
+from ..semi.target import Target, label_target, share_target
 
 
 class Told(NamedTuple):

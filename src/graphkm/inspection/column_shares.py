@@ -111,8 +111,7 @@ def _kernel(model: Any, mean: Array, rows: Array) -> list[LabelSum]:
     points, gamma = model.support_vectors_, model.kernel_.gamma
     points = _dense(points)
     start = model.shares(mean[None])[0] if classes else model.predict(mean[None])
-    scale = 1.0 if classes else model.spread_
-    coefficients = scale * np.asarray(model.dual_coef_, dtype=np.float64).reshape(-1, len(points)).T
+    coefficients = np.asarray(model.dual_coef_, dtype=np.float64).reshape(-1, len(points)).T
     if classes and coefficients.shape[1] == 1:
         coefficients = coefficients * np.array([[-1.0, 1.0]])
     found = []

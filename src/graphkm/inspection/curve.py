@@ -14,7 +14,7 @@ from .._util.parameters import check_count
 from ..semi.held import Held, held_of
 from .frames import as_frame
 from .law import Array, Law, fit_law
-from .refits import Measured, check_labels, draws_of, held_losses, refitted
+from .refits import Measured, check_labels, draws_of, held_losses, needs_affinity, refitted
 
 INSIDE = 0.8
 """How probable it is that an interval has the score."""
@@ -137,6 +137,7 @@ def learning_curve(
     True
     """
     held = held_of(model)
+    needs_affinity(model, affinity)
     added = _checked_more(more)
     check_count("repeats", repeats, least=1)
     check_labels(held)

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..judge.sizes import tilted
 from ..members.models import model_scores
-from ..semi.answers import Answering
 from ..semi.evidence import Evidence, Witness
+from ..semi.held import require_answering
 from .column_shares import column_shares
 from .drawing import draw
 from .explanation import Explanation, Explanations, Vote
@@ -116,11 +116,7 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
 
 def _evidence_of(model: Any) -> Evidence:
     """Return what the fit kept; raise where there is nothing to explain with."""
-    if not isinstance(model, Answering):
-        raise TypeError(
-            f"{type(model).__name__} has no members to explain; pass a SemiSupervisedClassifier "
-            "or a SemiSupervisedRegressor."
-        )
+    require_answering(model, "has no members to explain")
     check_is_fitted(model, "mixture_")
     if model.mixture_.by_column:
         raise ValueError(
@@ -194,9 +190,10 @@ def _spread(shares: Array, left: Array) -> None:
 
 
 def _labels_of(evidence: Evidence, numbers: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the label of every labelled row; that of the first share where it has several."""
-    first = np.unique(evidence.labeled, return_index=True)[1]
-    labels = evidence.y[first]
+    """Return the label of every labelled row; that of the largest share where it has several."""
+    order = np.lexsort((-evidence.weights, evidence.labeled))
+    first = np.searchsorted(evidence.labeled[order], numbers)
+    labels = evidence.y[order[first]]
     return labels[:, 0] if labels.ndim == 2 else labels
 
 

@@ -35,7 +35,8 @@ class Explanation:
     value : float
         Its probability, or the quantity.
     base : float
-        What members say before any label adds to it: equal shares, or a linear model's constant.
+        What members say before any label adds to it: equal shares, or what a linear model says of
+        the mean labelled row.
     labeled : ndarray of int
         The numbers of the labelled rows.
     labels : ndarray

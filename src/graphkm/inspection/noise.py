@@ -116,7 +116,8 @@ def spread_of(errors: Array) -> float:
 def quantity_doubts(said: Array, told: Array) -> tuple[Array, Rate]:
     """Return the probability that each quantity is wrong, and the share of wrong ones.
 
-    Every share is as likely as any other before the quantities are seen.
+    Every share is as likely as any other before the quantities are seen. If all quantities are
+    equal, one of another row is the same, and none is wrong.
 
     Parameters
     ----------
@@ -132,6 +133,8 @@ def quantity_doubts(said: Array, told: Array) -> tuple[Array, Rate]:
     >>> int(doubts.argmax()), bool(doubts[3] > 0.99), bool(rate.low < 0.05 < rate.high)
     (3, True, True)
     """
+    if np.ptp(told) == 0:
+        return np.zeros(len(told)), Rate(0.0, 0.0, 0.0)
     errors = told - said
     fits = norm.logpdf(errors, scale=spread_of(errors))
     stray = norm.logpdf(told, told.mean(), max(float(told.std()), 1e-300))

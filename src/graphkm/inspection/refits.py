@@ -123,6 +123,15 @@ def held_losses(model: Any, held: Held) -> Measured:
     )
 
 
+def needs_affinity(model: Any, affinity: Any) -> None:
+    """Raise if a model that has learnt from edges is to be fitted again without them."""
+    if affinity is None and model.mixture_.linked is not None:
+        raise ValueError(
+            "The model has learnt from edges, and would be fitted again without them; pass "
+            "affinity= (and ids=) as they were given to its fit."
+        )
+
+
 def _n_rows(model: Any, X: Any) -> int:
     """Return how many rows X has; those of the fit if there is no X."""
     if X is None:
@@ -153,6 +162,14 @@ def _coded(model: Any, held: Held, answers: NDArray[Any]) -> Array:
     return np.asarray(answers, dtype=np.float64).reshape(len(answers), -1)
 
 
+def variances(held: Held) -> Array:
+    """Return the variance of each quantity, by which squared errors are divided."""
+    found = np.asarray(np.nanvar(held.told, axis=0))
+    if not (found > 0).all():
+        raise ValueError("A quantity is the same in all labelled rows, so it has no R^2.")
+    return found
+
+
 def _losses(held: Held, rows: NDArray[np.bool_], said: Array) -> Array:
     """Return the loss of rows: whether the answer is wrong, or the squared error.
 
@@ -164,9 +181,6 @@ def _losses(held: Held, rows: NDArray[np.bool_], said: Array) -> Array:
     if held.kind != "quantities":
         wrong = (said != told).any(axis=1).astype(np.float64)
         return np.where(np.isnan(told).any(axis=1), np.nan, wrong)
-    spread = np.nanvar(held.told, axis=0)
-    if not (spread > 0).all():
-        raise ValueError("A quantity is the same in all labelled rows, so it has no R^2.")
-    errors = np.square(told - said) / spread
+    errors = np.square(told - said) / variances(held)
     known = ~np.isnan(errors)
     return np.asarray(np.where(known, errors, 0.0).sum(axis=1) / known.sum(axis=1))

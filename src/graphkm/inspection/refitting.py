@@ -11,6 +11,7 @@ from sklearn.base import clone
 from ..semi.held import Held, held_of
 from .doubtful import doubtful_labels
 from .noise import Array
+from .refits import needs_affinity, variances
 
 
 class Reweighed(NamedTuple):
@@ -73,6 +74,7 @@ def refit_with_doubts(
     True
     """
     held = held_of(model)
+    needs_affinity(model, affinity)
     doubts = doubtful_labels(model)
     weights = doubts.weights(len(y))  # type: ignore[arg-type]
     weights[held.rows] *= held.weights
@@ -82,7 +84,8 @@ def refit_with_doubts(
     if not np.array_equal(again.rows, held.rows):
         raise ValueError(
             f"y has {len(again.rows)} labelled rows, and the model was fitted to {len(held.rows)} "
-            "or to others; pass the X and y of its fit."
+            "or to others; pass the X and y of its fit. Hide labels of weight 0, which it did not "
+            "use."
         )
     right, every = 1.0 - doubts.doubts, np.ones(len(held.rows))
     before, after = _points(held), _points(again)
@@ -100,5 +103,5 @@ def _points(held: Held) -> Array:
     if held.kind == "labels":
         points = np.where(np.isnan(held.said), np.nan, (held.said > 0.5) == (held.told > 0.5))
     else:
-        points = 1.0 - (held.said - held.told) ** 2 / np.nanvar(held.told, axis=0)
+        points = 1.0 - (held.said - held.told) ** 2 / variances(held)
     return np.asarray(np.nanmean(points, axis=1))

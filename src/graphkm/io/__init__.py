@@ -13,6 +13,7 @@ parquet     Parquet, through pyarrow
 encodings   the encoding of a text: given, marked or judged; its bytes as UTF-8
 text        blocks of whole lines, and the loop that continues after bad ones
 bad_rows    errors by default; counted and reported with `on_bad_row="skip"`
+file_parts  files in parts for many processes: CSV cut between rows, Parquet by row groups
 files       paths, open files and standard input; gzip, bz2 and xz by their first bytes
 ==========  ==================================================================================
 

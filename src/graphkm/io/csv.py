@@ -22,7 +22,8 @@ UNNAMED = ("", "Unnamed: 0")  # names of the first column, where pandas has put 
 DELIMITERS = (",", ";", "\t", "|", " ")  # in order of preference
 _MISSING, _TEXT = 1, 2  # `LabelKind` in native/csv.hpp
 _LABEL, _SKIPPED = -2, -1  # `Place` in native/csv.hpp
-_SEPARATOR = re.compile(rb'"?sep=(.)"?\s*\n', re.IGNORECASE)  # Excel's first line
+SEPARATOR = re.compile(rb'"?sep=(.)"?\s*\n', re.IGNORECASE)
+"""Excel's first line."""
 
 
 def csv_table(
@@ -74,7 +75,7 @@ def _in_rows(lines: Lines, delimiter: str | None) -> tuple[str, Lines]:
     blocks = lines.encoding.as_utf8(lines.blocks, lines.bad_rows, n_before)
     block = next(blocks)
     text = block.lstrip(b"\r\n")
-    told = _SEPARATOR.match(text)
+    told = SEPARATOR.match(text)
     if told:
         delimiter, text = told[1].decode(), text[told.end() :]
         if delimiter not in DELIMITERS:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,27 @@ def parquet_table(
     return columns, _pieces(file, columns, bad_rows, labels, unlabeled)
 
 
+@dataclass(frozen=True)
+class RowGroups:
+    """Some row groups of a Parquet file, as a source of rows."""
+
+    path: str
+    start: int
+    stop: int
+
+
 def open_parquet(source: Any, name: str) -> tuple[Any, Head]:
-    """Return an open file and its columns."""
+    """Return an open file and its columns; of `RowGroups`, the file reads these alone."""
     with _readable(name):
         from pyarrow import parquet
 
+        groups = isinstance(source, RowGroups)
+        place = source.path if groups else _seekable(source, name)
         # With pre_buffer, pyarrow would hold whole row groups.
-        file = parquet.ParquetFile(_seekable(source, name), pre_buffer=False)
+        file = parquet.ParquetFile(place, pre_buffer=False)
+        if groups:
+            some = range(source.start, source.stop)
+            file.iter_batches = partial(file.iter_batches, row_groups=list(some))
         schema = file.schema_arrow
         truths = [k for k, kind in enumerate(schema.types) if str(kind) == "bool"]
         names = schema.names

@@ -62,23 +62,20 @@ def checked_thresholds(asked: Any, names: NDArray[Any]) -> Array | None:
     >>> checked_thresholds({"b": 0.2}, np.array(["a", "b"]))
     array([0.5, 0.2])
     """
-    if isinstance(asked, str):
-        if asked == "f1":
-            return None
-        raise _wrong(asked)
-    found = np.full(len(names), 0.5)
+    if isinstance(asked, str) and asked == "f1":
+        return None
+    given = 0.5 if asked is None else asked
     if isinstance(asked, Mapping):
         unknown = [each for each in asked if each not in names.tolist()]
         if unknown:
             raise ValueError(f"thresholds has the label {unknown[0]!r}, which y has not.")
-        for name, value in asked.items():
-            found[names.tolist().index(name)] = value
-    elif asked is not None:
-        try:
-            found[:] = np.asarray(asked, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise _wrong(asked) from None
-    if not ((found >= 0) & (found <= 1)).all():
+        given = [asked.get(name, 0.5) for name in names.tolist()]
+    found = np.full(len(names), 0.5)
+    try:
+        found[:] = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _wrong(asked) from None
+    if isinstance(asked, bool) or not ((found >= 0) & (found <= 1)).all():
         raise _wrong(asked)
     return found
 

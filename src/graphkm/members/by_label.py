@@ -153,7 +153,11 @@ def _logistic(model: Any, known: Any, rows: Any) -> LabelSum:
     missed = line.C * s[:, None] * (told - said)
     # Two classes have one line; half of it belongs to each.
     sides = np.array([[-0.5, 0.5]]) if two else np.eye(said.shape[1])
-    return LabelSum(line.intercept_ @ sides, new @ own.T, missed @ sides, "logits")
+    # What was missed adds up to 0, so rows may be seen from their mean: shares do not depend on
+    # where the columns have their zero.
+    mean = np.average(own, axis=0, weights=s)
+    base = line.intercept_ + line.coef_ @ mean
+    return LabelSum(base @ sides, (new - mean) @ (own - mean).T, missed @ sides, "logits")
 
 
 def _ridge(model: Any, known: Any, rows: Any) -> LabelSum:

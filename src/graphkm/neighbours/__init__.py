@@ -4,6 +4,7 @@
 index        `NeighbourIndex`, `Neighbours`: the nearest rows of every row, or of new ones
 arguments    checks of rows and of numbers of neighbours
 exact        the search among dense rows: by scikit-learn, or compiled for a few queries
+rounded      the exact search among some thousand dense rows, by products in single precision
 cells        the approximate search: rows lie in cells, and only near cells are read
 sparse       the search among sparse rows
 candidates   distances in float64 decide among the rows that a search proposes

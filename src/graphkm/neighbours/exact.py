@@ -16,7 +16,9 @@ from .candidates import Indices, Search, blocks
 Find = Callable[[NDArray[Any], int], Indices]
 
 
-_TREE = 15  # columns up to which scikit-learn itself takes a tree
+TREE = 15
+"""Columns up to which scikit-learn itself takes a tree."""
+
 _PART = 2**14  # rows that `FewQueries` reads at once
 _FAR = 1e150  # no point is farther: squares of larger numbers overflow
 
@@ -44,7 +46,7 @@ class ExactSearch(Search):
     def __init__(self, rows: NDArray[Any], n_jobs: int | None = None) -> None:
         self._n_jobs, self._mean = n_jobs, mean_if_far(rows)
         points = self._shifted(rows)
-        by_tree = rows.shape[1] <= _TREE
+        by_tree = rows.shape[1] <= TREE
         self._find = self._tree(points) if by_tree else self._brute_force(points)
 
     def __call__(self, queries: NDArray[Any], k: int) -> Indices:

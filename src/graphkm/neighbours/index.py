@@ -14,7 +14,8 @@ from ..backends import Backend, NeighbourSearch, active
 from .arguments import check_rows
 from .candidates import Indices, Queries, Search, nearest_of
 from .cells import Calibration, Cells, build_cells, calibrate
-from .exact import ExactSearch, FewQueries
+from .exact import TREE, ExactSearch, FewQueries
+from .rounded import MOST, RoundedSearch
 from .sparse import SparseSearch
 
 Method = Literal["auto", "exact", "approximate"]
@@ -178,8 +179,7 @@ class NeighbourIndex:
 
     def _exact_search(self) -> Search:
         if self._exact is None:
-            dense = isinstance(self.rows, np.ndarray)
-            self._exact = ExactSearch(self.rows, self.n_jobs) if dense else SparseSearch(self.rows)
+            self._exact = _exact_search(self.rows, self.n_jobs)
         return self._exact
 
     def _cells_for(self, k: int) -> Cells | None:
@@ -262,6 +262,15 @@ class Neighbours:
     def first(self, k: int) -> Neighbours:
         """Return the k nearest of them, or all if they are fewer."""
         return Neighbours(self.index, self.near[:, :k], self.d2[:, :k])
+
+
+def _exact_search(rows: Any, n_jobs: int | None) -> Search:
+    """Return the search that misses no neighbour and takes the least time."""
+    if not isinstance(rows, np.ndarray):
+        return SparseSearch(rows)
+    if rows.shape[1] > TREE and rows.shape[0] <= MOST:
+        return RoundedSearch(rows)
+    return ExactSearch(rows, n_jobs)
 
 
 def _by_k(calibrations: list[tuple[int, int, int]]) -> dict[int, Calibration]:

@@ -16,6 +16,7 @@ from ..estimators.labels import (
     plain_labels,
     refuse_infinite,
 )
+from ..semi.label_tables import holds_lists
 
 FEWEST = 5
 """Fewer positive rows, or fewer unlabelled ones, cannot be held out in turn."""
@@ -29,6 +30,11 @@ def positive_rows(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], Any]:
     >>> positive_rows(["spam", None, "spam"], -1)
     (array([ True, False,  True]), 'spam')
     """
+    if holds_lists(y):
+        raise ValueError(
+            "y holds lists, and this estimator learns from one class; pass its name for positive "
+            "rows, and None for the others."
+        )
     values = as_label_array(y)
     labeled = labeled_mask(values, unlabeled)
     if not labeled.any():

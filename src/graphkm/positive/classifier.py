@@ -155,7 +155,7 @@ class PositiveUnlabeledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         labeled &= weights > 0
         check_counts(int(labeled.sum()), int((~labeled & (weights > 0)).sum()))
         given = self._given_share(labeled)
-        warnings.warn(_ASSUMED, DrawnAtRandomWarning, stacklevel=2)
+        warnings.warn(_ASSUMED, DrawnAtRandomWarning, stacklevel=3)  # of `own_names`, too
         rng = check_random_state(self.random_state)
         if model.random_state is None:
             model.set_params(random_state=int(rng.randint(2**31 - 1)))

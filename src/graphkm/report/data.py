@@ -18,7 +18,7 @@ def data_section(subject: Subject) -> list[Markup]:
     n, labeled = subject.n_rows, int(subject.labeled.sum())
     share = f"{labeled:,} ({percent(labeled / n)})" if n else "none"
     lines: list[tuple[str, Any]] = [
-        ("rows", f"{n:,} in {subject.source}"),
+        ("rows", f"{n:,}"),
         ("labelled", share if subject.y is not None else "not known: there is no column of labels"),
         ("columns", _width(subject)),
         ("missing values", _missing(subject)),

@@ -6,11 +6,12 @@ from typing import Any
 
 from ..inspection.doubtful import doubtful_labels
 from ..inspection.doubtful_table import DoubtfulLabel
-from .html import Markup, element, table
+from .html import Markup, element, joined, table
 from .subject import Subject, word
 
 SHOWN = 20
 """Labels in the table."""
+_LENGTH = 40  # letters of a neighbour's label
 _GIVEN, _OTHER = "probability of given", "probability of instead"
 
 
@@ -35,9 +36,15 @@ def doubts_section(given: Subject) -> list[Markup]:
 
 def _line(subject: Subject, line: DoubtfulLabel) -> dict[str, Any]:
     """Return the cells of one label, by the heads of their columns; empty ones are left out."""
-    near = "; ".join(
-        f"row {subject.row(each.row)}: {label_told(subject, line, each.label)}"
-        for each in line.near
+    near = joined(
+        piece
+        for place, each in enumerate(line.near)
+        for piece in (
+            "; row " if place else "row ",
+            element("bdi", subject.row(each.row)),
+            ": ",
+            element("bdi", _short(label_told(subject, line, each.label))),
+        )
     )
     return {
         "row": subject.row(line.row),
@@ -49,6 +56,11 @@ def _line(subject: Subject, line: DoubtfulLabel) -> dict[str, Any]:
         "nearest labelled rows": near,
         "what the row holds": subject.holds(line.row),
     }
+
+
+def _short(text: str) -> str:
+    """Return a label of a neighbour; the table of classes has its whole name."""
+    return text if len(text) <= _LENGTH else f"{text[: _LENGTH - 1]}\u2026"
 
 
 def label_told(subject: Subject, line: DoubtfulLabel, value: Any) -> str:

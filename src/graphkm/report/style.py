@@ -19,7 +19,8 @@ table { border-collapse: collapse; font-size: 0.92rem; }
 caption { text-align: left; font-weight: 600; padding: 0.25rem 0; }
 th, td { padding: 0.25rem 0.7rem 0.25rem 0; text-align: left; vertical-align: top;
   border-bottom: 1px solid #d0d0d0; max-width: 22rem; overflow-wrap: anywhere; }
-th { overflow-wrap: normal; }
+td { min-width: 4.5rem; }
+th, .n { overflow-wrap: normal; min-width: 0; }
 thead th { border-bottom: 2px solid #767676; vertical-align: bottom; }
 tbody th { font-weight: 500; }
 .n { text-align: right; font-variant-numeric: tabular-nums; padding-left: 0.7rem; }

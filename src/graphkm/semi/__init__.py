@@ -1,6 +1,7 @@
 """The front door: members of every kind, and one judge.
 
 ==============  ==============================================================
+label_tables    y as a table: a column for each label, class or quantity; or lists of names
 target          what y says: classes, shares of them, several labels, quantities
 asked           the models and the graph that were asked for, checked
 base            the fit: rows, graph, members, verdict, mixture
@@ -24,6 +25,7 @@ held            what a fit said of its labelled rows, as its predictions would s
 mixed           the fitted mixture: what it says of any rows
 mixed_views     the sum of the mixtures of several views
 answers         what a fitted front door says of new rows, and of its own
+class_scores    what a score of a classifier counts
 report          the table of the members
 classifier      `SemiSupervisedClassifier`
 regressor       `SemiSupervisedRegressor`

@@ -35,12 +35,13 @@ from .blocks import Blocks, Reading, as_blocks
 from .evidence import Evidence
 from .given_graphs import Given, links_to_themselves
 from .judging import judge, prior_of
+from .label_tables import Table
 from .labelled import keep_held, known_rows
 from .member_list import fit_members
 from .mixed_views import mixture_of
 from .report import MemberTable
 from .sides import LabelNames, Side
-from .target import Table, Target
+from .target import Target
 from .training import Elsewhere, Training
 from .view_sides import side_of, sides_of_views
 from .views import View, Views, as_given, asked_views, fit_views

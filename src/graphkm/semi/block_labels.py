@@ -15,18 +15,16 @@ from numpy.typing import NDArray
 
 from ..estimators.labels import as_label_array, labeled_mask
 from ..estimators.targets import known_targets
-from .target import (
+from .label_tables import (
     Table,
     has_lists,
-    have_shares,
     holds_lists,
     is_table,
-    kind_of,
     lists_of,
-    refuse_wrong_shares,
     table_of,
     table_of_lists,
 )
+from .target import have_shares, kind_of, refuse_wrong_shares
 
 QUANTITIES = "quantities"
 """What y holds if it holds no classes or labels, which the parameter `targets` tells apart."""

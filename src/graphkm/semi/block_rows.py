@@ -49,6 +49,10 @@ class Known(NamedTuple):
         kept = with_shares(self.labels)
         if len(kept) == self.labels.shape[0]:
             return self
+        return self.take(kept)
+
+    def take(self, kept: NDArray[np.int64]) -> Known:
+        """Return some of the labelled rows."""
         weights = None if self.weights is None else self.weights[kept]
         rows, labels = take_rows(self.rows, kept), self.labels.take(kept)
         return self._replace(rows=rows, labels=labels, weights=weights, places=self.places[kept])

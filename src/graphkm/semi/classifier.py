@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
@@ -31,10 +30,12 @@ from ..members import Known, Member
 from ..members.of_all_rows import check_kind
 from ..members.ranked import as_numbers, ranked_members
 from .base import SemiSupervised
+from .class_scores import finite_log_odds, labels_to_score
 from .label_names import names_of, with_named
+from .label_tables import Table, is_table, table_of
 from .ordered import asked_order, nearest_class
 from .sides import LabelNames, Side
-from .target import Table, Target, is_table, kind_of, label_target, share_target, table_of
+from .target import Target, kind_of, label_target, refuse_positives_alone, share_target
 from .training import Training
 from .views import View, Views, unmeasured
 
@@ -225,6 +226,8 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
             for name in ("class_sizes", "label_names"):
                 if isinstance(getattr(self, name), Mapping):
                     raise ValueError(f"{name} is for one class per row, and y has several labels.")
+            if not (self.ordered is None or self.ordered is False or self.ordered == "auto"):
+                raise ValueError("ordered is for one class per row, and y has several labels.")
             checked_thresholds(self.thresholds, self.classes_)
             return
         if self.thresholds is not None:
@@ -238,6 +241,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         names = np.arange(k) if table.names is None else table.names
         if kind == "labels":
             self.classes_, target = names, label_target(table, counts)
+            refuse_positives_alone(target)
         else:
             order = np.argsort(names, kind="stable")
             self.classes_ = names[order]
@@ -249,13 +253,6 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         require_labels(target.labeled, n, self.unlabeled)
         require_memory_for_classes(len(target.labeled), k)
         return target
-
-    def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """Return classes as their numbers; several labels are numbers already."""
-        if answers.ndim == 2:
-            return answers.astype(np.uint8)
-        codes = np.searchsorted(self.classes_, answers)
-        return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
 
     def _names(self, views: dict[str, View]) -> LabelNames | None:
         return names_of(self.label_names, self.classes_, views)
@@ -326,6 +323,20 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
             tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)
         self.mixture_ = replace(self.mixture_, tilt=tilt)
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that a row may have several labels."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def numbers(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Return classes as their numbers; several labels are numbers already."""
+        if answers.ndim == 2:
+            return answers.astype(np.uint8)
+        codes = np.searchsorted(self.classes_, answers)
+        return codes.astype(np.min_scalar_type(len(self.classes_) - 1))
+
     def _answers(self, found: NDArray[np.float64]) -> NDArray[Any]:
         if self.mixture_.kind == "labels":
             return (found > self.thresholds_).astype(np.int64)
@@ -359,16 +370,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
         """
         found = self._mixed(X, affinity, ids)
         if self.mixture_.kind == "labels":
-            return np.asarray(logit(found) - logit(self.thresholds_))
+            return np.asarray(finite_log_odds(found) - finite_log_odds(self.thresholds_))
         logs = np.log(found)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that a row may have several labels."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
     def score(
         self,
@@ -380,17 +384,17 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
     ) -> float:
         """Return the accuracy on the labelled rows of (X, y).
 
-        With several labels per row it is the share of rows of which all labels are right, as in
-        scikit-learn; rows with unknown labels do not count.
+        A share of a class counts as that much of a label. With several labels per row it is the
+        share of rows of which all labels are right, as in scikit-learn; rows with unknown labels
+        do not count.
         """
         found = self.predict(X, affinity, ids)
-        if self.mixture_.kind == "labels":
-            truth = table_of(y, self.unlabeled, self.classes_).values
-            labeled = np.asarray(~np.isnan(truth).any(axis=1))
-            hits = (found == truth).all(axis=1)[labeled]
-        else:
-            truth = as_label_array(y)
-            labeled = labeled_mask(truth, self.unlabeled)
-            hits = found[labeled] == truth[labeled]  # NA cannot be compared
-        weights = weights_to_score(truth if unmeasured(X) else X, labeled, sample_weight)
-        return float(np.average(hits, weights=weights))
+        kind = self.mixture_.kind
+        target, n = labels_to_score(y, kind, self.unlabeled, self.classes_)
+        labeled = np.isin(np.arange(n), target.labeled)
+        weights_to_score(labeled if unmeasured(X) else X, labeled, sample_weight)  # checks them
+        hits = found[target.labeled] == target.y
+        weights = np.ones(len(hits)) if target.shares is None else target.shares
+        if sample_weight is not None:
+            weights = weights * np.asarray(sample_weight)[target.labeled]
+        return float(np.average(hits.reshape(len(hits), -1).all(axis=1), weights=weights))

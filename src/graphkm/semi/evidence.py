@@ -44,6 +44,8 @@ class Evidence:
     """The row of every label."""
     y: NDArray[Any]
     """The labels."""
+    weights: Array
+    """Their weights."""
     rows: dict[str, Any]
     """The labelled rows, in every view."""
     n_rows: int
@@ -65,11 +67,9 @@ class Evidence:
         It is None if every column has weights of its own, and for given graphs, which are large.
         """
         weights, sizes = verdict.weights, verdict.sizes
-        if any(side.edges is not None for side in sides):
+        if known.several or any(side.edges is not None for side in sides):
             return None
         if weights.ndim == 2:
-            if weights.shape[1] > 1:
-                return None
             weights, sizes = weights[:, 0], sizes[:, 0]
         kept = heavy(weights, weights.max())
         kept = kept / kept.sum()
@@ -90,6 +90,5 @@ class Evidence:
         n_rows = (0 if sides[0].given is None else sides[0].given.shape[0]) - names
         rows = {side.name: side.known.rows for side in sides}
         graphs = {side.name: side.graph for side in sides if side.graph is not None}
-        return cls(
-            witnesses, graphs, sides[0].labeled[: len(known.y)], known.y, rows, n_rows, prior
-        )
+        labels = sides[0].labeled[: len(known.y)], known.y, known.weights
+        return cls(witnesses, graphs, *labels, rows, n_rows, prior)

@@ -51,12 +51,8 @@ def held_of(model: Any) -> Held:
     >>> held.said.shape, held.told[0].tolist(), held.kind
     ((20, 2), [1.0, 0.0], 'classes')
     """
-    if not hasattr(model, "told_"):
-        if not isinstance(model, Answering):
-            raise TypeError(
-                f"{type(model).__name__} holds no labels out; pass a SemiSupervisedClassifier or a "
-                "SemiSupervisedRegressor."
-            )
+    if not hasattr(model, "told_") or hasattr(model, "to_local"):
+        require_answering(model, "holds no labels out")
         check_is_fitted(model, "mixture_")
         raise ValueError(
             "The model has too few labels to hold any out, so nothing is known of its errors. "
@@ -67,6 +63,21 @@ def held_of(model: Any) -> Held:
     if mixture.tilt is not None:
         said = tilted(said, mixture.tilt)
     return Held(model.labeled_, said, told, model.told_weights_, mixture.kind)
+
+
+def require_answering(model: Any, lacks: str) -> None:
+    """Raise if a model is no front door in this process; `lacks` says what it has not."""
+    if isinstance(model, Answering):
+        return
+    if hasattr(model, "to_local"):
+        raise TypeError(
+            f"A {type(model).__name__} of graphkm.dask {lacks} in this process; pass "
+            "model.to_local()."
+        )
+    raise TypeError(
+        f"{type(model).__name__} {lacks}; pass a SemiSupervisedClassifier or a "
+        "SemiSupervisedRegressor."
+    )
 
 
 def held_answers(model: Any, held: Held) -> Array:

@@ -17,7 +17,7 @@ def asked_order(asked: Any, y: Any, classes: NDArray[Any]) -> NDArray[Any] | Non
     ----------
     asked : "auto", bool or list
         The parameter `ordered`: "auto" looks whether y is an ordered categorical, True takes
-        numbers as they are, and a list names the classes in their order.
+        numbers as they are, and a list names the classes in their order. It may have more.
     y : any
         As it was given.
     classes : ndarray
@@ -46,17 +46,18 @@ def asked_order(asked: Any, y: Any, classes: NDArray[Any]) -> NDArray[Any] | Non
         return classes
     if not isinstance(asked, list | tuple | np.ndarray):
         raise _wrong(asked)
-    listed = np.asarray(asked).tolist()
-    try:  # whole numbers are floats where a label is missing; texts keep their length
-        found = np.array(listed, dtype=str if classes.dtype.kind == "U" else classes.dtype)
+    listed, names = np.asarray(asked).tolist(), classes.tolist()
+    kind: Any = {"U": str, "i": float, "u": float, "f": float}.get(classes.dtype.kind, object)
+    try:  # the command line has numbers as texts
+        levels = np.array(listed, dtype=kind).tolist()
     except (TypeError, ValueError):
-        found = classes[:0]
-    if sorted(found.tolist()) != sorted(classes.tolist()):
+        levels = []
+    found = [each for each in levels if each in names]  # no row may have some of the levels
+    if sorted(found) != sorted(names):
         raise ValueError(
-            f"ordered names {listed!r}, and the classes are {classes.tolist()!r}; name each of "
-            "them once."
+            f"ordered names {listed!r}, and the classes are {names!r}; name each of them once."
         )
-    return found.astype(classes.dtype)
+    return np.array(found, dtype=classes.dtype)
 
 
 def _wrong(asked: Any) -> ValueError:

@@ -15,7 +15,8 @@ from ..estimators.targets import known_targets
 from ..judge.columns import r_squared
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
-from .target import Target, is_table, table_of
+from .label_tables import is_table, table_of
+from .target import Target
 from .views import unmeasured
 
 

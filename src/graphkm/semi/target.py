@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from .._util.parameters import unmasked
-from ..estimators.labels import missing_mask, refuse_infinite
 from ..members.member import Kind
+from .label_tables import Table
 
 Array = NDArray[np.float64]
 
@@ -21,8 +18,6 @@ TARGETS = ("auto", "classes", "shares", "labels")
 _FULL = 1.0 + 1e-6  # shares of a row may add up to this much: they are rounded
 _SURE = 0.5  # a class with a larger share is kept in the transduction
 _TINY = 1e-6  # smaller shares do not count
-_LISTS = (list, tuple, set, frozenset, np.ndarray)
-_NUMBERS = (int, float, bool, np.number, np.bool_)
 
 
 class Target(NamedTuple):
@@ -52,184 +47,6 @@ class Target(NamedTuple):
         return answers
 
 
-class Table(NamedTuple):
-    """A table of targets: a line for each row."""
-
-    values: Array
-    """NaN where nothing is known."""
-    names: NDArray[Any] | None
-    """Names of the columns; None if they have none."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-        return self.values.shape
-
-    def take(self, places: NDArray[np.int64]) -> Table:
-        """Return some rows."""
-        return Table(self.values[places], self.names)
-
-
-def is_table(y: Any) -> bool:
-    """Return whether y has several columns, or lists of names.
-
-    Examples
-    --------
-    >>> is_table([0, 1]), is_table([[0, 1], [1, 1]]), is_table([["a"], ["a", "b"]])
-    (False, True, True)
-    >>> is_table(np.zeros((3, 1)))
-    False
-    """
-    shape = getattr(y, "shape", None)
-    if shape is not None and len(shape) != 1:
-        return len(shape) == 2 and (shape[1] > 1 or isinstance(y, Table))
-    return has_lists(y) or (isinstance(y, Sequence) and len(y) > 0 and np.ndim(y[0]) == 1)
-
-
-def has_lists(y: Any) -> bool:
-    """Return whether y has a list, a tuple, a set or an array of names for each row.
-
-    Examples
-    --------
-    >>> has_lists([["a", "b"], None, []]), has_lists([[0, 1], [1, 1]])
-    (True, False)
-    """
-    told = _told(y)
-    if not told:
-        return False
-    numbers = all(isinstance(value, _NUMBERS) for each in told for value in each)
-    return not (numbers and len({len(each) for each in told}) == 1 and len(told) == len(y))
-
-
-def holds_lists(y: Any) -> bool:
-    """Return whether y has a list for each row: of names, or of numbers for all columns.
-
-    Examples
-    --------
-    >>> holds_lists([["a", "b"], None]), holds_lists([[0, 1], [1, 1]]), holds_lists([0, 1])
-    (True, True, False)
-    """
-    return bool(_told(y))
-
-
-def _told(y: Any) -> list[Any]:
-    """Return the values of y that are lists; y has one dimension, or there are none."""
-    if isinstance(y, str | bytes) or not hasattr(y, "__len__") or hasattr(y, "columns"):
-        return []
-    kind = getattr(getattr(y, "dtype", None), "kind", "O")
-    if kind != "O" or len(getattr(y, "shape", (0,))) != 1:
-        return []
-    return [each for each in y if isinstance(each, _LISTS)]
-
-
-def table_of(y: Any, unlabeled: Any, names: NDArray[Any] | None = None) -> Table:
-    """Return y as a table of numbers; NaN, None, NA and the marker are not known.
-
-    Parameters
-    ----------
-    y : array, frame, sparse matrix, list of lists, or Table
-        A column for each label, class or quantity; or names of labels for each row.
-    unlabeled : object
-        What else marks a cell that is not known.
-    names : ndarray, optional
-        The labels of an earlier fit, in the order of its columns.
-
-    Examples
-    --------
-    >>> table_of([["b"], None, ["a", "b"]], -1)
-    Table(values=array([[ 0.,  1.],
-           [nan, nan],
-           [ 1.,  1.]]), names=array(['a', 'b'], dtype='<U1'))
-    """
-    if has_lists(y):
-        return table_of_lists(y, names)
-    columns = getattr(y, "columns", None)
-    found = None if columns is None else np.asarray(list(columns))
-    if isinstance(y, Table):
-        y, found = y
-    plain = unmasked if columns is None else lambda frame: frame.to_numpy()
-    values = np.asarray(y.toarray() if issparse(y) else plain(y))
-    if values.dtype.kind not in "biuf":
-        try:
-            values = np.where(missing_mask(values.astype(object)), np.nan, values).astype(
-                np.float64
-            )
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"y has several columns, which must hold numbers: {error}") from None
-    values = values.astype(np.float64)
-    if isinstance(unlabeled, int | float) and unlabeled not in (0, 1):
-        values = np.where(values == unlabeled, np.nan, values)
-    refuse_infinite(values[~np.isnan(values)])
-    if names is not None and values.shape[1] != len(names):
-        raise ValueError(
-            f"y has {values.shape[1]} columns, and the model has learnt {len(names)}; pass one "
-            "for each."
-        )
-    return Table(values, found) if names is None else Table(_ordered(values, found, names), names)
-
-
-def _ordered(values: Array, found: NDArray[Any] | None, names: NDArray[Any]) -> Array:
-    """Return columns in the order of an earlier fit, if they have its names."""
-    places = {} if found is None else {name: i for i, name in enumerate(found.tolist())}
-    if set(places) != set(names.tolist()):
-        return values
-    return values[:, [places[name] for name in names.tolist()]]
-
-
-def table_of_lists(y: Any, names: NDArray[Any] | None = None) -> Table:
-    """Return lists of names as a table of 0 and 1; rows without a list are not known.
-
-    Parameters
-    ----------
-    y : array-like
-        A list for every row.
-    names : ndarray, optional
-        The labels of an earlier fit, in the order of its columns.
-
-    Examples
-    --------
-    >>> table_of_lists([None, None], np.array(["a"])).values.tolist()
-    [[nan], [nan]]
-    """
-    lists = lists_of(y)
-    every = {name for each in lists if each is not None for name in each}
-    if names is None:
-        if len({isinstance(name, str) for name in every}) == 2:
-            raise ValueError("y mixes texts with numbers as names of labels; pass names of a kind.")
-        names = np.array(sorted(every))
-    unknown = every - set(names.tolist())
-    if unknown:
-        raise ValueError(
-            f"y has the label {sorted(unknown, key=str)[0]!r}, which the model has not learnt."
-        )
-    to = {name: place for place, name in enumerate(names.tolist())}
-    values = np.full((len(lists), len(names)), np.nan)
-    for place, each in enumerate(lists):
-        if each is not None:
-            values[place] = 0.0
-            values[place, [to[name] for name in each]] = 1.0
-    return Table(values, names)
-
-
-def lists_of(y: Any) -> list[Any]:
-    """Return the list of every row, and None where nothing is known; raise if it is neither.
-
-    Examples
-    --------
-    >>> lists_of([["a"], float("nan"), []])
-    [['a'], None, []]
-    """
-    lists = [each if isinstance(each, _LISTS) else None for each in y]
-    for place, each in enumerate(y):
-        missing = each is None or type(each).__name__ == "NAType" or each != each
-        if lists[place] is None and not missing:
-            raise ValueError(
-                f"Row {place} of y is {each!r}, and other rows are lists of names; pass a list "
-                "for every row, [] for none of the labels, and None where nothing is known."
-            )
-    return lists
-
-
 def kind_of(targets: Any, y: Any, table: Table | None) -> str:
     """Return what y holds: "classes", "shares" or "labels".
 
@@ -249,7 +66,11 @@ def kind_of(targets: Any, y: Any, table: Table | None) -> str:
     if table is None:
         if targets in ("auto", "classes"):
             return "classes"
-        raise ValueError(f"targets={targets!r} needs a column for each class; y has one column.")
+        columns = "label" if targets == "labels" else "class"
+        raise ValueError(
+            f"targets={targets!r} needs a column for each {columns}; y has one column. Leave "
+            "targets out to learn one class per row."
+        )
     if targets == "classes":
         raise ValueError("targets='classes' needs one class per row; y has several columns.")
     known = table.values[~np.isnan(table.values)]
@@ -268,6 +89,17 @@ def label_target(table: Table, counts: NDArray[np.bool_]) -> Target:
     """Return the rows with known labels: those that count."""
     labeled = np.flatnonzero(~np.isnan(table.values).all(axis=1) & counts)
     return Target(labeled, table.values[labeled], "labels")
+
+
+def refuse_positives_alone(target: Target) -> None:
+    """Raise if y says which labels rows have, and never that they lack one."""
+    known = ~np.isnan(target.y)
+    if known.any() and not known.all() and (target.y[known] == 1).all():
+        raise ValueError(
+            "Every known label of y is 1, so nothing tells which rows lack a label. Write 0 where "
+            "a row lacks one. If -1 means that, it must not be the marker of unknown labels, "
+            "unlabeled=-1: replace it with 0."
+        )
 
 
 def share_target(table: Table, counts: NDArray[np.bool_], classes: NDArray[Any]) -> Target:

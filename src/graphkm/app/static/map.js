@@ -19,6 +19,9 @@ class RowMap {
       const k = this.nearest(event);
       if (k !== null) this.pick(this.places.rows[k]);
     });
+    canvas.addEventListener("keydown", (event) => this.walk(event));
+    canvas.addEventListener("blur", () => { this.cursor = null; hover.style.display = "none"; this.draw(); });
+    this.cursor = null; // the dot that arrow keys have reached
     new ResizeObserver(() => this.draw()).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
@@ -64,7 +67,8 @@ class RowMap {
       const sorted = [...predicted].sort((a, b) => a - b);
       this.range = [sorted[Math.floor(n * 0.02)], sorted[Math.floor((n - 1) * 0.98)]];
     } else { this.range = [0, 1]; }
-    this.grey = getComputedStyle(document.body).getPropertyValue("--soft");
+    const look = getComputedStyle(canvas);
+    this.grey = look.caretColor; // a colour of the page, in the present look
     pen.globalAlpha = n > 5000 ? 0.55 : 0.75;
     for (let k = 0; k < n; k += 1) {
       const [x, y] = this.spot(k, size);
@@ -72,7 +76,7 @@ class RowMap {
       pen.beginPath(); pen.arc(x, y, radius, 0, 7); pen.fill();
     }
     pen.globalAlpha = 1;
-    const ink = getComputedStyle(document.body).getPropertyValue("--ink");
+    const ink = look.color;
     for (const [row, code] of Object.entries(labelled)) {
       const k = this.index ? this.index.get(Number(row)) : undefined;
       if (k === undefined) continue;
@@ -86,6 +90,33 @@ class RowMap {
       pen.strokeStyle = ink; pen.lineWidth = 2 * unit;
       pen.strokeRect(x - 7 * unit, y - 7 * unit, 14 * unit, 14 * unit);
     }
+    if (this.cursor !== null && this.cursor < n) {
+      const [x, y] = this.spot(this.cursor, size);
+      pen.strokeStyle = ink; pen.lineWidth = 3 * unit;
+      pen.beginPath(); pen.arc(x, y, 10 * unit, 0, 7); pen.stroke();
+    }
+  }
+
+  // Arrow keys go to the nearest dot on that side, and Enter shows its row.
+  walk(event) {
+    const side = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    const { rows, x, y } = this.places;
+    if (event.key === "Enter" && this.cursor !== null) { event.preventDefault(); event.stopPropagation(); this.pick(rows[this.cursor]); return; }
+    if (side === undefined || !rows.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const from = this.cursor ?? (this.index.get(this.current) ?? 0);
+    let best = null, least = Infinity;
+    for (let k = 0; k < rows.length; k += 1) {
+      const along = (x[k] - x[from]) * side[0] + (y[k] - y[from]) * side[1];
+      const across = Math.abs((x[k] - x[from]) * side[1]) + Math.abs((y[k] - y[from]) * side[0]);
+      const far = along + 2 * across;
+      if (along > 0 && across <= 2 * along && far < least) { least = far; best = k; }
+    }
+    this.cursor = best ?? from;
+    this.draw();
+    const [left, top] = this.spot(this.cursor, { w: this.canvas.clientWidth * devicePixelRatio, h: this.canvas.clientHeight * devicePixelRatio });
+    this.name(this.cursor, left / devicePixelRatio, top / devicePixelRatio);
   }
 
   nearest(event) {
@@ -108,10 +139,14 @@ class RowMap {
     const k = this.nearest(event), box = this.canvas.getBoundingClientRect();
     this.hover.style.display = k === null ? "none" : "block";
     if (k === null) return;
+    this.name(k, event.clientX - box.left, event.clientY - box.top);
+  }
+
+  name(k, left, top) {
     const row = this.places.rows[k];
+    this.hover.style.display = "block";
     this.hover.textContent = this.describe(row, this.colours.predicted[k], this.colours.labelled[row]);
-    const left = event.clientX - box.left;
-    this.hover.style.left = `${Math.min(left + 12, box.width - 130)}px`;
-    this.hover.style.top = `${event.clientY - box.top + 12}px`;
+    this.hover.style.left = `${Math.max(0, Math.min(left + 12, this.canvas.clientWidth - 130))}px`;
+    this.hover.style.top = `${top + 12}px`;
   }
 }

@@ -3,26 +3,28 @@
 
 const $ = (id) => document.getElementById(id);
 const make = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text ?? "" }, more);
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
-const count = (n) => n.toLocaleString("en");
-const quantity = (v, digits = 3) => v.toLocaleString("en", { maximumSignificantDigits: digits });
+const percent = (share, digits) => words.percent(share, digits);
+const count = (n) => words.number(n);
+const quantity = (v, digits = 3) => words.number(v, { maximumSignificantDigits: digits });
 
 let state = null;      // the server's
 let chosen = null;     // a row that was asked for; else the queue's first is shown
 let shown = null;      // the row on the page
 let seen = null;       // its answer, as it stands on the page
+let alone = false;     // nobody else had answered it
 let busy = false;      // an answer is on its way
 let drawn = {};        // versions of what was fetched
+let restarted = false; // the server may be another one: its versions begin anew
 let showChances = false; // the model's opinion is shown before an answer too
 const rows = new Map(); // rows that were fetched ahead
 const picked = new Picked(); // of several labels
 
 const map = new RowMap($("map"), $("hover"), (row) => show(row), (row, predicted, label) => {
   const word = (v) => (v === undefined ? "" : state.regression ? quantity(v, 6)
-    : Array.isArray(v) ? v.map((k) => state.classes[k]).join(", ") || "none of the labels" : state.classes[v]);
-  const parts = [`row ${row + 1}`];
-  if (label !== undefined) parts.push(`label ${word(label)}`);
-  if (predicted !== undefined) parts.push(`model ${word(predicted)}`);
+    : Array.isArray(v) ? v.map((k) => state.classes[k]).join(", ") || say("none_of_the_labels") : state.classes[v]);
+  const parts = [say("row_here", { row: row + 1 })];
+  if (label !== undefined) parts.push(say("label_here", { label: word(label) }));
+  if (predicted !== undefined) parts.push(say("model_here", { label: word(predicted) }));
   return parts.join(", ");
 });
 
@@ -30,17 +32,26 @@ const review = new Review($("review-view"), {
   make, ask, percent, spoken, state: () => state, take: (next, row) => { rows.delete(row); take(next); },
   show: (row) => { views.show(0); show(row); $("row-title").focus(); },
 });
-const views = new Views([$("tab-label"), $("tab-review")], (k) => { review.open = k === 1; review.refresh(true); });
+const fromList = (row) => { views.show(0); show(row); $("row-title").focus(); };
+const search = new Search({ $, make, ask, show: fromList, state: () => state });
+const guide = new Guide($("guide-text"), { $, ask });
+const classNames = new ClassNames({ $, make, ask, state: () => state, take: (next) => { rows.clear(); take(next); } });
+const views = new Views([$("tab-label"), $("tab-review"), $("tab-search")], (k) => {
+  review.open = k === 1;
+  review.refresh(true);
+  if (k === 2) search.refresh();
+});
 
 async function ask(path, body) {
   const options = body === undefined ? {} : {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
   };
   let answer;
-  try { answer = await fetch(path, options); } catch { throw new Error("No connection: nothing was kept."); }
+  try { answer = await fetch(path, options); } catch { throw new Error(say("no_connection")); }
   const found = await answer.json().catch(() => ({}));
   if (!answer.ok) {
-    const message = found.error || `The server refused this (${answer.status}).`;
+    const told = words.code !== "en" && found.code && words.has(`error_${found.code}`);
+    const message = told ? say(`error_${found.code}`, found.values) : found.error || say("refused", { status: String(answer.status) });
     throw Object.assign(new Error(message), { status: answer.status });
   }
   return found;
@@ -67,14 +78,14 @@ async function reread(row) { // another tab was faster: the row is shown as it i
 function answer(kind, label, fresh = false) { // fresh: the row belongs to none of the classes
   if (shown === null) return;
   const row = shown;
-  work("api/answer", { row, kind, label, seen, new: fresh }, (next) => {
+  work("api/answer", { row, kind, label, seen, new: fresh, first: alone }, (next) => {
     rows.delete(row);
     chosen = null;
     if ($("new-label").value.trim() === label) $("new-label").value = "";
     take(next);
     const kept = next.recent[0];
     if (typeof label === "string" && !next.regression && kept.row === row && kept.label !== label) {
-      $("message").textContent = `Taken as ${kept.label}, which differs only in upper and lower case.`;
+      $("message").textContent = say("taken_as", { label: kept.label });
     }
   });
 }
@@ -110,8 +121,8 @@ async function save(path, meanwhile) { // beside the answers, which need not wai
   $("saved").textContent = meanwhile;
   try { $("saved").textContent = (await ask(path, {})).said; } catch (error) { $("saved").textContent = error.message; }
 }
-const saveModel = () => save("api/model", "Training on all rows …");
-const savePredictions = () => save("api/predictions", "Training on all rows, then predicting them …");
+const saveModel = () => save("api/model", say("training"));
+const savePredictions = () => save("api/predictions", say("predicting"));
 
 function keyOf(k) {
   const names = state.classes;
@@ -119,24 +130,54 @@ function keyOf(k) {
   return k < 9 ? String(k + 1) : k === 9 ? "0" : null;
 }
 
+const KEYS = {
+  s: () => answer("skip"), d: () => answer("unknown"), u: undo, n: () => show(null), w: saveModel, p: savePredictions,
+  m: toggleChances, c: () => $("new-label").focus(), g: () => $("go-row").focus(), k: () => classNames.open(), h: () => guide.toggle(),
+};
+// Keys that every view has: other keys answer a row that is not in sight.
+const ANYWHERE = {
+  r: () => turn(1), f: () => turn(2), u: undo, "?": () => help(),
+};
+const HEADINGS = ["row-title", "review-title", "search-title"];
+function turn(k) { // to a view, or back to the rows
+  views.show(views.at === k ? 0 : k);
+  $(views.at === 2 ? "search-words" : HEADINGS[views.at]).focus();
+}
+const keysOn = () => localStorage.getItem("keys") !== "off";
+
 document.addEventListener("keydown", (event) => {
-  const typing = ["INPUT", "TEXTAREA"].includes(event.target.tagName);
+  const typing = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
   if (event.key === "Escape" && typing) { event.target.blur(); return; }
   if (typing || event.ctrlKey || event.altKey || event.metaKey || event.repeat || !state) return;
-  if (event.key.toLowerCase() === "r") { views.show(1 - views.at); $(["row-title", "review-title"][views.at]).focus(); return; }
-  if (review.open && event.key.toLowerCase() !== "u") return; // other keys answer a row that is not in sight
-  const k = state.regression ? -1 : state.classes.findIndex((_, j) => keyOf(j) === event.key);
-  const act = { s: () => answer("skip"), d: () => answer("unknown"), u: undo, n: () => show(null), w: saveModel,
-    p: savePredictions, m: toggleChances,
-    c: () => $("new-label").focus(), g: () => $("go-row").focus() }[event.key.toLowerCase()];
+  if (document.querySelector("dialog[open]")) return;
+  const key = event.key.toLowerCase();
+  const k = state.regression || views.at > 0 ? -1 : state.classes.findIndex((_, j) => keyOf(j) === event.key);
+  const act = ANYWHERE[key] ?? (views.at === 0 ? KEYS[key] : undefined);
   // On a label of several, Space picks and Enter confirms, as with checkboxes; other buttons act themselves.
-  const itself = ["BUTTON", "A"].includes(event.target.tagName) && event.target.getAttribute("role") !== "checkbox";
+  const itself = ["BUTTON", "A", "CANVAS"].includes(event.target.tagName) && event.target.getAttribute("role") !== "checkbox";
+  if (!keysOn() && event.key !== "Enter") return;
   if (k >= 0) choose(state.classes[k]);
-  else if (event.key === "Enter" && state.several && !itself) confirm();
+  else if (event.key === "Enter" && state.several && views.at === 0 && !itself) confirm();
   else if (act) act();
   else return;
   event.preventDefault();
 });
+
+function help() {
+  const names = { "1–9, 0": "answer", S: "skip", D: "unknown", Enter: "several", M: "chances", U: "undo", C: "new", G: "go",
+    N: "next", R: "review", F: "search", K: "classes", H: "guidelines", W: "save", P: "predict", "?": "help", "← → ↑ ↓": "arrows", Esc: "escape" };
+  $("help-keys").tBodies[0].replaceChildren(...Object.entries(names).map(([key, name]) => {
+    const line = make("tr"), head = make("th", "", { scope: "row" });
+    head.append(make("kbd", key));
+    line.append(head, make("td", say(`key_${name}`)));
+    return line;
+  }));
+  $("keys-on").checked = keysOn();
+  $("help-dialog").showModal();
+}
+$("help-open").onclick = help;
+$("help-close").onclick = () => $("help-dialog").close();
+$("keys-on").onchange = () => localStorage.setItem("keys", $("keys-on").checked ? "on" : "off");
 
 $("skip").onclick = () => answer("skip");
 $("unknown").onclick = () => answer("unknown");
@@ -158,7 +199,7 @@ $("go").onsubmit = (event) => {
   event.preventDefault();
   const row = Number($("go-row").value) - 1;
   if (Number.isInteger(row) && row >= 0 && row < state.rows) { show(row); $("go-row").blur(); }
-  else $("message").textContent = `Rows are numbered from 1 to ${count(state.rows)}.`;
+  else $("message").textContent = say("rows_numbered", { n: state.rows });
 };
 
 // ------------------------------------------------------------------ the row
@@ -176,14 +217,25 @@ function show(row) {
   $("message").textContent = "";
   if (row !== null) rows.delete(row);
   present();
+  tell(row);
+}
+
+async function tell(row) { // the server keeps the row on this screen for nobody else, and may have to go on
+  if (state.team.length < 2) return;
+  try {
+    const found = await ask("api/show", { row });
+    if (found.holder !== null && chosen === row) $("message").textContent = say("held", { name: found.holder, row: row + 1 });
+    take(found);
+  } catch (error) { $("message").textContent = error.message; }
 }
 
 async function present() {
   const row = chosen !== null ? chosen : state.queue.length ? state.queue[0] : null;
-  $("next").hidden = chosen === null;
+  $("next").hidden = chosen === null && !state.paused;
   if (row === null) {
     shown = null;
-    $("row-title").textContent = "All rows have an answer";
+    $("row-title").textContent = state.paused ? say("paused") : state.elsewhere ? say("all_done_elsewhere", { n: state.elsewhere }) : say("all_done");
+    $("row-said").textContent = "";
     $("row").replaceChildren();
     drawNear([]);
     return;
@@ -195,6 +247,7 @@ async function present() {
     if (now !== row) return;
     shown = row;
     seen = found.answer;
+    alone = !found.answered;
     drawRow(found);
   } catch (error) { rows.delete(row); $("message").textContent = error.message; }
 }
@@ -204,8 +257,8 @@ function preload(found) { if (found.image) new Image().src = `image/${found.row}
 function drawRow(found) {
   const place = $("row"), parts = [];
   if (found.image) {
-    const picture = make("img", null, { src: `image/${found.row}`, alt: `Image of row ${found.row + 1}` });
-    picture.onerror = () => picture.replaceWith(make("p", "This row's image cannot be shown."));
+    const picture = make("img", null, { src: `image/${found.row}`, alt: say("image_of", { row: found.row + 1 }) });
+    picture.onerror = () => picture.replaceWith(make("p", say("no_image")));
     parts.push(picture);
   }
   if (found.text !== null) parts.push(make("p", found.text, { dir: "auto" }));
@@ -217,18 +270,18 @@ function drawRow(found) {
     }
     parts.push(table);
   }
-  if (found.more) parts.push(make("p", `and ${found.more} more columns`));
+  if (found.more) parts.push(make("p", say("more_columns", { n: found.more })));
   place.replaceChildren(...parts);
   place.scrollTop = 0;
-  $("row-title").textContent = `Row ${found.row + 1}`;
-  const words = [];
-  if (found.label !== null) words.push(`label: ${spoken(found.label, state.several)}`);
-  else if (found.answer !== null) words.push("not known");
+  $("row-title").textContent = say("row", { row: found.row + 1 });
+  const told = [];
+  if (found.label !== null) told.push(say("label_is", { label: spoken(found.label, state.several) }));
+  else if (found.answer !== null) told.push(say("not_known"));
   // Before an answer the model's opinion stays hidden: people tend to agree with it.
-  if (found.said !== null && found.label !== null) words.push(`the model says ${spoken(found.said, state.several)}`);
-  if (found.answer === null && state.second.includes(found.row)) words.push("somebody else has answered this row");
-  for (const other of found.others) words.push(`${other.name}: ${spoken(other.label, state.several)}`);
-  $("row-said").textContent = words.join(" · ");
+  if (found.said !== null && found.label !== null) told.push(say("model_says", { label: spoken(found.said, state.several) }));
+  if (found.answer === null && found.answered) told.push(say("answered_by_others"));
+  for (const other of found.others) told.push(`${other.name}: ${spoken(other.label, state.several)}`);
+  $("row-said").textContent = told.join(" · ");
   if (state.several) {
     picked.start(found);
     drawAnswers();
@@ -255,7 +308,7 @@ function drawChances(found) { // after an answer, or if they are asked for
   const known = (showChances || found.label !== null) && found.chances;
   for (const button of $("answers").children) {
     const chance = known ? known[button.dataset.label] : undefined;
-    button.querySelector(".chance").textContent = chance === undefined ? "" : `${Math.round(100 * chance)} %`;
+    button.querySelector(".chance").textContent = chance === undefined ? "" : percent(chance, 0);
   }
 }
 
@@ -264,13 +317,13 @@ function drawNear(near) { // labelled rows that are most alike the one shown
   $("near-rows").replaceChildren(...near.map((other) => {
     const item = make("li"), button = make("button", "", { type: "button" }), words = make("span");
     if (other.image) {
-      const picture = make("img", null, { src: `image/${other.row}`, alt: `Image of row ${other.row + 1}` });
+      const picture = make("img", null, { src: `image/${other.row}`, alt: say("image_of", { row: other.row + 1 }) });
       picture.onerror = () => picture.remove();
       button.append(picture);
     }
-    words.append(make("strong", spoken(other.label, state.several), { dir: "auto" }), ` row ${other.row + 1}, ${Math.round(100 * other.alike)} % alike`);
+    words.append(make("strong", spoken(other.label, state.several), { dir: "auto" }), ` ${say("alike", { row: other.row + 1, share: percent(other.alike, 0) })}`);
     button.append(words);
-    if (other.text !== null) button.append(make("span", other.text || "(empty)", { className: "snippet", dir: "auto" }));
+    if (other.text !== null) button.append(make("span", other.text || say("empty"), { className: "snippet", dir: "auto" }));
     button.onclick = () => { show(other.row); $("row-title").focus(); };
     item.append(button);
     return item;
@@ -280,18 +333,22 @@ function drawNear(near) { // labelled rows that are most alike the one shown
 // ------------------------------------------------------------------ the state
 
 function take(next) {
-  if (state && next.version < state.version) { present(); return; } // events may be faster
-  const first = state === null, learnt = state && state.model;
+  if (state && next.version < state.version && !restarted) { present(); return; } // events may be faster
+  restarted = false;
+  if (state && !state.classes.every((name) => next.classes.includes(name))) rows.clear(); // other names
+  const learnt = state && state.model;
   state = next;
   drawAnswers();
   $("bar").max = state.rows;
   $("bar").value = state.labelled;
-  $("progress").textContent = `${count(state.labelled)} of ${count(state.rows)} labelled` +
-    (state.unknown ? `, ${count(state.unknown)} not known` : "") +
-    (state.annotator === null ? "" : ` · ${state.annotator} answers`);
-  $("learning").textContent = state.learning === "…" ? "Preparing the graph of the rows …"
-    : state.learning ? `Learning stopped: ${state.learning} Answers are still kept.`
-      : state.current ? state.first : "Learning …";
+  const here = state.present.filter((name) => name !== state.annotator);
+  $("progress").textContent = say("progress", { n: state.labelled, rows: state.rows }) +
+    (state.unknown ? `, ${say("progress_unknown", { n: state.unknown })}` : "") +
+    (state.annotator === null ? "" : ` · ${say("answers_now", { name: state.annotator })}`) +
+    (here.length ? ` · ${say("also_here", { names: here.join(", ") })}` : "");
+  $("learning").textContent = state.learning === "…" ? say("preparing")
+    : state.learning ? say("learning_stopped", { why: state.learning })
+      : state.current ? state.first : say("learning");
   $("behind").textContent = state.behind;
   $("undo").disabled = !state.canUndo;
   $("save").disabled = $("predict").disabled = !state.canSave;
@@ -299,21 +356,23 @@ function take(next) {
   drawKnown();
   drawLists();
   review.refresh();
+  search.refresh();
   present();
-  refreshMap(first);
+  refreshMap();
 }
 
 function drawAnswers() {
   const names = state.several ? [...state.classes, ...picked.added] : state.classes;
-  const key = JSON.stringify([names, state.regression, state.fixed]);
+  const key = JSON.stringify([names, state.regression, state.fixed, words.code]);
   if (drawn.answers === key) return;
   drawn.answers = key;
-  const none = state.fixed ? "None of these: new" : "New";
-  $("new-name").textContent = state.regression ? "Quantity" : state.several ? `${none} label` : `${none} class`;
-  $("new-answer").textContent = state.several ? "Add" : "Answer";
+  const kind = state.several ? "label" : "class";
+  $("new-name").textContent = say(state.regression ? "quantity" : state.fixed ? `none_new_${kind}` : `new_${kind}`);
+  $("new-answer").textContent = say(state.several ? "add" : "answer");
+  $("classes-open").hidden = state.regression || !names.length;
   $("several").hidden = $("map-several").hidden = !state.several;
-  $("shares-title").textContent = state.several ? "Labels" : "Classes";
-  $("shares-name").textContent = state.several ? "label" : "class";
+  $("shares-title").textContent = say(`${kind}_many`);
+  $("shares-name").textContent = say(`${kind}_one`);
   $("new-label").inputMode = state.regression ? "decimal" : "text";
   const buttons = state.regression ? [] : names.map((name, k) => {
     const button = make("button", "", { type: "button" });
@@ -337,115 +396,64 @@ function drawAnswers() {
   }));
 }
 
-function drawKnown() {
-  const { accuracy, steady, regression } = state;
-  const number = regression ? quantity : percent;
-  $("accuracy-name").textContent = regression ? "Held-out mean error"
-    : state.several ? "Held-out rows with all labels right" : "Held-out accuracy";
-  $("accuracy").textContent = accuracy
-    ? `${number(accuracy.value)} (95 % interval ${number(accuracy.low)} to ${number(accuracy.high)}), ` +
-      `from ${accuracy.rows} rows drawn at random`
-    : "known after five answers to rows drawn at random (every fourth is)";
-  $("gain").textContent = accuracy ? gainWords(accuracy, number) : "not known yet";
-  $("stop").textContent = steady
-    ? `The last ${steady.labels} labels changed ${percent(steady.changed)} of the predictions. ` +
-      (steady.enough ? "More labels will change little: you may stop." : "More labels still help.")
-    : regression ? "Stop when the curve below stays flat." : "known after some more labels";
-  $("outlook").textContent = outlookWords(state.outlook, percent);
-  const lines = state.regression ? [] : state.classes.map((name, k) => {
-    const line = make("tr");
-    line.append(make("td", name), make("td", String(state.counts[k])),
-      make("td", state.shares[k] === undefined ? "" : percent(state.shares[k])));
-    return line;
-  });
-  $("shares").tBodies[0].replaceChildren(...lines);
-  $("shares").hidden = regression;
-  drawPeople();
-  drawCurve();
-}
-
-function drawPeople() { // how reliable they are, if two or more have answered
-  $("people").hidden = state.people.length === 0;
-  $("reliability").tBodies[0].replaceChildren(...state.people.map((person) => {
-    const line = make("tr");
-    line.append(make("td", person.name), make("td", count(person.answers)),
-      make("td", `${percent(person.reliability)} ± ${(100 * person.error).toFixed(1)}`),
-      make("td", person.agreement === null ? "no common rows" : percent(person.agreement)));
-    return line;
-  }));
-}
-
-function gainWords(accuracy, number) {
-  const gain = accuracy.value - accuracy.without;
-  if (Math.abs(gain) < 1e-9) return "nothing so far, on the same rows";
-  if (state.regression) return `mean error ${number(accuracy.value)} with them, ${number(accuracy.without)} without`;
-  return `${gain > 0 ? "+" : "−"}${(100 * Math.abs(gain)).toFixed(1)} points ` +
-    `(${number(accuracy.without)} without them), on the same rows`;
-}
-
-function svg(tag, attributes, text) {
-  const part = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, value);
-  if (text !== undefined) part.textContent = text;
-  return part;
-}
-
-function drawCurve() {
-  const points = state.history, place = $("curve");
-  place.replaceChildren();
-  $("curve-words").textContent = points.length > 1
-    ? `${state.regression ? "Mean error" : "Accuracy"} against labels, with its 95 % interval.` : "";
-  place.style.display = points.length > 1 ? "" : "none";
-  if (points.length < 2) return;
-  const most = points[points.length - 1].labels, least = points[0].labels;
-  const top = state.regression ? Math.max(...points.map((p) => p.high)) : 1;
-  const bottom = state.regression ? 0 : Math.max(0, Math.min(...points.map((p) => p.low)) - 0.05);
-  const x = (n) => 34 + (276 * (n - least)) / Math.max(1, most - least);
-  const y = (v) => 8 + 100 * (1 - (v - bottom) / Math.max(1e-12, top - bottom));
-  const label = (v) => (state.regression ? quantity(v, 2) : `${Math.round(100 * v)} %`);
-  const band = [...points.map((p) => `${x(p.labels)},${y(p.high)}`),
-    ...[...points].reverse().map((p) => `${x(p.labels)},${y(p.low)}`)].join(" ");
-  place.append(
-    svg("polygon", { points: band, fill: "var(--accent)", opacity: 0.2 }),
-    svg("polyline", { points: points.map((p) => `${x(p.labels)},${y(p.value)}`).join(" "), fill: "none",
-      stroke: "var(--accent)", "stroke-width": 2 }),
-    svg("line", { x1: 34, x2: 310, y1: 108, y2: 108, stroke: "var(--line)" }),
-    svg("text", { x: 30, y: 14, "text-anchor": "end" }, label(top)),
-    svg("text", { x: 30, y: 108, "text-anchor": "end" }, label(bottom)),
-    svg("text", { x: 34, y: 122 }, String(least)),
-    svg("text", { x: 310, y: 122, "text-anchor": "end" }, `${most} labels`));
-}
-
 function drawLists() {
   const line = (row, text) => {
-    const item = make("li"), button = make("button", `Row ${row + 1}: ${text}`, { type: "button" });
+    const item = make("li"), button = make("button", row < 0 ? text : say("row_said", { row: row + 1, said: text }), { type: "button", disabled: row < 0 });
     button.onclick = () => { show(row); $("row-title").focus(); };
     item.append(button);
     return item;
   };
   const none = (text) => [make("li", text, { className: "small" })];
   const doubtful = state.mistakes.slice(0, 8).map((m) => line(m.row,
-    `you said ${spoken(m.label, state.several)}, the model ${spoken(m.said, state.several)}`));
-  $("mistakes").replaceChildren(...(doubtful.length ? doubtful : none("Nothing so far.")));
-  const words = { label: (a) => spoken(a.label, state.several), unknown: () => "not known", skip: () => "skipped" };
-  const recent = state.recent.slice(0, 6).map((a) => line(a.row, words[a.kind](a)));
-  $("recent").replaceChildren(...(recent.length ? recent : none("None yet.")));
+    say("you_and_model", { label: spoken(m.label, state.several), said: spoken(m.said, state.several) })));
+  $("mistakes").replaceChildren(...(doubtful.length ? doubtful : none(say("nothing_yet"))));
+  const kinds = { label: (a) => spoken(a.label, state.several), unknown: () => say("not_known"), skip: () => say("skipped"),
+    rename: (a) => say("renamed", { old: a.old, label: a.label }) };
+  const recent = state.recent.slice(0, 6).map((a) => line(a.row, kinds[a.kind](a)));
+  $("recent").replaceChildren(...(recent.length ? recent : none(say("none_yet"))));
   $("notes").replaceChildren(...state.notes.map((note) => make("li", note)));
 }
 
 async function refreshMap() {
   if (state.learning === "…") return;
-  const key = `${state.model} ${state.current}`;
+  const key = JSON.stringify([state.model, state.current, state.map, state.labelled, state.classes]);
   if (drawn.map === key) return;
   drawn.map = key;
   try {
-    if (!map.places.rows.length) map.setPlaces(await ask("api/map"));
+    if (drawn.stage !== state.map) { map.setPlaces(await ask("api/map")); drawn.stage = map.places.stage; }
     map.colours = await ask("api/colours");
     map.regression = state.regression;
     map.draw();
   } catch { drawn.map = null; }
 }
 
-const events = new EventSource("api/events");
-events.onmessage = (event) => { take(JSON.parse(event.data)); };
-events.onerror = () => { $("learning").textContent = "No connection to the server: answers are not kept."; };
+// -------------------------------------------------------------------- the start
+
+async function speak(code) { // everything that is on the page is said anew
+  await words.use(code);
+  drawn = { stage: drawn.stage };
+  guide.say();
+  if (state) { drawAnswers(); take(state); if (shown !== null) present(); review.refresh(true); }
+}
+
+let events = null;
+function listen() {
+  events = new EventSource("api/events");
+  events.onmessage = (event) => { take(JSON.parse(event.data)); };
+  events.onerror = () => { restarted = true; $("learning").textContent = say("lost"); };
+}
+
+async function begin() {
+  const look = await ask("api/look"), codes = look.languages.map((one) => one.code);
+  await words.use(Words.choose(codes, look.language));
+  $("language").replaceChildren(...look.languages.map((one) => make("option", one.name, { value: one.code, lang: one.code })));
+  $("language").value = words.code;
+  $("language").onchange = async () => { localStorage.setItem("language", $("language").value); await speak($("language").value); };
+  $("theme").value = document.documentElement.dataset.theme;
+  $("theme").onchange = () => { localStorage.setItem("theme", $("theme").value); wear($("theme").value); map.draw(); };
+  $("demo").hidden = !look.demo;
+  guide.say();
+  if (look.guidelines) guide.load();
+  listen();
+}
+begin().catch((error) => { $("message").textContent = error.message; });

@@ -52,27 +52,26 @@ class Review {
     const focused = list.contains(document.activeElement) ? document.activeElement.dataset.row : undefined;
     this.place.querySelector("#review-words").textContent = this.words(found);
     const items = found.items.map((item) => this.item(item, found));
-    list.replaceChildren(...(items.length ? items : [make("li", "Nothing to look at so far.", { className: "small" })]));
+    list.replaceChildren(...(items.length ? items : [make("li", say("review_nothing"), { className: "small" })]));
     if (focused !== undefined) (list.querySelector("button") || this.place.querySelector("h2")).focus();
   }
 
   words(found) {
     const { wrong, left, items } = found;
-    const shown = left > items.length ? ` The first ${items.length} of ${left} are shown.` : "";
-    if (wrong === null) return `Without these rows' own labels, the model says something else.${shown}`;
-    return `About ${Math.round(wrong.number)} of ${wrong.labels} labels are wrong (90 % interval: ${wrong.low} to ` +
-      `${wrong.high}). Without these rows' own labels, the model says something else.${shown}`;
+    const shown = left > items.length ? ` ${say("review_first", { n: items.length, left })}` : "";
+    const numbers = wrong === null ? "" : `${say("review_wrong", { n: Math.round(wrong.number), labels: wrong.labels, low: wrong.low, high: wrong.high })} `;
+    return `${numbers}${say("second_look_words")}${shown}`;
   }
 
   item(item) {
     const { make, percent, spoken } = this.tools, several = this.tools.state().several;
     const said = spoken(item.said, several), label = spoken(item.label, several), box = make("li");
     box.className = "doubt";
-    box.append(make("h3", `Row ${item.row + 1}: you said ${label}, the model ${said}`, { dir: "auto" }));
-    if (item.doubt !== null) box.append(make("p", `Wrong with probability ${percent(item.doubt)}.`, { className: "small" }));
+    box.append(make("h3", say("row_said", { row: item.row + 1, said: say("you_and_model", { label, said }) }), { dir: "auto" }));
+    if (item.doubt !== null) box.append(make("p", say("review_doubt", { share: percent(item.doubt) }), { className: "small" }));
     box.append(this.content(item.shown));
     if (item.near.length) {
-      box.append(make("p", "Nearest labelled rows:", { className: "small" }), this.near(item.near, several));
+      box.append(make("p", say("review_near"), { className: "small" }), this.near(item.near, several));
     }
     const line = make("div", "", { className: "line" });
     const button = (text, act, name) => {
@@ -81,9 +80,9 @@ class Review {
       made.onclick = act;
       line.append(made);
     };
-    button(`Keep ${label}`, () => this.answer(item, item.label));
-    if (!this.tools.state().regression) button(`Change to ${said}`, () => this.answer(item, item.said));
-    button("Show the row, for another answer", () => this.tools.show(item.row));
+    button(say("keep", { label }), () => this.answer(item, item.label));
+    if (!this.tools.state().regression) button(say("change", { label: said }), () => this.answer(item, item.said));
+    button(say("show_row"), () => this.tools.show(item.row));
     box.append(line);
     return box;
   }
@@ -91,7 +90,7 @@ class Review {
   content(shown) {
     const { make } = this.tools, box = make("div", "", { className: "content" });
     if (shown.image) {
-      const picture = make("img", null, { src: `image/${shown.row}`, alt: `Image of row ${shown.row + 1}` });
+      const picture = make("img", null, { src: `image/${shown.row}`, alt: say("image_of", { row: shown.row + 1 }) });
       picture.onerror = () => picture.remove();
       box.append(picture);
     }
@@ -106,11 +105,11 @@ class Review {
     list.append(...near.map((other) => {
       const line = make("li");
       if (other.image) {
-        const picture = make("img", null, { src: `image/${other.row}`, alt: `Image of row ${other.row + 1}` });
+        const picture = make("img", null, { src: `image/${other.row}`, alt: say("image_of", { row: other.row + 1 }) });
         picture.onerror = () => picture.remove();
         line.append(picture);
       }
-      line.append(make("strong", spoken(other.label, several), { dir: "auto" }), ` row ${other.row + 1} `);
+      line.append(make("strong", spoken(other.label, several), { dir: "auto" }), ` ${say("row_here", { row: other.row + 1 })} `);
       if (other.text !== null) line.append(make("span", other.text, { className: "small", dir: "auto" }));
       return line;
     }));
@@ -128,14 +127,14 @@ class Review {
     try {
       this.tools.take(await this.tools.ask("api/answer", { row: item.row, kind: "label", label: names, seen }), item.row);
       await this.refresh(true);
-      this.say(`Row ${item.row + 1} is ${this.tools.spoken(label, several)}.`);
+      this.say(say("row_is", { row: item.row + 1, label: this.tools.spoken(label, several) }));
     } catch (error) { this.say(error.message); }
     this.busy = false;
   }
 }
 
 // Advice when to stop: "100 more labels: 87.5 % to 90.0 %".
-function outlookWords(outlook, percent) {
+function outlookWords(outlook) {
   if (!outlook) return "";
-  return `${outlook.more} more labels: ${percent(outlook.low)} to ${percent(outlook.high)}, with 80 % probability.`;
+  return say("outlook", { n: outlook.more, low: words.percent(outlook.low), high: words.percent(outlook.high) });
 }

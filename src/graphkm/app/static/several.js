@@ -22,9 +22,9 @@ class Picked {
 
   words() {
     const n = this.names.size;
-    return n === 0 ? "Confirm: none of the labels" : `Confirm ${n} label${n === 1 ? "" : "s"}`;
+    return n === 0 ? say("confirm_none") : say("confirm", { n });
   }
 }
 
 // A label as people read it; "-" stands for none of several labels.
-const spoken = (label, several) => (!several ? label : label === "-" ? "none of the labels" : label.split(";").join(", "));
+const spoken = (label, several) => (!several ? label : label === "-" ? say("none_of_the_labels") : label.split(";").join(", "));
