@@ -373,6 +373,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "doubtful": lambda: table(*doubtful.summary(stored("doubtful"))),
     "row_map": lambda: table(*row_map.summary(stored("row_map"))),
     "neighbour_costs": lambda: table(*neighbour_costs.summary(stored("neighbour_costs"))),
+    "neighbour_shares": lambda: table(*neighbour_costs.shares(stored("neighbour_shares"))),
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
