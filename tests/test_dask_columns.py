@@ -313,7 +313,7 @@ def test_partitions_that_do_not_belong_together():
     mixed[:300], mixed[300:] = "a", [("a", "b")] * 300
     with pytest.raises(ValueError, match="Some blocks of y have several columns or lists of names"):
         SemiSupervisedClassifier(**LINE).fit(*cut(X, mixed, 300, 300))
-    with pytest.raises(ValueError, match="targets='labels' needs a column for each class"):
+    with pytest.raises(ValueError, match="targets='labels' needs a column for each label; y has one column"):
         SemiSupervisedClassifier(**LINE, targets="labels").fit(*cut(X, X[:, 0] > 0, 300, 300))
 
 
@@ -325,7 +325,7 @@ def test_columns_that_the_model_has_not_learnt():
         with pytest.raises(ValueError, match="y has 2 columns, and the model has learnt 3"):
             call(there, given[:, :2])
     classes = SemiSupervisedClassifier(**LINE).fit(there, da.from_array(table[:, 0], chunks=170))
-    with pytest.raises(ValueError, match="pass y with one class for each row"):
+    with pytest.raises(ValueError, match="shares of classes are 0 or more, and add up to 1"):
         classes.score(there, da.from_array(whole[:, :2], chunks=(170, 2)))
     quantities = SemiSupervisedRegressor(**SLOPE).fit(there, given)
     with pytest.raises(ValueError, match="y has 1 columns, and the model has learnt 3"):
