@@ -260,8 +260,11 @@ def test_draws_that_lack_a_method_are_not_stored():
     assert report.whole([*lines, *more]) == lines[:2]
 
 
-def test_versions_are_not_mixed(tmp_path):
+def test_versions_are_not_mixed(tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "RESULTS", tmp_path / "stored")
     for version, split in (("1", "0"), ("2", "1")):
-        results.append(tmp_path / "results.csv", LINE | {"version": version, "split": split})
+        line = LINE | {"version": version, "split": split, "run": "own"}
+        results.append(tmp_path / "results.csv", line)
     with pytest.raises(SystemExit, match="several versions cannot be stored: theirs"):
         report.write(tmp_path, store=True)
+    assert not (tmp_path / "stored").exists()

@@ -84,7 +84,7 @@ def read_annotations(
     path : path
         The file, compressed or not; "-" is standard input.
     format : str, optional
-        One of `FORMATS`. Default: what the text looks like.
+        One of ``FORMATS``. Default: what the text looks like.
     question : str, optional
         The column of labels, or the question. Default: the only one there is; in tables the column
         called label.
@@ -206,7 +206,7 @@ def write_annotations(
     found : Annotations
     path : path
     format : str
-        One of `FORMATS`.
+        One of ``FORMATS``.
     keep_previous : bool, default=False
         Whether a file that is there stays as PATH.previous.
 
