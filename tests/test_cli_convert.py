@@ -22,7 +22,7 @@ def page(tmp_path):
         ("eva", [(0, "label", "a"), (1, "skip", None), (3, "unknown", None), (2, "label", "b")]),
         ("tom", [(0, "label", "b"), (1, "skip", None), (1, "undo", None), (3, "skip", None)]),
     ):
-        journal = Journal(out, material, annotator=who)
+        journal = Journal(out, material, named=True)
         for row, kind, label in said:
             journal.add(Answer(row, kind, label, annotator=who))
         journal.close()
