@@ -251,7 +251,7 @@ def test_shell_completion(tmp_path):
     )
     assert done.stdout.split() == ["evaluate"]
     done = process(
-        _GRAPHKM_COMPLETE="complete_bash", COMP_WORDS="graphkm train --sc", COMP_CWORD="2"
+        _GRAPHKM_COMPLETE="complete_bash", COMP_WORDS="graphkm train --sca", COMP_CWORD="2"
     )
     assert done.stdout.split() == ["--scale"]
     done = process(_GRAPHKM_COMPLETE="source_bash")

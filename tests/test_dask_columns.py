@@ -313,7 +313,7 @@ def test_partitions_that_do_not_belong_together():
     mixed[:300], mixed[300:] = "a", [("a", "b")] * 300
     with pytest.raises(ValueError, match="Some blocks of y have several columns or lists of names"):
         SemiSupervisedClassifier(**LINE).fit(*cut(X, mixed, 300, 300))
-    with pytest.raises(ValueError, match="targets='labels' needs a column for each label; y has one column"):
+    with pytest.raises(ValueError, match="targets='labels' needs a column for each label"):
         SemiSupervisedClassifier(**LINE, targets="labels").fit(*cut(X, X[:, 0] > 0, 300, 300))
 
 

@@ -476,7 +476,7 @@ def test_tables_that_do_not_belong_together(monkeypatch):
     with pytest.raises(ValueError, match="Some blocks of y are lists, and others are tables"):
         monkeypatch.setattr("graphkm.semi.blocks._LEAST", 1000)
         model.fit([(X[:50], [["a"]] * 50), (X[50:], two[50:])])
-    with pytest.raises(ValueError, match="targets='labels' needs a column for each label; y has one column"):
+    with pytest.raises(ValueError, match="targets='labels' needs a column for each label"):
         classifier(targets="labels").fit(cut(X, truth))
 
 

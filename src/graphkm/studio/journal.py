@@ -32,12 +32,13 @@ class Journal:
     Examples
     --------
     >>> import tempfile
+    >>> from contextlib import closing
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path, found = Path(folder, "a.journal"), []
-    ...     Journal(path, found.append).add({"task": 1})
-    ...     Journal(path, found.append)  # doctest: +ELLIPSIS
-    ...     found
-    <...Journal object at ...>
+    ...     with closing(Journal(path, found.append)) as journal:
+    ...         journal.add({"task": 1})
+    ...     with closing(Journal(path, found.append)):
+    ...         found
     [{'task': 1}]
     """
 
