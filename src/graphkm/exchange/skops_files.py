@@ -52,13 +52,8 @@ _TRUSTED = {f"{cls.__module__}.{cls.__qualname__}" for cls in _PARTS} | {
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    # Losses of boosting, which hold numbers only. Newer releases of skops trust them by themselves.
-    "sklearn._loss._loss.CyHalfBinomialLoss",
-    "sklearn._loss._loss.CyHalfMultinomialLoss",
-    "sklearn._loss._loss.CyHalfSquaredError",
-    "_loss.CyHalfBinomialLoss",
+    # Losses of boosting, as skops 0.13 lists them with scikit-learn 1.6.
     "_loss.CyHalfMultinomialLoss",
-    "_loss.CyHalfSquaredError",
     "sklearn._loss.link.IdentityLink",
     "sklearn._loss.link.Interval",
     "sklearn._loss.link.LogitLink",
