@@ -71,8 +71,8 @@ print(f"{n} of them are connected, by {len(edges)} references, on {len(set(truth
 # Five labels for each subject
 # ----------------------------
 #
-# The number of labels was chosen after a look at results with three. So take the figures below as an
-# illustration, and not as a measurement.
+# The number of labels was chosen after a look at results with three. So take the figures below as
+# an illustration, and not as a measurement.
 
 y = hide_labels(truth, n_per_class=5, random_state=0)
 known = np.array([label is not None for label in y])
