@@ -39,6 +39,7 @@ from graphkm._util.threads import one_thread
 from graphkm.neighbours.candidates import Queries, nearest_of
 from graphkm.neighbours.exact import ExactSearch, FewQueries
 from graphkm.neighbours.index import NeighbourIndex
+from graphkm.neighbours.recall import recall as share_found
 from neighbor_search import load
 
 K, SAMPLE = 10, 1000
@@ -171,7 +172,7 @@ def measured(X: np.ndarray, way: str) -> dict[str, Any]:
 def recall(X: np.ndarray, d2: np.ndarray) -> float:
     own = np.random.default_rng(100).permutation(len(X))[:SAMPLE]
     true = nearest_of(FewQueries(X), X, Queries(X[own], own), K, 1)[1]
-    return cells.recall(d2[own], true)
+    return share_found(d2[own], true)
 
 
 def work_of(X: np.ndarray, found: cells.Cells) -> float:

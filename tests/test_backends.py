@@ -7,6 +7,9 @@ from scipy.sparse import random as random_sparse
 
 from graphkm.backends import DeviceError, active, config_context, make_store
 from graphkm.kernels import Cosine, Laplacian, Linear, Polynomial, SquaredExponential
+from graphkm.neighbours import on_device
+from graphkm.neighbours.index import NeighbourIndex
+from graphkm.neighbours.recall import recall
 
 KERNELS = [
     SquaredExponential(gamma=0.3),
@@ -189,6 +192,83 @@ def test_ties_go_to_the_first_rows(backend, order):
     wanted, distances = by_brute_force(X, X, 10, own=True)
     np.testing.assert_allclose(d2, distances, rtol=1e-9)
     np.testing.assert_array_equal(near, wanted)
+
+
+@pytest.mark.parametrize("d", [4, 130])
+def test_whole_numbers_with_many_ties_are_searched_exactly(backend, d):
+    """Hundreds of rows are as far as the k-th, and distances of one-hot columns are not rounded."""
+    if not backend.searches(10**6, d):
+        pytest.skip("graphs search on the processor by themselves")
+    rng = np.random.default_rng(0)
+    values, n = 7, 9001
+    X = np.eye(values, dtype=np.float32)[rng.integers(0, values, size=(n, d // values + 1))]
+    X = X.reshape(n, -1)
+    near, d2 = backend.search(X).nearest(None, 10)
+    some = rng.choice(n, 200, replace=False)
+    squares = np.array([np.square(X - q).sum(axis=1) for q in X[some]])
+    squares[np.arange(len(some)), some] = np.inf
+    first = np.argsort(squares, axis=1, kind="stable")[:, :10]
+    np.testing.assert_array_equal(near[some], first)
+    np.testing.assert_array_equal(d2[some], np.take_along_axis(squares, first, axis=1))
+
+
+def cloud(n, d=6):
+    rng = np.random.default_rng(0)
+    return (4 * rng.normal(size=(30, d)))[rng.integers(0, 30, n)] + rng.normal(size=(n, d))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_cells_find_nearly_all_and_all_cells_find_all(backend, dtype):
+    if not backend.searches(10**6, 6):
+        pytest.skip("graphs search on the processor by themselves")
+    X, queries = np.split(cloud(9301).astype(dtype), [9001])
+    search = backend.search(X)
+    cells = search.cells
+    assert cells.n_cells > 100
+    for given in (None, queries):
+        near, d2 = search.nearest(given, 10)
+        few, some, every = (cells.nearest(given, 10, probes) for probes in (1, 30, cells.n_cells))
+        np.testing.assert_array_equal(every[0], near)
+        np.testing.assert_array_equal(every[1], d2)
+        assert 0.2 < recall(few[1], d2) < recall(some[1], d2)
+        assert recall(some[1], d2) > 0.97
+    own = np.array([5, 3, 9000])
+    np.testing.assert_array_equal(search.nearest_of(own, 10)[0], search.nearest(None, 10)[0][own])
+    np.testing.assert_array_equal(
+        cells.nearest_of(own, 10, 30)[0], cells.nearest(None, 10, 30)[0][own]
+    )
+
+
+def test_cells_with_fewer_rows_than_neighbours_say_so(backend):
+    if not backend.searches(10**6, 2):
+        pytest.skip("graphs search on the processor by themselves")
+    far = 100.0 * np.arange(40.0)[:, None] * np.ones(2)
+    X = np.repeat(far, 5, axis=0) + 0.1 * rows(200, 2, dtype=np.float64)
+    near, d2 = backend.search(X).cells.nearest(None, 64, 1)
+    assert ((near >= 0) == np.isfinite(d2)).all()
+    assert (near[:, -1] == -1).all()
+
+
+@pytest.mark.cuda
+def test_many_rows_are_searched_in_cells_and_few_exactly(monkeypatch):
+    try:
+        context = config_context(device="cuda")
+        context.__enter__()
+    except DeviceError as reason:
+        pytest.skip(str(reason))
+    X = cloud(9001).astype(np.float32)
+    exact = NeighbourIndex(X)
+    near, d2 = exact.neighbours(10)
+    assert exact.misses_nothing(10)
+    monkeypatch.setattr(on_device, "EXACT_WORK", 9001.0**2 * 6 - 1)
+    nearly = NeighbourIndex(X)
+    assert not nearly.misses_nothing(10)
+    assert 0.95 < recall(nearly.neighbours(10)[1], d2) < 1.0
+    assert recall(nearly.nearest_to(X[:50], 10)[1], exact.nearest_to(X[:50], 10)[1]) > 0.95
+    np.testing.assert_array_equal(NeighbourIndex(X, "exact").neighbours(10)[0], near)
+    monkeypatch.setattr(on_device, "EXACT_WORK", 9001.0**2 * 6)
+    np.testing.assert_array_equal(NeighbourIndex(X).neighbours(10)[0], near)
+    context.__exit__(None, None, None)
 
 
 # ------------------------------------------------------------------ tables

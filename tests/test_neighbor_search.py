@@ -18,6 +18,7 @@ from graphkm.neighbours import exact as exact_module
 from graphkm.neighbours import index as search_module
 from graphkm.neighbours.cells import calibrate
 from graphkm.neighbours.index import NeighbourIndex
+from graphkm.neighbours.recall import recall as share_found
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -146,10 +147,10 @@ def test_recall_counts_ties_once():
         ([1.0, 2.0, 4.0, np.inf], 0.75),
         ([5.0, 6.0, np.inf, np.inf], 0.0),
     ):
-        assert approximate_module.recall(np.array([found]), true) == share
+        assert share_found(np.array([found]), true) == share
     zeros = np.zeros((2, 3))
-    assert approximate_module.recall(zeros, zeros) == 1
-    assert approximate_module.recall(zeros + 1, zeros) == 0
+    assert share_found(zeros, zeros) == 1
+    assert share_found(zeros + 1, zeros) == 0
 
 
 def test_rows_without_structure_are_searched_exactly():
@@ -194,7 +195,7 @@ def test_rows_with_too_few_candidates_are_filled_exactly(monkeypatch):
 
     monkeypatch.setattr(approximate_module.Cells, "__call__", forgetful)
     monkeypatch.setattr(approximate_module.Cells, "block", 999)
-    monkeypatch.setattr(approximate_module, "RECALL", 0.5)
+    monkeypatch.setattr("graphkm.neighbours.recall.RECALL", 0.5)
     near = nearest(X, 6, method="approximate")[0]
     np.testing.assert_array_equal(near[::3], nearest(X, 6, method="exact")[0][::3])
 

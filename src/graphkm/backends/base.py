@@ -51,11 +51,35 @@ class CentreStore(ABC):
         return self.values(queries)
 
 
+class NeighbourCells(Protocol):
+    """Dense rows in cells, of which a search reads those nearest to a query."""
+
+    n_cells: int
+    """The number of cells."""
+
+    def nearest(
+        self, queries: NDArray[Any] | None, k: int, probes: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the k nearest rows in so many cells, as `NeighbourSearch.nearest` does.
+
+        -1 and an infinite distance fill up where these cells hold fewer rows.
+        """
+
+    def nearest_of(
+        self, own: NDArray[np.int64], k: int, probes: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the same for some of the rows, given by their numbers."""
+
+
 class NeighbourSearch(Protocol):
     """Dense rows whose nearest rows are found exactly."""
 
     most: int
     """The largest k."""
+
+    @property
+    def cells(self) -> NeighbourCells:
+        """The same rows in cells."""
 
     def nearest(
         self, queries: NDArray[Any] | None, k: int
@@ -65,6 +89,11 @@ class NeighbourSearch(Protocol):
         Without queries these are the rows themselves, and no row is its own neighbour. Rows at
         equal distances are in order of their numbers.
         """
+
+    def nearest_of(
+        self, own: NDArray[np.int64], k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the same for some of the rows, given by their numbers."""
 
 
 class ColumnSystem(ABC):

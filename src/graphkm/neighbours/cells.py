@@ -2,7 +2,7 @@
 
 k-means cuts the space into about sqrt(2n) cells, and a query is compared with the rows of the few
 cells nearest to it. How many cells are needed depends on the data. So it is measured: the smallest
-number that finds `RECALL` of a sample's true neighbours.
+number that finds enough of a sample's true neighbours.
 
 Queries of one cell are asked together. They read nearly the same cells, and their distances are a
 product of two small matrices, in compiled code.
@@ -25,14 +25,11 @@ from .._util.threads import one_thread
 from ..backends import RowCells
 from .candidates import Indices, Queries, Search, blocks, nearest_of
 from .exact import FewQueries, middle_and_size
-
-RECALL = 0.97
-"""Share of a sample's neighbours that must be found; above the promised 0.95, as samples err."""
+from .recall import enough_probes, sample_of
 
 DIRECTIONS = 64
 """Rows with more than twice as many columns are projected on so many main directions."""
 
-_SAMPLE = 200  # rows in the sample: their exact search is less than a hundredth of the work
 _TRAINING = 64  # rows per cell that k-means looks at; more gained no recall
 _MOVES = 10  # of the centres
 _SIDE = 10_000  # rows looked at to find the main directions
@@ -168,48 +165,16 @@ def calibrate(
     be read, none are returned.
     """
     n, d = rows.shape
-    own = np.sort(np.random.default_rng(0).permutation(n)[:_SAMPLE]).astype(np.int64)
+    own = sample_of(n)
     sample = Queries(rows[own], own)
     true = nearest_of(FewQueries(rows), rows, sample, k, None)[1]
     for width in (DIRECTIONS, d) if d > 2 * DIRECTIONS else (d,):
         cells = (built or {}).get(width) or build_cells(rows, width)
-        enough = _enough_cells(cells, rows, sample, true)
-        if enough is not None:
-            return Calibration(k, width, enough.probes), enough
+
+        def found(probes: int, cells: Cells = cells) -> NDArray[np.float64]:
+            return nearest_of(cells.probing(probes), rows, sample, k, None)[1]
+
+        probes = enough_probes(cells.n_cells, true, found)
+        if probes:
+            return Calibration(k, width, probes), cells.probing(probes)
     return Calibration(k, d, 0), None
-
-
-def _enough_cells(
-    cells: Cells, rows: NDArray[Any], sample: Queries, true: NDArray[np.float64]
-) -> Cells | None:
-    """Try to read 1, 2, 3, 4, 6, 8, ... cells, and return what is enough; None beyond a quarter."""
-    most = max(1, cells.n_cells // 4)
-    for probes in sorted({*(2**i for i in range(32)), *(3 * 2**i for i in range(31))}):
-        if probes > most:
-            return None
-        probing = cells.probing(probes)
-        found = nearest_of(probing, rows, sample, true.shape[1], None)[1]
-        if recall(found, true) >= RECALL:
-            return probing
-    return None
-
-
-def recall(found: NDArray[np.float64], true: NDArray[np.float64]) -> float:
-    """Return the share of true neighbours that are found, from their squared distances.
-
-    A row as far as the k-th true neighbour may stand for another row at that distance, but not for
-    a nearer one. In one-hot columns hundreds of rows may be as far as the k-th. To compare the
-    distances place by place would be too strict: a search that misses only the nearest row is wrong
-    in all k places. On MNIST 97 % of the neighbours are found, but only 91 % of the places agree.
-
-    Examples
-    --------
-    >>> recall(np.array([[1.0, 2.0, 2.0]]), true=np.array([[1.0, 1.0, 2.0]])).__round__(2)
-    0.67
-    """
-    reach = true[:, -1:]
-    below, above = reach * (1 - 1e-6), reach * (1 + 1e-6)
-    ties = np.minimum(
-        ((found >= below) & (found <= above)).sum(axis=1), (true >= below).sum(axis=1)
-    )
-    return float(np.mean(((found < below).sum(axis=1) + ties) / true.shape[1]))

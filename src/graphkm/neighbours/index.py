@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..backends import Backend, NeighbourSearch, active
+from ..backends import active
 from .arguments import check_rows
 from .candidates import Indices, Queries, Search, nearest_of
 from .cells import Calibration, Cells, build_cells, calibrate
 from .exact import TREE, ExactSearch, FewQueries
+from .on_device import DeviceSearch, searches_exactly
 from .rounded import MOST, RoundedSearch
 from .sparse import SparseSearch
 
@@ -86,7 +87,7 @@ class NeighbourIndex:
         self._calibrations: dict[int, Calibration] = {}  # by k
         self._cells: dict[int, Cells] = {}  # by their width
         self._exact: Search | None = None
-        self._device: tuple[Backend, NeighbourSearch] | None = None
+        self._device: DeviceSearch | None = None
 
     def neighbours(self, k: int) -> tuple[Indices, NDArray[np.float64]]:
         """Return the k nearest other rows of every row, nearest first, and squared distances.
@@ -163,19 +164,21 @@ class NeighbourIndex:
         True
         """
         with _PREPARING:
+            on_device = self._device_search(k)
+            if on_device is not None:
+                return not on_device.probes(k)
             return self._cells_for(min(k, self.rows.shape[0] - 1)) is None
 
     # ------------------------------------------------------------------ what is prepared
 
-    def _device_search(self, k: int) -> NeighbourSearch | None:
+    def _device_search(self, k: int) -> DeviceSearch | None:
         """Return the search of the active backend, if it has one for these rows."""
         backend = active()
         if not isinstance(self.rows, np.ndarray) or not backend.searches(*self.rows.shape):
             return None
-        if self._device is None or self._device[0] is not backend:
-            self._device = (backend, backend.search(self.rows))
-        search = self._device[1]
-        return search if k <= search.most else None
+        if self._device is None or self._device.backend is not backend:
+            self._device = DeviceSearch(backend, self.rows, not self._approximate)
+        return self._device if k <= self._device.most else None
 
     def _exact_search(self) -> Search:
         if self._exact is None:
@@ -299,6 +302,5 @@ def choose_search(rows: Any) -> Literal["exact", "approximate"]:
     n, d = rows.shape
     if not isinstance(rows, np.ndarray) or d <= TREE_DIMENSIONS or n < LARGE:
         return "exact"
-    if active().searches(n, d):
-        return "exact"
-    return "approximate"
+    exact = active().searches(n, d) and searches_exactly(n, d)
+    return "exact" if exact else "approximate"

@@ -4,7 +4,10 @@
 modules      CUDA sources beside this file, compiled when first used and kept by CuPy
 rows         rows on the card, filled up to a width that suits it
 store        centres with coefficients: fused sums of kernels, and kernel values
+tables       rows around a middle, rounded to floats or to 16 bits
+lists        kernels that fill lists of nearest rows, and put them in order
 search       exact nearest rows, without a matrix of distances
+cells        nearly all of the nearest rows, where only near cells are read
 columns      the passes of conjugate gradients
 ===========  ========================================================================
 """

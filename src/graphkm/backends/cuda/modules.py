@@ -14,10 +14,10 @@ _NEGLIGIBLE = 2**25  # bytes up to which the card's free memory is not looked at
 TILE = 128
 """Queries and centres of a tile in tiles.cu."""
 
-STAGES = 3
-"""Slabs of a tile that are in shared memory at a time."""
+STAGES = {4: 3, 2: 2}
+"""Slabs of a tile that are in shared memory at a time, by the bytes of a number."""
 
-TILE_BYTES = STAGES * 2 * TILE * 24 * 4
+TILE_BYTES = {4: 3 * 2 * TILE * 24 * 4, 2: 2 * 2 * TILE * 40 * 4}
 """Shared memory that the slabs take."""
 
 

@@ -1,7 +1,81 @@
-// Distances in double precision, of all rows or of candidates for neighbours, and the order of the
-// candidates.
+// What a search needs besides its products: tables of rows in 32 or 16 bits, distances in double
+// precision of all rows or of candidates for neighbours, the order of the candidates, sums of cells.
 //
 // Macro given at compilation: NUMBER (float or double), the type of the rows.
+
+// *largest = the bits of the largest |X - middle|, as a float. It starts with 0.
+extern "C" __global__ void largest_difference(const NUMBER* X, long numbers, int d,
+                                              const double* middle, int* largest) {
+  float most = 0.0f;
+  for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < numbers;
+       i += (long)gridDim.x * blockDim.x)
+    most = fmaxf(most, (float)fabs((double)X[i] - middle[i % d]));
+  for (int step = 16; step; step >>= 1) most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, step));
+  // Numbers that are not negative have the order of their bits.
+  if ((threadIdx.x & 31) == 0) atomicMax(largest, __float_as_int(most));
+}
+
+__device__ __forceinline__ unsigned short to_half(float x) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+
+__device__ __forceinline__ float from_half(unsigned short bits) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+}
+
+// The rows (X - middle) / unit, rounded to 16 bits, or to floats where `floats` is given, and filled
+// up with zeros to `width` columns; their squared norms, as rounded; and how far rounding moved them.
+// *fraction becomes 1 if a number is not whole. One warp a row.
+extern "C" __global__ void rounded_rows(const NUMBER* X, long n, int d, const double* middle,
+                                        double unit, int width, float* floats,
+                                        unsigned short* halves, float* squares, float* moved,
+                                        int* fraction) {
+  long row = ((long)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
+  int lane = threadIdx.x & 31;
+  if (row >= n) return;
+  double square = 0.0, error = 0.0;
+  bool whole = true;
+  for (int c = lane; c < width; c += 32) {
+    double x = c < d ? ((double)X[row * d + c] - middle[c]) / unit : 0.0;
+    float kept = (float)x;
+    if (floats) {
+      floats[row * width + c] = kept;
+    } else {
+      unsigned short bits = to_half(kept);
+      halves[row * width + c] = bits;
+      kept = from_half(bits);
+    }
+    square += (double)kept * kept;
+    error += (x - kept) * (x - kept);
+    whole = whole && kept == rintf(kept) && x == kept;
+  }
+  for (int step = 16; step; step >>= 1) {
+    square += __shfl_xor_sync(0xffffffff, square, step);
+    error += __shfl_xor_sync(0xffffffff, error, step);
+  }
+  if (!__all_sync(0xffffffff, whole) && lane == 0) *fraction = 1;
+  if (lane == 0) {
+    squares[row] = (float)square;
+    moved[row] = __double2float_ru(sqrt(error) * (1.0 + 1e-6));
+  }
+}
+
+// means[cell] = the mean of the 16-bit rows order[first[cell]], ..., order[first[cell + 1] - 1]; a cell
+// of no rows keeps its own. One block a cell, one thread a column.
+extern "C" __global__ void cell_means(const unsigned short* rows, int width, const long* order,
+                                      const long* first, unsigned short* means) {
+  long cell = blockIdx.x, start = first[cell], stop = first[cell + 1];
+  if (start == stop) return;
+  for (int c = threadIdx.x; c < width; c += blockDim.x) {
+    float sum = 0.0f;
+    for (long i = start; i < stop; i++) sum += from_half(rows[order[i] * width + c]);
+    means[cell * width + c] = to_half(sum / (float)(stop - start));
+  }
+}
 
 // squares[q, j] = ||Q[q] - S[found[q, j]]||^2, infinite where found is -1. One warp per pair.
 extern "C" __global__ void found_distances(const NUMBER* Q, const NUMBER* S, const int* found,

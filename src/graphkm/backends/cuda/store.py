@@ -107,7 +107,7 @@ class CudaStore(CentreStore):
         out = cupy.empty((n, m), self._dtype)
         if n and m:
             rows = self.on_card(queries)
-            shared = 4 * TILE * (1 + STAGES)
+            shared = 4 * TILE * (1 + STAGES[4])
             self._call("kernel_matrix", self._grid(n, m), shared, *self._between(rows), out=out)
         return out if self._amplitude == 1.0 else out * self._dtype.type(self._amplitude)
 
@@ -140,7 +140,7 @@ class CudaStore(CentreStore):
         out = self._cupy.empty((parts, n, outputs), np.float64)
         a = self._cupy.ascontiguousarray(a)
         if self._tensor:
-            shared = 8 * TILE * outputs + 4 * TILE * (5 + STAGES * (1 + outputs))
+            shared = 8 * TILE * outputs + 4 * TILE * (5 + STAGES[4] * (1 + outputs))
         else:
             shared = 8 * _SIDE * outputs
         given = (*self._between(rows, half), a, np.int64(a.shape[1]), np.int32(outputs))
@@ -162,7 +162,7 @@ class CudaStore(CentreStore):
     def _call(self, name: str, grid: tuple[int, int], shared: int, *given: Any, out: Any) -> None:
         if self._tensor:
             function = cuda_kernel("tiles.cu", name, KERNEL=self._code)
-            shared += TILE_BYTES
+            shared += TILE_BYTES[4]
             function.max_dynamic_shared_size_bytes = shared
             gamma = self._gamma * (_LOG2_E if self._code == _RBF else 1.0)
         else:

@@ -1,44 +1,60 @@
 // Tiles of inner products of rows on tensor cores, and what becomes of them: sums of kernels over
 // centres, kernel values, nearest rows.
 //
-// A block of 256 threads takes 128 queries and goes through tiles of 128 centres. Every number is
-// split into two of 11 bits, x = hi + lo, and hi hi + hi lo + lo hi keeps 21 bits of each product
-// ("3xTF32"). hi hi alone is fast, and keeps 10 bits. Rows hold D floats, D a multiple of 8, and
-// zeros fill them up. Row numbers beyond the last are clamped when rows are loaded, and masked when
-// tiles are used.
+// A block of 256 threads takes 128 queries and goes through tiles of 128 centres. Rows hold W words
+// of 4 bytes, W a multiple of 8, and zeros fill them up. Row numbers beyond the last are clamped when
+// rows are loaded, and masked when tiles are used.
+//
+// A word is a float, or two numbers of 16 bits. Every float is split into two numbers of 11 bits,
+// x = hi + lo, and hi hi + hi lo + lo hi keeps 21 bits of each product ("3xTF32"). Numbers of 16 bits
+// are multiplied as they are, and several times as fast.
 //
 // Macros given at compilation: KERNEL (0 rbf, 1 linear, 2 polynomial, 4 cosine; 9 squared distance),
-// ROUGH (1 takes hi hi alone; all three products are taken if it is not given).
+// HALF (1 where a word is two numbers of 16 bits).
 
 #define TILE 128
-#define SLAB 16    // columns that are loaded together
-#define STRIDE 24  // of a row in shared memory: fragments are loaded without bank conflicts
-#define STAGES 3   // slabs in shared memory: two are on their way while one is used
+#if HALF
+#define SLAB 32   // words that are loaded together: 128 bytes of a row are one request
+#define STAGES 2  // slabs in shared memory: the others are on their way while one is used
+#else
+#define SLAB 16  // rows of few columns would be filled up with more zeros
+#define STAGES 3
+#endif
+#define STRIDE (SLAB + 8)  // of a row in shared memory: fragments are loaded without bank conflicts
 
 extern __shared__ __align__(16) unsigned char memory[];
 
 struct Stage {
-  float rows[TILE * STRIDE];
-  float others[TILE * STRIDE];
+  unsigned rows[TILE * STRIDE];
+  unsigned others[TILE * STRIDE];
 };
 
 // Queries, or centres.
 struct Rows {
-  const float* data;
+  const unsigned* data;
   const float* half;  // what a kernel needs of a row alone
   long n;
 };
 
-__device__ __forceinline__ void copy16(float* to, const float* from, bool real) {
+__device__ __forceinline__ void copy16(unsigned* to, const unsigned* from, bool real) {
   unsigned address = (unsigned)__cvta_generic_to_shared(to);
   int bytes = real ? 16 : 0;  // the rest is filled with zeros
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes));
 }
 
+#if HALF
+__device__ __forceinline__ void multiply(float* c, const unsigned* a, const unsigned* b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+#else
 // x = hi + lo. Tensor cores read the upper 19 bits of a float. hi is x rounded to them.
-__device__ __forceinline__ void split(float x, unsigned& hi, unsigned& lo) {
-  hi = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
-  lo = __float_as_uint(x - __uint_as_float(hi));
+__device__ __forceinline__ void split(unsigned x, unsigned& hi, unsigned& lo) {
+  hi = (x + 0x1000u) & 0xffffe000u;
+  lo = __float_as_uint(__uint_as_float(x) - __uint_as_float(hi));
 }
 
 __device__ __forceinline__ void multiply(float* c, const unsigned* a, const unsigned* b) {
@@ -48,77 +64,99 @@ __device__ __forceinline__ void multiply(float* c, const unsigned* a, const unsi
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+#endif
 
-__device__ __forceinline__ void load_slab(float* to, const Rows& rows, long first, int D,
-                                          int column) {
-  // 128 rows of 4 chunks of 4 floats: two chunks for every thread.
+__device__ __forceinline__ void load_slab(unsigned* to, const Rows& rows, long first, int W,
+                                          int word) {
+  // A row is 16 bytes for each of some threads, and every thread has several rows.
+  constexpr int chunks = SLAB / 4, apart = 256 / chunks;
+  int row = threadIdx.x / chunks, offset = threadIdx.x % chunks * 4;
+  bool real = word + offset < W;
+  const unsigned* from = rows.data + (real ? word + offset : 0);
+  to += row * STRIDE + offset;
+  int number = (int)first + row, last = (int)rows.n - 1;
 #pragma unroll
-  for (int part = 0; part < 2; part++) {
-    int chunk = threadIdx.x + 256 * part, row = chunk >> 2, offset = (chunk & 3) * 4;
-    long number = first + row < rows.n ? first + row : rows.n - 1;
-    bool real = column + offset < D;
-    copy16(to + row * STRIDE + offset, rows.data + number * D + (real ? column + offset : 0), real);
-  }
+  for (int part = 0; part < TILE / apart; part++)
+    copy16(to + part * apart * STRIDE, from + (long)min(number + part * apart, last) * W, real);
+}
+
+// Two words of a row that lie together.
+__device__ __forceinline__ uint2 pair_at(const unsigned* place) {
+  return *reinterpret_cast<const uint2*>(place);
 }
 
 // Add the inner products of a slab. The eight warps stand 2 x 4. A warp has 64 x 32 products, and a
 // thread those of 8 rows and 8 others: product[m][n][i] belongs to the row
 // 64 (warp / 4) + 16 m + lane / 4 + 8 (i / 2) and to 32 (warp % 4) + 8 n + 2 (lane % 4) + i % 2.
-// The order of columns within a product does not matter: a thread takes two that lie together.
+// The order of columns within a product does not matter: a thread takes two words that lie together.
 __device__ __forceinline__ void add_products(const Stage& stage, int steps,
                                              float (&product)[4][4][4]) {
   int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   int g = lane >> 2, t = lane & 3;
-  const float* rows = stage.rows + (64 * (warp >> 2) + g) * STRIDE + 2 * t;
-  const float* others = stage.others + (32 * (warp & 3) + g) * STRIDE + 2 * t;
+  const unsigned* rows = stage.rows + (64 * (warp >> 2) + g) * STRIDE + 2 * t;
+  const unsigned* others = stage.others + (32 * (warp & 3) + g) * STRIDE + 2 * t;
   for (int step = 0; step < steps; step++) {
+    uint2 other[4];
+#pragma unroll
+    for (int n = 0; n < 4; n++) other[n] = pair_at(others + 8 * n * STRIDE + 8 * step);
+#if HALF
+#pragma unroll
+    for (int m = 0; m < 4; m++) {
+      const unsigned* own = rows + 16 * m * STRIDE + 8 * step;
+      uint2 upper = pair_at(own), lower = pair_at(own + 8 * STRIDE);
+      unsigned a[4] = {upper.x, lower.x, upper.y, lower.y};
+#pragma unroll
+      for (int n = 0; n < 4; n++) {
+        unsigned b[2] = {other[n].x, other[n].y};
+        multiply(product[m][n], a, b);
+      }
+    }
+#else
     unsigned b_hi[4][2], b_lo[4][2];
 #pragma unroll
     for (int n = 0; n < 4; n++) {
-      float2 pair = *reinterpret_cast<const float2*>(others + 8 * n * STRIDE + 8 * step);
-      split(pair.x, b_hi[n][0], b_lo[n][0]);
-      split(pair.y, b_hi[n][1], b_lo[n][1]);
+      split(other[n].x, b_hi[n][0], b_lo[n][0]);
+      split(other[n].y, b_hi[n][1], b_lo[n][1]);
     }
 #pragma unroll
     for (int m = 0; m < 4; m++) {
       unsigned a_hi[4], a_lo[4];
-      const float* own = rows + 16 * m * STRIDE + 8 * step;
-      float2 upper = *reinterpret_cast<const float2*>(own);
-      float2 lower = *reinterpret_cast<const float2*>(own + 8 * STRIDE);
+      const unsigned* own = rows + 16 * m * STRIDE + 8 * step;
+      uint2 upper = pair_at(own), lower = pair_at(own + 8 * STRIDE);
       split(upper.x, a_hi[0], a_lo[0]);
       split(lower.x, a_hi[1], a_lo[1]);
       split(upper.y, a_hi[2], a_lo[2]);
       split(lower.y, a_hi[3], a_lo[3]);
 #pragma unroll
       for (int n = 0; n < 4; n++) {
-#if !ROUGH
         multiply(product[m][n], a_lo, b_hi[n]);
         multiply(product[m][n], a_hi, b_lo[n]);
-#endif
         multiply(product[m][n], a_hi, b_hi[n]);
       }
     }
+#endif
   }
 }
 
-// Visit the tiles turn = blockIdx.y, blockIdx.y + gridDim.y, ... with the inner products of their
-// centres. Tile number turn * order % tiles comes in that turn. prepare(slot, s0) is called before
-// the first slab of a tile is awaited, and what it writes to shared memory can be read in
-// visit(slot, s0, product): slots take turns, so that no tile overwrites another that is in use.
-template <class Prepare, class Visit>
+// Visit the tiles tile_at(turn) of the turns blockIdx.y, blockIdx.y + gridDim.y, ... with the inner
+// products of their centres. prepare(slot, s0) is called before the first slab of a tile is awaited,
+// and what it writes to shared memory can be read in visit(slot, s0, product): slots take turns, so
+// that no tile overwrites another that is in use.
+template <class TileAt, class Prepare, class Visit>
 __device__ __forceinline__ void each_tile(Stage* stages, const Rows& queries, long q0,
-                                          const Rows& centres, int D, long order, Prepare prepare,
-                                          Visit visit) {
-  long tiles = (centres.n + TILE - 1) / TILE;
-  int slabs = (D + SLAB - 1) / SLAB;
-  long next_turn = blockIdx.y, turn = blockIdx.y;
+                                          const Rows& centres, int W, long turns, TileAt tile_at,
+                                          Prepare prepare, Visit visit) {
+  int slabs = (W + SLAB - 1) / SLAB;
+  long next_turn = blockIdx.y, turn = blockIdx.y, next_s0 = 0;
   int next_slab = 0, next_stage = 0, next_slot = 0;
   auto load = [&]() {
-    if (next_turn < tiles) {
-      long s0 = next_turn * order % tiles * TILE;
-      if (next_slab == 0) prepare(next_slot, s0);
-      load_slab(stages[next_stage].rows, queries, q0, D, next_slab * SLAB);
-      load_slab(stages[next_stage].others, centres, s0, D, next_slab * SLAB);
+    if (next_turn < turns) {
+      if (next_slab == 0) {
+        next_s0 = tile_at(next_turn) * TILE;
+        prepare(next_slot, next_s0);
+      }
+      load_slab(stages[next_stage].rows, queries, q0, W, next_slab * SLAB);
+      load_slab(stages[next_stage].others, centres, next_s0, W, next_slab * SLAB);
       next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
       if (++next_slab == slabs) {
         next_slab = 0;
@@ -128,10 +166,10 @@ __device__ __forceinline__ void each_tile(Stage* stages, const Rows& queries, lo
     }
     asm volatile("cp.async.commit_group;");
   };
-  load();
-  load();
+#pragma unroll
+  for (int ahead = 1; ahead < STAGES; ahead++) load();
   int stage = 0, slot = 0;
-  for (; turn < tiles; turn += gridDim.y) {
+  for (; turn < turns; turn += gridDim.y) {
     float product[4][4][4];
 #pragma unroll
     for (int m = 0; m < 4; m++)
@@ -140,16 +178,18 @@ __device__ __forceinline__ void each_tile(Stage* stages, const Rows& queries, lo
 #pragma unroll
         for (int i = 0; i < 4; i++) product[m][n][i] = 0.0f;
     for (int slab = 0; slab < slabs; slab++) {
-      asm volatile("cp.async.wait_group 1;");
+      asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
       __syncthreads();
       load();
-      add_products(stages[stage], D - slab * SLAB >= SLAB ? 2 : 1, product);
+      add_products(stages[stage], W - slab * SLAB >= SLAB ? SLAB / 8 : W % SLAB / 8, product);
       stage = stage + 1 == STAGES ? 0 : stage + 1;
     }
-    visit(slot, turn * order % tiles * TILE, product);
+    visit(slot, tile_at(turn) * TILE, product);
     slot = slot + 1 == STAGES ? 0 : slot + 1;
   }
 }
+
+__device__ __forceinline__ long tiles_of(const Rows& rows) { return (rows.n + TILE - 1) / TILE; }
 
 // The kernel from an inner product. `own` and `other` are half-finished: squared norms times
 // -gamma log2(e) for rbf, inverse norms for cosine, squared norms for the distance.
@@ -204,10 +244,12 @@ __device__ __forceinline__ void load_halves(float* to, const Rows& rows, long fi
     to[threadIdx.x] = first + threadIdx.x < rows.n ? rows.half[first + threadIdx.x] : 0.0f;
 }
 
+#if KERNEL != 9
+
 // out[part, q, r] = sum over the part's centres of a[r, s] k(q, s). Sums over 16 tiles are in float,
 // and those of more in double. The number of outputs is at most 32.
 template <bool ONE>
-__device__ __forceinline__ void sums(const Rows& queries, const Rows& centres, int D,
+__device__ __forceinline__ void sums(const Rows& queries, const Rows& centres, int W,
                                      const float* a, long a_stride, int outputs, float gamma,
                                      float coef0, int degree, double* out) {
   Stage* stages = reinterpret_cast<Stage*>(memory);
@@ -270,7 +312,8 @@ __device__ __forceinline__ void sums(const Rows& queries, const Rows& centres, i
       summed = 0;
     }
   };
-  each_tile(stages, queries, q0, centres, D, 1, prepare, visit);
+  each_tile(stages, queries, q0, centres, W, tiles_of(centres), [](long turn) { return turn; },
+            prepare, visit);
   if (ONE) flush(0);
   __syncthreads();
   for (int i = threadIdx.x; i < TILE * outputs; i += 256)
@@ -279,23 +322,23 @@ __device__ __forceinline__ void sums(const Rows& queries, const Rows& centres, i
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-    kernel_sum(const float* Q, const float* q_half, long nq, const float* S, const float* s_half,
-               long ns, int D, const float* a, long a_stride, int outputs, float gamma,
+    kernel_sum(const unsigned* Q, const float* q_half, long nq, const unsigned* S,
+               const float* s_half, long ns, int W, const float* a, long a_stride, int outputs, float gamma,
                float coef0, int degree, double* out) {
-  sums<true>({Q, q_half, nq}, {S, s_half, ns}, D, a, a_stride, 1, gamma, coef0, degree, out);
+  sums<true>({Q, q_half, nq}, {S, s_half, ns}, W, a, a_stride, 1, gamma, coef0, degree, out);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-    kernel_sums(const float* Q, const float* q_half, long nq, const float* S, const float* s_half,
-                long ns, int D, const float* a, long a_stride, int outputs, float gamma,
+    kernel_sums(const unsigned* Q, const float* q_half, long nq, const unsigned* S,
+                const float* s_half, long ns, int W, const float* a, long a_stride, int outputs, float gamma,
                 float coef0, int degree, double* out) {
-  sums<false>({Q, q_half, nq}, {S, s_half, ns}, D, a, a_stride, outputs, gamma, coef0, degree, out);
+  sums<false>({Q, q_half, nq}, {S, s_half, ns}, W, a, a_stride, outputs, gamma, coef0, degree, out);
 }
 
 // out[q, s] = k(q, s)
 extern "C" __global__ void __launch_bounds__(256, 2)
-    kernel_matrix(const float* Q, const float* q_half, long nq, const float* S,
-                  const float* s_half, long ns, int D, float gamma, float coef0, int degree,
+    kernel_matrix(const unsigned* Q, const float* q_half, long nq, const unsigned* S,
+                  const float* s_half, long ns, int W, float gamma, float coef0, int degree,
                   float* out) {
   Rows queries = {Q, q_half, nq}, centres = {S, s_half, ns};
   Stage* stages = reinterpret_cast<Stage*>(memory);
@@ -318,10 +361,11 @@ extern "C" __global__ void __launch_bounds__(256, 2)
           if (q < queries.n && s < centres.n) out[q * centres.n + s] = value[m][n][i];
         }
   };
-  each_tile(stages, queries, q0, centres, D, 1, prepare, visit);
+  each_tile(stages, queries, q0, centres, W, tiles_of(centres), [](long turn) { return turn; },
+            prepare, visit);
 }
 
-// ------------------------------------------------------------------ nearest rows
+#else  // ------------------------------------------------------------ nearest rows
 
 #define QUEUE 1024
 #define NOBODY 0x7fffffff
@@ -374,13 +418,17 @@ __device__ __forceinline__ void insert(float* distances, int* numbers, int k, fl
 }
 
 // The k nearest rows of every query, of the tiles of rows that are this block's, by their rounded
-// distances; of equals the first. Tiles are visited in a scattered order: in the order of the rows
-// each tile might be nearer than the last, and would fill the lists anew. Query q is row own[q]
-// itself, which is not its neighbour, or no row if that is -1. No row of the part outside the list
-// is nearer than reach[q, part]. k is at most 64. KERNEL is 9.
+// distances; of equals the first. Block x of queries visits the tiles listed from first_tile[x] to
+// last_tile[x]. If none are listed, all tiles are visited in a scattered order: in the order of the
+// rows each tile might be nearer than the last, and would fill the lists anew. Query q is row own[q]
+// itself, which is not its neighbour, or no row if that is -1. Where own[q] is -2, there is no query.
+// A row whose s_half is infinite is no row. No row of the part outside the list is nearer than
+// reach[q, part]. k is at most 64. KERNEL is 9.
 extern "C" __global__ void __launch_bounds__(256, 2)
-    nearest_rows(const float* Q, const float* q_half, long nq, const float* S, const float* s_half,
-                 long ns, int D, const int* own, int k, long order, int* near, float* reach) {
+    nearest_rows(const unsigned* Q, const float* q_half, long nq, const unsigned* S,
+                 const float* s_half, long ns, int W, const int* own, int k, const int* listed,
+                 const long* first_tile, const long* last_tile, long order, int* near,
+                 float* reach) {
   Rows queries = {Q, q_half, nq}, rows = {S, s_half, ns};
   Stage* stages = reinterpret_cast<Stage*>(memory);
   Found* queue = reinterpret_cast<Found*>(stages + STAGES);
@@ -399,7 +447,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     numbers[i] = NOBODY;
   }
   if (threadIdx.x < TILE) {
-    limit[threadIdx.x] = q0 + threadIdx.x < queries.n ? infinity : -1.0f;
+    bool asks = q0 + threadIdx.x < queries.n && own[q0 + threadIdx.x] != -2;
+    limit[threadIdx.x] = asks ? infinity : -1.0f;
     last[threadIdx.x] = NOBODY;
   }
   if (threadIdx.x == 0) queued = 0;
@@ -410,12 +459,18 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 #pragma unroll
     for (int m = 0; m < 4; m++)
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        int q = row + 16 * m + 8 * (i >> 1);
+      for (int half = 0; half < 2; half++) {
+        int q = row + 16 * m + 8 * half;
+        // A row as far as the last one of the list comes in if its number is smaller. Tables of
+        // whole numbers have many such rows, and most tiles of them come too late.
         float most = limit[q];
+        bool equals = s0 < last[q] && most >= 0.0f && most < infinity;
+        float beyond = equals ? __int_as_float(__float_as_int(most) + 1) : most;
 #pragma unroll
         for (int n = 0; n < 4; n++)
-          if (value[m][n][i] <= most) pending[m >> 1] |= 1u << (16 * (m & 1) + 4 * n + i);
+#pragma unroll
+          for (int i = 2 * half; i < 2 * half + 2; i++)
+            if (value[m][n][i] < beyond) pending[m >> 1] |= 1u << (16 * (m & 1) + 4 * n + i);
       }
     while (__syncthreads_or(pending[0] | pending[1])) {
 #pragma unroll
@@ -460,7 +515,11 @@ extern "C" __global__ void __launch_bounds__(256, 2)
       if (threadIdx.x == 0) queued = 0;
     }
   };
-  each_tile(stages, queries, q0, rows, D, order, prepare, visit);
+  const int* mine = listed ? listed + first_tile[blockIdx.x] : nullptr;
+  long turns = listed ? last_tile[blockIdx.x] - first_tile[blockIdx.x] : tiles_of(rows);
+  each_tile(stages, queries, q0, rows, W, turns,
+            [&](long turn) { return mine ? (long)mine[turn] : turn * order % turns; }, prepare,
+            visit);
   __syncthreads();
   for (int i = threadIdx.x; i < TILE * k; i += 256)
     if (q0 + i / k < queries.n)
@@ -469,3 +528,5 @@ extern "C" __global__ void __launch_bounds__(256, 2)
   if (threadIdx.x < TILE && q0 + threadIdx.x < queries.n)
     reach[(q0 + threadIdx.x) * gridDim.y + blockIdx.y] = limit[threadIdx.x];
 }
+
+#endif
