@@ -37,6 +37,7 @@ TENSOR = 494e12  # operations per second: TF32 without sparsity, NVIDIA's data s
 HALVES = 989e12  # the same of 16-bit numbers
 STRENGTHS = [Strength(C, eps) for C in (0.3, 3.0) for eps in (0.5, 0.1, 0.03, 0.01)]
 MEMORY = 4.8e12  # bytes per second, the same
+HEADS = ["what", "measured", "target", "known before", "share of the limit"]
 ROWS: list[list[str]] = []
 
 
@@ -350,7 +351,6 @@ if __name__ == "__main__":
             PARTS[part](arguments.cpu)
         except SkipError as reason:
             print(f"{part}: skipped, {reason}", flush=True)
-    heads = ["what", "measured", "target", "known before", "share of the limit"]
-    print("\n" + table(heads, ROWS))
-    if arguments.store:
-        store("gpu", [dict(zip(heads, row, strict=True)) for row in ROWS], heads[:1])
+        if arguments.store:
+            store("gpu", [dict(zip(HEADS, row, strict=True)) for row in ROWS], HEADS[:1])
+    print("\n" + table(HEADS, ROWS))
