@@ -2,6 +2,7 @@
 
 ===========  ==============================================================
 files        files that are written whole or not at all
+growing      files that grow at their end, for one process at a time
 increasing   the zero of an increasing function
 memory       how much memory there is, and what fits into it
 order        rows sorted by what they hold

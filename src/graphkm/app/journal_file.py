@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from .._util.growing import add, open_alone
 from .journal_lines import SUM, read_line, with_checksum
 
 
@@ -26,9 +25,13 @@ class JournalFile:
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self.handle = open(place, "a+b")  # noqa: SIM115 - open while the page is
         try:
-            _lock(self.handle)
+            self.handle = open_alone(place)
+        except BlockingIOError as error:
+            raise JournalError(
+                f"{place} is in use: the page is open for these labels already."
+            ) from error
+        try:
             self._signed = False
             self._lines, self._whole = self._read()
         except BaseException:
@@ -55,16 +58,7 @@ class JournalFile:
 
     def append(self, entry: dict[str, Any]) -> None:
         """Add a line; it is on the disk when this returns, or not there at all."""
-        line = with_checksum(json.dumps(entry, ensure_ascii=False).encode()) + b"\n"
-        end = self.handle.seek(0, os.SEEK_END)
-        try:
-            self.handle.write(line)
-            self.handle.flush()
-            os.fsync(self.handle.fileno())
-        except OSError:  # a full disk: no half line stays behind
-            with contextlib.suppress(OSError):
-                self.handle.truncate(end)
-            raise
+        add(self.handle, with_checksum(json.dumps(entry, ensure_ascii=False).encode()) + b"\n")
 
     def close(self) -> None:
         """Let others use the file."""
@@ -87,17 +81,3 @@ class JournalFile:
             raise self.damaged(number, error) from error
         self._signed = self._signed or SUM.search(line) is not None
         return entry
-
-
-def _lock(file: Any) -> None:
-    """Raise if another process has the journal open."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise JournalError(
-            f"{file.name} is in use: the page is open for these labels already."
-        ) from error

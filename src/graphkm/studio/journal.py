@@ -6,13 +6,12 @@ only added. A last line that was not finished was never acknowledged, and is cut
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .._util.growing import add, open_alone
 from ..app.journal_lines import read_line, with_checksum
 from ..formats import AnnotationsError
 
@@ -44,8 +43,10 @@ class Journal:
 
     def __init__(self, path: Path, take: Callable[[Entry], None]) -> None:
         self.path = path
-        self._file = open(path, "a+b")  # noqa: SIM115 - open while the server is
-        _lock(self._file)
+        try:
+            self._file = open_alone(path)
+        except BlockingIOError as error:
+            raise AnnotationsError(f"{path} is in use: a backend runs with it already.") from error
         self._file.seek(0)
         lines = self._file.read().split(b"\n")[:-1]
         for number, line in enumerate(lines, 1):
@@ -62,29 +63,8 @@ class Journal:
     def add(self, *entries: Entry) -> None:
         """Keep entries; when this returns, they are on the disk."""
         lines = [with_checksum(json.dumps(each).encode()) + b"\n" for each in entries]
-        end = self._file.seek(0, os.SEEK_END)
-        try:
-            self._file.write(b"".join(lines))
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError:  # a full disk: no half line stays behind
-            with contextlib.suppress(OSError):
-                self._file.truncate(end)
-            raise
+        add(self._file, b"".join(lines))
 
     def close(self) -> None:
         """Let others use the file."""
         self._file.close()
-
-
-def _lock(file: Any) -> None:
-    """Raise if another process has the file open."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise AnnotationsError(f"{file.name} is in use: a backend runs with it already.") from error
