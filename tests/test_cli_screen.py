@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,6 +102,31 @@ def test_random_rows_bound_what_is_missed(cats, tmp_path, capsys):
         assert ("enough: you can stop" in said) == bound.enough
     assert bound.enough
     assert column(drawn) == [str(row + 1) for row in order]  # it is not drawn anew
+
+
+def test_the_session_of_the_guide(tmp_path, capsys, monkeypatch):
+    guide = (Path(__file__).parents[1] / "docs/guide/active.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\$ graphkm (screen .+)\n((?:.+\n)+?)```", guide, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    X, _, _ = moons(2000, 2000, seed=2)
+    truth = np.where(X[:, 0] < -0.8, "yes", "no").astype(object)
+    y = np.where(np.arange(2000) < 60, truth, "")
+
+    def asked(place):
+        command, said = told[place]
+        write_csv("papers.csv", X, y)
+        capsys.readouterr()
+        assert run(*command.split()) == 0
+        assert capsys.readouterr().out.split() == said.split()
+
+    asked(0)
+    order = np.array(column("next.csv"), int)[:300] - 1
+    y[order] = truth[order]
+    asked(1)
+    drawn = np.array(column("random.csv"), int)[:700] - 1
+    y[drawn] = truth[drawn]
+    asked(2)
+    assert len(told) == 3
 
 
 def test_rows_out_of_the_random_order_do_not_count(cats, tmp_path, capsys):

@@ -109,10 +109,10 @@ def screen(
         **{"expected_left": expected, "expected_recall": recall, "target": target},
         **{"drawn": None if draw is None else draw.facts, "out": out},
     }
-    show({}, facts, as_json)
-    if not as_json:
-        for line in _told(facts, relevant, draw):
-            print(line)
+    if as_json:
+        show({}, facts, True)
+    else:
+        print("\n".join(_told(facts, relevant, draw)))
 
 
 def _check(data: str, files: LearningFileOptions, target: float, alpha: float) -> None:
