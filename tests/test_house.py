@@ -172,7 +172,7 @@ ARITHMETIC = {
     "graphkm.neighbours.distances": {"_SLICE"},
     "graphkm.neighbours.distinct": {"_BLOCK"},
     "graphkm.neighbours.exact": {"_PART", "_FAR"},
-    "graphkm.neighbours.rounded": {"MOST", "_NUMBERS", "_GROUPS", "_ROUNDING"},
+    "graphkm.neighbours.rounded": {"MOST", "FEW_WANTED", "_NUMBERS", "_GROUPS", "_ROUNDING"},
     "graphkm.neighbours.sparse": {"_WHOLE", "_SPARE", "_FAR", "_STORED"},
     "graphkm.annotators.posterior": {"_TOLD", "_STEPS", "_TURNS", "_CLOSE", "_STEADY"},
     "graphkm.annotators.report": {"_SHOWN"},
