@@ -26,8 +26,10 @@ import large_graphs
 import learning_curves
 import neighbour_costs
 import novelty
+import round_trips
 import row_map
 import screening
+import screening_order
 import sets
 import texts
 from _common import RESULTS, ROOT, stored, table
@@ -414,7 +416,10 @@ VIEWS: dict[str, Callable[[], str]] = {
     "novelty": lambda: table(*novelty.summary(stored("novelty"))),
     "calibration": _calibration,
     "learning_curves": lambda: table(*learning_curves.summary(stored("learning_curves"))),
+    "round_trips": lambda: table(*round_trips.summary(stored("round_trips"))),
+    "round_trips cells": lambda: table(*round_trips.odd_cells(stored("round_trips"))),
     "screening": lambda: table(*screening.summary(stored("screening"))),
+    "screening order": lambda: table(*screening_order.summary(stored("screening_order"))),
     "sets": lambda: table(*sets.summary(stored("sets"))),
     "accuracy": partial(_accuracy, "accuracy"),
     "accuracy in short": _accuracy_in_short,
