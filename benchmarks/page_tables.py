@@ -291,6 +291,7 @@ def _row_steps() -> str:
 
 DASK = {
     "seconds": "seconds, on shared cores",
+    "passes": "of which passes over the rows",
     "cpu_labels": "CPU seconds: labels",
     "cpu_move": "two moves of the anchors",
     "cpu_join": "joining them",
@@ -313,7 +314,9 @@ def _dask_scale() -> str:
     lines = [[name, *(shown(run, key) for run in runs)] for key, name in DASK.items()]
     passes = ("cpu_labels", "cpu_move", "cpu_join")
     each = [sum(float(run[k]) for k in passes) / int(run["rows"]) * 1e6 for run in runs]
-    lines.insert(4, ["all passes, CPU seconds per million rows", *(f"{own:.0f}" for own in each)])
+    lines.insert(5, ["all passes, CPU seconds per million rows", *(f"{own:.0f}" for own in each)])
+    sent = [sum(float(run[f"sent_{kind}"]) for kind in ("labels", "move", "join")) for run in runs]
+    lines.insert(8, ["sent between workers, MB", *(f"{own:.3g}" for own in sent)])
     kept = [line for line in lines if any(line[1:])]
     return table(["", *(f"{int(run['rows']):,} rows" for run in runs)], kept)
 
@@ -335,7 +338,8 @@ def _cluster_plan() -> str:
     for run in stored("cluster_plan"):
         passes = [f"{run[f'{kind}_seconds']}; {float(run[f'{kind}_gb']):.3g}" for kind in kinds]
         hours = f"{float(run['seconds']) / 3600:.3g}"
-        about = [f"{float(run['rows']):,.0f}", run["workers"], hours, run["cpu_hours"]]
+        cpu = f"{float(run['cpu_hours']):.3g}"
+        about = [f"{float(run['rows']):,.0f}", run["workers"], hours, cpu]
         lines.append([*about, *passes, run["members_seconds"]])
     return table(heads, lines)
 
@@ -374,6 +378,20 @@ def _gpu() -> str:
     return table(heads, [[run[head] for head in heads] for run in stored("gpu")])
 
 
+def _cluster_checks() -> str:
+    heads = ["rows", "costs of a run of", "CPU seconds: predicted", "measured"]
+    heads += ["GB sent: predicted at most", "measured", "seconds: on idle cores", "measured"]
+    numbers = ("cpu_seconds", "gb", "seconds")
+    lines = []
+    for run in stored("cluster_checks"):
+        pairs = [
+            [f"{float(run[key]):.3g}", f"{float(run[f'measured_{key}']):.3g}"] for key in numbers
+        ]
+        shown = [f"{int(run[key]):,}" for key in ("rows", "measured_rows")]
+        lines.append([*shown, *pairs[0], *pairs[1], *pairs[2]])
+    return table(heads, lines)
+
+
 VIEWS: dict[str, Callable[[], str]] = {
     "leaderboard": lambda: few_labels.board(board.single(_board())),
     **{
@@ -398,6 +416,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "row_steps": _row_steps,
     "dask_scale": _dask_scale,
     "anchor_search": _anchor_search,
+    "cluster_checks": _cluster_checks,
     "cluster_plan": _cluster_plan,
     "gpu": _gpu,
     "gpu_neighbours": _gpu_neighbours,

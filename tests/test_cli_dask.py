@@ -251,3 +251,95 @@ def test_real_workers(files, tmp_path):
     assert (
         done.returncode == 3 and "No scheduler of Dask answers at tcp://127.0.0.1:9" in done.stderr
     )
+
+
+# ------------------------------------------------------------------ texts
+
+
+WORDS = {
+    "a": ["kitten", "puppy", "paw", "whiskers", "bark", "leash", "purring", "kennel"],
+    "b": ["shares", "market", "dividend", "bonds", "broker", "profit", "interest", "stock"],
+}
+FILLERS = ["the", "very", "a", "quite", "some", "more", "and", "of", "with", "new"]
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    """One file of texts with numbers and few labels, and a folder with the same rows."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(240):
+        kind = "ab"[i % 2]
+        words = [*rng.choice(WORDS[kind], 3), *rng.choice(FILLERS, 3)]
+        text = "" if i == 17 else " ".join(rng.permutation(words))
+        label = kind if i % 6 < 2 else ""
+        rows.append([f"r{i}", text, repr(float(rng.normal() + (kind == "b"))), label])
+    header = ["row", "review", "stars", "label"]
+    whole = write(tmp_path / "all.csv", header, rows)
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for k, (start, stop) in enumerate(((0, 50), (50, 170), (170, 240))):
+        write(folder / f"{k}.csv", header, rows[start:stop])
+    return whole, folder, [("ab"[i % 2]) for i in range(240)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_texts_are_encoded_in_the_parts(format, reviews, tmp_path, here, small_parts, capsys):
+    """The model is that of one file with the same views; its files predict by themselves."""
+    pytest.importorskip("wordllama", reason="it has the vectors of word pieces")
+    from sklearn.preprocessing import StandardScaler
+
+    from graphkm import SemiSupervisedClassifier
+    from graphkm.embed import TextEmbedder
+    from graphkm.graphs import Anchors
+
+    whole, folder, truth = reviews
+    if format == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        to = tmp_path / "pq"
+        to.mkdir()
+        for path in sorted(folder.iterdir()):
+            header, rows = read_predictions(path)
+            columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+            columns["stars"] = [float(cell) for cell in columns["stars"]]
+            columns["label"] = [cell or None for cell in columns["label"]]
+            parquet.write_table(pa.table(columns), to / f"{path.stem}.parquet", row_group_size=30)
+        folder = to
+    model = tmp_path / "texts.gkm"
+    about = ("--id", "row", "--text", "review", "--label", "label", *FEW)
+    assert run("train", folder, model, "--dask", *about, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["files"] == 3 and told["parts"] > 3 and told["rows"] == 240
+
+    fitted, note = read_model(model)
+    assert sorted(fitted.views_) == ["columns", "vectors"]
+    assert note.encoders["vectors"]["column"] == "review" and note.encoders["vectors"]["hash"]
+    _, rows = read_predictions(whole)
+    X = np.array([[row[1], float(row[2])] for row in rows], dtype=object)
+    y = np.array([row[3] or None for row in rows], dtype=object)
+    views = {"columns": (StandardScaler(), [1]), "vectors": (TextEmbedder(), 0)}
+    local = SemiSupervisedClassifier(graph=Anchors(60), views=views, cv=3, random_state=0)
+    local.fit(X, y)
+    mine, other = ({m.name: m.weight for m in each.members_} for each in (fitted, local))
+    assert mine == pytest.approx(other, abs=1e-6)
+
+    out = tmp_path / "said"
+    assert run("predict", model, folder, "--dask", "--out", out) == 0
+    found = [row for path in sorted(out.glob("*.csv")) for row in read_predictions(path)[1]]
+    assert [row[0] for row in found] == [row[0] for row in rows]
+    right = np.mean([row[1] == kind for row, kind in zip(found, truth, strict=True)])
+    assert right > 0.95
+    assert run("predict", model, whole, "--out", tmp_path / "one.csv") == 0
+    assert read_predictions(tmp_path / "one.csv")[1] == found
+
+
+def test_options_of_texts(reviews, capsys):
+    _, folder, _ = reviews
+    model = folder.parent / "m.gkm"
+    code, said = wrong(capsys, "train", folder, model, "--dask", "--encoder", "auto:x")
+    assert code == 2 and "--text" in said
+    code, said = wrong(capsys, "train", folder, model, "--dask", "--images", "review")
+    assert code == 2 and "--images does not go with --dask" in said

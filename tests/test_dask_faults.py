@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,14 +17,23 @@ from sklearn.linear_model import LogisticRegression
 
 from dask_rows import PROCESSES, cut, moons
 from graphkm.graphs import Anchors
+from test_dask_edges import edges_of, groups, labels_of, rows_of
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'graphkm[dask]'")
 pytest.importorskip("distributed", reason="distributed is not installed")
 
 from distributed import Client, LocalCluster  # noqa: E402
 
-from graphkm.dask import SemiSupervisedClassifier  # noqa: E402
+from graphkm.dask import (  # noqa: E402
+    SemiSupervisedClassifier,
+    blocks,
+    collections,
+    edges,
+    elsewhere,
+    passes,
+)
 from graphkm.dask.passes import Passes  # noqa: E402
+from graphkm.dask.runner import Runner  # noqa: E402
 
 pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.slow]
 
@@ -167,3 +177,138 @@ def test_a_worker_killed_with_many_labels_changes_nothing(tmp_path):
         model.fit(mortal, labels)
     assert (tmp_path / "killed").exists()
     assert_identical(model, wanted)
+
+
+# ------------------------------------------------------------------ every task of a fit
+
+IN_PASSES = [
+    (collections, "count_rows"),
+    (passes, "find_known"),
+    (passes, "summary_of"),
+    (passes, "some_labelled"),
+    (passes, "first_anchors"),
+    (passes, "sum_by_anchor"),
+    (passes, "add_sums"),
+    (passes, "move_anchors"),
+    (passes, "nodes_at"),
+    (passes, "join_anchors"),
+    (passes, "add_tables"),
+    (passes, "fit_model"),
+]
+WITH_EDGES = [
+    (edges, "list_edges"),
+    (edges, "count_ends"),
+    (edges, "split_edges"),
+    (edges, "take_ways"),
+    (edges, "join_edges"),
+    (edges, "facts_of"),
+    (blocks, "multiply"),
+    (blocks, "multiply_back"),
+    (elsewhere, "columns_of"),
+    (elsewhere, "unit_part"),
+    (elsewhere, "reach_anchors"),
+    (elsewhere, "said_of"),
+]
+
+
+def mortal(function, folder, deaths, *args):
+    """Do a task; the calls with some numbers end their processes, each once."""
+    (folder / f"call-{os.getpid()}-{time.monotonic_ns()}").touch()
+    calls = len(list(folder.glob("call-*")))
+    for death in deaths:
+        mark = folder / f"killed-{death}"
+        if calls >= death and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return function(*args)
+
+
+def make_mortal(monkeypatch, where, name, folder, *deaths):
+    function = partial(mortal, getattr(where, name), folder, deaths)
+    monkeypatch.setattr(where, name, function)
+    return [folder / f"killed-{death}" for death in deaths]
+
+
+@pytest.fixture(scope="module")
+def reborn():
+    """Two workers that come back when they are killed."""
+    with (
+        LocalCluster(n_workers=2, silence_logs=50, **PROCESSES) as started,
+        Client(started) as client,
+    ):
+        yield client
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("where", "name"), IN_PASSES)
+def test_a_worker_killed_in_any_task_changes_nothing(where, name, reborn, monkeypatch, tmp_path):
+    X, y, _ = moons(2000, 900)
+    rows, labels = cut(X, y, 400)
+    frame = rows.to_dask_dataframe(columns=["one", "two"])  # of unknown lengths
+    model = SemiSupervisedClassifier(
+        LogisticRegression(), graph=Anchors(80), random_state=0, label_memory="10 kB"
+    )
+    with dask.config.set(scheduler="sync"), pytest.warns(UserWarning, match="drawn at random"):
+        wanted = clone(model).fit(frame, labels)
+    (killed,) = make_mortal(monkeypatch, where, name, tmp_path, 1)
+    with pytest.warns(UserWarning, match="drawn at random"):
+        model.fit(frame, labels)
+    assert killed.exists()
+    assert_identical(model, wanted)
+
+
+def assert_same_bits(model, wanted):
+    weights = [[each.weight for each in own.members_] for own in (model, wanted)]
+    assert weights[0] == weights[1]
+    np.testing.assert_array_equal(model.label_distributions_, wanted.label_distributions_)
+
+
+@pytest.fixture(scope="module")
+def with_edges():
+    """A model that learns from rows and edges, and what it has learnt without a cluster."""
+    X, y, _, pairs = groups()
+    given = (rows_of(X), labels_of(y)), {"affinity": edges_of(pairs)}
+    model = SemiSupervisedClassifier(LogisticRegression(), graph=Anchors(60), random_state=0)
+    with dask.config.set(scheduler="sync"):
+        wanted = clone(model).fit(*given[0], **given[1])
+    return model, given, wanted
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("where", "name"), WITH_EDGES)
+def test_a_worker_killed_in_any_task_with_edges(
+    where, name, reborn, with_edges, monkeypatch, tmp_path
+):
+    model, (rows, options), wanted = with_edges
+    (killed,) = make_mortal(monkeypatch, where, name, tmp_path, 1)
+    found = clone(model).fit(*rows, **options)
+    assert killed.exists()
+    assert_same_bits(found, wanted)
+
+
+@pytest.mark.long
+def test_workers_killed_again_and_again_in_products(reborn, with_edges, monkeypatch, tmp_path):
+    """All workers lose what they have, one after another: rows, edges and tables are made again."""
+    model, (rows, options), wanted = with_edges
+    deaths = make_mortal(monkeypatch, blocks, "multiply", tmp_path, 3, 9, 40, 90)
+    found = clone(model).fit(*rows, **options)
+    assert all(death.exists() for death in deaths)
+    assert_same_bits(found, wanted)
+
+
+def pid():
+    return os.getpid()
+
+
+@pytest.mark.long
+def test_shared_values_outlive_all_workers_that_had_them(reborn):
+    runner = Runner(reborn)
+    shared = runner.share({"a": [1, 2]})
+    for address, process in reborn.run(pid).items():
+        os.kill(process, signal.SIGKILL)
+        until = time.monotonic() + 60
+        while process in reborn.run(pid, on_error="ignore").values():
+            assert time.monotonic() < until, address
+            time.sleep(0.1)
+        reborn.wait_for_workers(2, timeout=60)
+    assert runner.bring([runner.task("look", sorted, shared)]) == [["a"]]

@@ -23,6 +23,8 @@ import dask.dataframe as dd
 import pandas as pd
 
 from graphkm.dask import SemiSupervisedClassifier, SemiSupervisedRegressor
+from graphkm.dask.part_fit import fit_parts
+from graphkm.dask.runner import Runner
 
 pytestmark = pytest.mark.xdist_group("dask")
 ABOUT = {"graph": Anchors(150), "random_state": 0}
@@ -180,3 +182,27 @@ def test_two_labels_of_each_class():
         model.to_local().predict_proba(X), wanted.predict_proba(X), atol=1e-6
     )
     assert np.isnan(model.best_score_) == np.isnan(wanted.best_score_)
+
+
+def halves(part, about):
+    """Read a part of rows for `fit_parts`."""
+    X, y = about
+    return X[part], y[part]
+
+
+def test_labelled_rows_of_files_take_a_share_of_a_workers_memory(monkeypatch):
+    """A 64th of it, or 2 GiB where there is no limit."""
+    X, y, _ = moons(2000, 900)
+    parts, lengths = [slice(0, 1000), slice(1000, 2000)], [1000, 1000]
+    rows = (y != -1).sum() * X[:1].nbytes
+
+    def fitted(memory):
+        runner = Runner()
+        monkeypatch.setattr(Runner, "worker_memory", lambda self: memory)
+        model = graphkm.SemiSupervisedClassifier(LogisticRegression(), n_jobs=1, **ABOUT)
+        return fit_parts(model, halves, parts, lengths, runner, (X, y))
+
+    every = fitted(None)
+    assert fitted(64 * rows).best_score_ == every.best_score_
+    with pytest.warns(UserWarning, match="learn from 899 labelled rows"):
+        fitted(64 * rows - 1)

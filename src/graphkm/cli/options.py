@@ -255,7 +255,7 @@ class LearningFileOptions(TrainingFileOptions):
         _file_option(
             metavar="COLUMN",
             help="A column of texts to learn from, with --method mixture; other columns are "
-            "features as ever.",
+            "features as ever. With --dask workers encode the texts of each part.",
         ),
     ] = None
     images: Annotated[

@@ -6,12 +6,15 @@ Imports of scikit-learn's steps stand in functions: they are slow, and most mode
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scipy.sparse import issparse
 
 from ..io.kinds import NUMBER, WORD
 from .options import Scale, UsageError
+
+if TYPE_CHECKING:
+    from ..tables.encoders import Encoders
 
 
 def choose_scale(scale: Scale, X: Any) -> str:
@@ -101,6 +104,13 @@ def _fit_views(
     estimator: Any, scale: Scale, rows: Any, given: Mapping[str, Any], encoder: str
 ) -> tuple[Any, str]:
     """Return a mixture fitted to several views: of texts or pictures, and of all other columns."""
+    views, chosen = views_of(scale, rows, encoder)
+    estimator.set_params(views=views)
+    return estimator.fit(rows.X, rows.target, **given), chosen
+
+
+def views_of(scale: Scale, rows: Any, encoder: str) -> tuple[Encoders, str]:
+    """Return the unfitted views of texts or pictures and of all other columns, and the scaling."""
     from sklearn.pipeline import Pipeline
 
     from ..tables.preparing import check_squares, steps_before
@@ -115,8 +125,7 @@ def _fit_views(
         check_squares(X, [rows.names[k] for k in others], words, advice)
     steps = steps_before(chosen, words, note.missing == "impute", X) if others else []
     numbers = Pipeline(steps) if steps else None
-    estimator.set_params(views=views_for(note.encoded, encoder, (numbers, others)))
-    return estimator.fit(rows.X, rows.target, **given), chosen
+    return views_for(note.encoded, encoder, (numbers, others)), chosen
 
 
 def taking_arrays(model: Any) -> Any:

@@ -42,6 +42,7 @@ EXAMPLES = (
     "graphkm train tagged.csv tagged.gkm --label tags --separator ';'",
     "graphkm train papers.csv papers.gkm --edges cites.csv --id paper",
     "graphkm train rows/ rows.gkm --dask --workers 2 --worker-memory 2GB",
+    "graphkm train 'reviews/*.parquet' reviews.gkm --dask --text review",
 )
 
 UnlabeledData = Annotated[

@@ -13,6 +13,7 @@ runner          where tasks run, what they are called, and lost workers
 fusing          tasks that make for themselves what no other task needs
 tasks           what is done with a partition: pure functions
 passes          a fit: the passes over the rows, one after another
+view_fit        a fit to rows that encoders see in several views
 edge_tasks      what is done with a partition of edges
 row_tasks       what members of given graphs need of a partition of rows
 blocks          sparse matrices whose rows lie on the workers

@@ -10,9 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from dask.base import is_dask_collection, tokenize
 from dask.delayed import Delayed, delayed
+from distributed import futures_of
 
 from .collections import is_frame, with_whole_rows
-from .runner import cluster_client
+from .runner import Runner, cluster_client
 from .told import Told
 
 
@@ -29,22 +30,21 @@ class SharedModel:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self._token, self._future = uuid4().hex, None
+        self._token = uuid4().hex
+        self._task: Any = None  # on the cluster that was asked last
 
     def task(self) -> Delayed:
         """Return the model as a task."""
         client = cluster_client()
         if client is None:
             return delayed(self.model, name=f"graphkm-model-{self._token}", traverse=False)
-        future: Any = self._future
-        if future is None or future.client is not client or future.status != "finished":
-            future = client.scatter(self.model, broadcast=True, hash=False)
-            self._future = future
-        return delayed(future)
+        if not any(each.client is client and each.done() for each in futures_of(self._task)):
+            self._task = Runner(client).share(self.model)
+        return self._task
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the model without a future, which belongs to a cluster."""
-        return {**self.__dict__, "_future": None}
+        """Return the model without a task, which belongs to a cluster."""
+        return {**self.__dict__, "_task": None}
 
     def answer(self, X: Any, method: str, columns: Any, kind: Any) -> Any:
         """Return what a method of the model says of every row, lazily.
@@ -61,7 +61,8 @@ class SharedModel:
             Its type.
         """
         X = with_whole_rows(X)
-        if X.shape[1] != self.model.n_features_in_:
+        encoded = hasattr(self.model, "views_")  # encoders look at the columns themselves
+        if not encoded and X.shape[1] != self.model.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} columns, and the model was fitted to "
                 f"{self.model.n_features_in_}; pass the same columns."

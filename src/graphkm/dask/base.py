@@ -22,10 +22,12 @@ from .answers import SharedModel, with_given
 from .collections import Partitioned, are_rows, without_ids
 from .edge_fit import EdgeFit
 from .edges import affinities_of
+from .fusing import fused
 from .passes import Passes
 from .runner import Runner
 from .tasks import Moments, add_moments, score_part
 from .told import Told
+from .view_fit import ViewFit, ready_views, sample_of_rows
 
 _FITTED = (
     *("members_", "best_score_", "unlabeled_gain_", "class_sizes_", "label_distributions_"),
@@ -44,6 +46,7 @@ class Distributed(ABC):
         estimator: Any = "auto",
         *,
         graph: Any = "auto",
+        views: Any = None,
         unlabeled: Any = -1,
         cv: Any = None,
         label_memory: int | str = "2 GiB",
@@ -52,6 +55,7 @@ class Distributed(ABC):
     ) -> None:
         self.estimator = estimator
         self.graph = graph
+        self.views = views
         self.unlabeled = unlabeled
         self.cv = cv
         self.label_memory = label_memory
@@ -82,9 +86,10 @@ class Distributed(ABC):
         Parameters
         ----------
         X : Dask array or frame of shape (n_samples, n_features), or None
-            All rows, numbers in every place. Lengths of partitions need not be known. Every pass
-            reads them again; persist them first if they fit in the workers' memory. With an
-            affinity X may be None: the edges alone are learnt from.
+            All rows, numbers in every place; with `views`, what encoders take. Lengths of
+            partitions need not be known. Every pass reads them again; persist them first if they
+            fit in the workers' memory. With an affinity X may be None: the edges alone are learnt
+            from.
         y : Dask array, series or frame of shape (n_samples,) or (n_samples, n_columns)
             Labels or targets; `unlabeled`, NaN, None or NA where unknown. A row may have several: a
             column for each label, share or quantity, or a list of names. It may have other
@@ -113,7 +118,9 @@ class Distributed(ABC):
             raise ValueError("ids name the rows of an affinity; pass both, or none of them.")
         if affinities:
             X, ids = without_ids(X, ids)
-        if are_rows(X) or affinities:
+        if self.views is not None and affinities:
+            raise ValueError("views and an affinity do not go together here; pass one of them.")
+        if self._are_rows(X) or affinities:
             model = self._fitted(model, X, y, sample_weight, label_memory, affinities, ids)
         else:
             model.fit(X, y, sample_weight, affinity=affinity, ids=ids)
@@ -129,6 +136,7 @@ class Distributed(ABC):
         return self._local_kind()(
             self.estimator,
             graph=_anchors(self.graph),
+            views=self.views,
             unlabeled=self.unlabeled,
             cv=self.cv,
             random_state=self.random_state,
@@ -151,12 +159,19 @@ class Distributed(ABC):
             edges = EdgeFit(model, seed, label_memory, classes, runner)
             fitted = edges.fit(X, y, sample_weight, affinities, ids)
         else:
-            passes = Passes(Partitioned.of(X, y, sample_weight, runner, classes=classes), runner)
-            task = passes.fit(model, seed, label_memory)
-            (fitted,) = runner.bring([task])
+            data = Partitioned.of(X, y, sample_weight, runner, classes=classes)
+            passes: Passes | ViewFit = Passes(data, runner)
+            if self.views is not None:
+                views = ready_views(self.views, sample_of_rows(data, runner))
+                passes = ViewFit(data, views, runner)
+            (fitted,) = runner.bring([passes.fit(model, seed, label_memory)])
         for category, message in fitted.warnings:
             warnings.warn(message, category, stacklevel=3)
         return fitted.model
+
+    def _are_rows(self, X: Any) -> bool:
+        """Return whether X is a Dask collection; what encoders take need not be numbers."""
+        return are_rows(X) if self.views is None else is_dask_collection(X)
 
     def to_local(self) -> Any:
         """Return the fitted model as an ordinary estimator, which needs no Dask.
@@ -202,7 +217,7 @@ class Distributed(ABC):
         Dask array, series or frame
         """
         answers = self.predict(X)
-        if not are_rows(X):
+        if not self._are_rows(X):
             raise ValueError("X is no Dask collection; pass one, or call to_local().predict(X).")
         return with_given(answers, y, self.unlabeled, self._told)
 
@@ -215,7 +230,7 @@ class Distributed(ABC):
         collection go to the local estimator.
         """
         check_is_fitted(self, "members_")
-        if not are_rows(X):
+        if not self._are_rows(X):
             return float(self._shared.model.score(X, y, sample_weight))
         classes, runner, told = is_classifier(self), Runner(), self._told
         data = Partitioned.of(X, y, sample_weight, runner, classes=classes)
@@ -226,19 +241,21 @@ class Distributed(ABC):
             runner.task("score-rows", score_part, *each, *about)
             for each in zip(data.rows, data.labels, weights, strict=True)
         ]
-        (found,) = runner.bring([runner.tree("add-scores", add_moments, parts)])
+        (found,) = runner.bring([runner.tree("add-scores", add_moments, fused(parts))])
         if not found.weight.any():
             raise ValueError("None of the rows to score is labelled; pass some with a label.")
         return float(1.0 - found.lost[0] / found.weight[0]) if classes else _r2(found)
 
     def _answer(self, X: Any, method: str, columns: Any, kind: Any, affinity: Any, ids: Any) -> Any:
         check_is_fitted(self, "members_")
-        if any(map(is_dask_collection, (affinity, ids))) or (are_rows(X) and affinity is not None):
+        if any(map(is_dask_collection, (affinity, ids))) or (
+            self._are_rows(X) and affinity is not None
+        ):
             raise ValueError(
                 "Rows in partitions are predicted by their features alone; pass new rows, their "
                 "edges and ids as arrays or frames of this process, or X without an affinity."
             )
-        if are_rows(X):
+        if self._are_rows(X):
             return self._shared.answer(X, method, columns, kind)
         return getattr(self._shared.model, method)(X, affinity, ids)
 

@@ -32,6 +32,10 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
     graph : "auto" or Anchors, default="auto"
         "auto" is ``Anchors()``: a third of the rows, 20,000 at most. Each of its ``passes`` is a
         pass over all rows. One more pass joins the anchors, and one finds the labels.
+    views : dict, optional
+        How encoders see the rows of a frame, as in `graphkm.SemiSupervisedClassifier`: such as
+        ``{"vectors": (TextEmbedder(), "review")}``. Texts and images become vectors inside the
+        partitions. Encoders that learn from rows must be fitted before.
     class_sizes : "auto", None, "labels" or mapping, default="auto"
         As in `graphkm.SemiSupervisedClassifier`; the anchors stand for the rows.
     targets, thresholds, ordered
@@ -79,6 +83,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
         estimator: Any = "auto",
         *,
         graph: Any = "auto",
+        views: Any = None,
         class_sizes: Any = "auto",
         targets: Any = "auto",
         thresholds: Any = None,
@@ -92,6 +97,7 @@ class SemiSupervisedClassifier(Distributed, ClassifierMixin, Composed):
         super().__init__(
             estimator,
             graph=graph,
+            views=views,
             unlabeled=unlabeled,
             cv=cv,
             label_memory=label_memory,

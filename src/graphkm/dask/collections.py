@@ -9,6 +9,7 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
 
+from .fusing import fused
 from .runner import Runner
 from .tasks import count_rows, cut_together
 
@@ -175,7 +176,7 @@ def _lengths(collections: list[Any], parts: list[list[Delayed]], runner: Runner)
     known = [_known_lengths(each) for each in collections]
     unknown = [own for own, lengths in zip(parts, known, strict=True) if lengths is None]
     tasks = [runner.task("count-rows", count_rows, part) for own in unknown for part in own]
-    found = iter(runner.bring(tasks))
+    found = iter(runner.bring(fused(tasks)))
     return [
         [next(found) for _ in own] if lengths is None else lengths
         for own, lengths in zip(parts, known, strict=True)

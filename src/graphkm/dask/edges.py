@@ -25,6 +25,7 @@ from .edge_tasks import (
     split_edges,
     take_ways,
 )
+from .fusing import fused
 from .runner import Runner
 from .tasks import add_tables
 
@@ -94,10 +95,10 @@ class SpreadGraph(GivenGraph):
 
         There are as many blocks of rows as partitions of edges, with about as many edges each.
         """
-        n, shared = len(ids), runner.share(ids, lasting=True)
+        n, shared = len(ids), runner.share(ids)
         parts = parts_of(with_whole_rows(affinity))
         tasks = [runner.task("list-edges", list_edges, part, shared) for part in parts]
-        listed = runner.keep(tasks)
+        listed = runner.keep(fused(tasks))
         counts = [runner.task("count-ends", count_ends, each, n) for each in listed]
         (ends,) = runner.bring([runner.tree("add-ends", add_tables, counts)])
         bounds = even_ranges(ends, len(parts))

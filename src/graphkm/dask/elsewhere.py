@@ -21,6 +21,7 @@ from ..semi.training import Training
 from .blocks import Spread
 from .collections import Partitioned
 from .edges import SpreadGraph
+from .fusing import fused
 from .row_tasks import Part, add_columns, columns_of, reach_anchors, said_of, unit_part
 from .runner import Runner
 
@@ -110,7 +111,7 @@ class RowsElsewhere(EdgesAlone):
             for rows, about, own in zip(self.data.rows, self._parts, places, strict=True)
             if len(own)
         ]
-        return np.concatenate(self.runner.bring(tasks))
+        return np.concatenate(self.runner.bring(fused(tasks)))
 
     @cached_property
     def _parts(self) -> list[Part]:
@@ -142,10 +143,11 @@ class RowsElsewhere(EdgesAlone):
         return step_over(weights, weights.back, self.similarity)
 
     def _tasks(self, name: str, function: Any, *args: Any) -> list[Delayed]:
-        return [
+        tasks = [
             self.runner.task(name, function, rows, about, *args)
             for rows, about in zip(self.data.rows, self._parts, strict=True)
         ]
+        return fused(tasks)
 
 
 @dataclass(frozen=True)

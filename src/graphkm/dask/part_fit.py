@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..semi.views import View
 from .collections import Partitioned
 from .passes import Passes
 from .runner import Runner
+from .view_fit import ViewFit
 
 SHARE = 64
 """Labelled rows may take this part of a worker's memory. The members that learn from the 52,291
@@ -27,6 +29,7 @@ def fit_parts(
     lengths: Sequence[int],
     runner: Runner,
     *about: Any,
+    views: dict[str, View] | None = None,
 ) -> Any:
     """Return a local model, fitted to the rows of all parts.
 
@@ -38,7 +41,7 @@ def fit_parts(
     model : SemiSupervisedClassifier or SemiSupervisedRegressor
         Unfitted; its graph is an `Anchors`, and it has one thread.
     read : callable
-        Returns rows of numbers and their labels; it takes a part, and `about`.
+        Returns rows and their labels; it takes a part, and `about`.
     parts : list
         What is read.
     lengths : list of int
@@ -47,9 +50,11 @@ def fit_parts(
         Runs the tasks.
     *about
         The same for all parts: every worker gets them once.
+    views : dict of View, optional
+        How encoders see the rows, which may be texts then. They are fitted.
     """
     model.models_for_nodes()  # raises before rows are read
-    shared = [runner.share(each, lasting=True) for each in about]
+    shared = [runner.share(each) for each in about]
     pairs = [runner.task("read-rows", read, part, *shared) for part in parts]
     rows, labels = (
         [runner.task(f"take-{name}", itemgetter(k), pair) for pair in pairs]
@@ -57,7 +62,8 @@ def fit_parts(
     )
     data = Partitioned(rows, labels, None, list(lengths), np.dtype(np.float64))
     label_memory = min(_MOST, (runner.worker_memory() or _MOST) // SHARE)
-    task = Passes(data, runner).fit(model, model.draw_seed(), label_memory)
+    passes = Passes(data, runner) if views is None else ViewFit(data, views, runner)
+    task = passes.fit(model, model.draw_seed(), label_memory)
     (fitted,) = runner.bring([task])
     for category, message in fitted.warnings:
         warnings.warn(message, category, stacklevel=2)

@@ -87,9 +87,14 @@ class Passes:
         self._check_labels(sizes, model)
         return self._that_fit(known, sizes, model, label_memory)
 
-    def anchors(self, known: list[Delayed], passes: int) -> tuple[Delayed, Delayed]:
-        """Return the nodes at the anchors after some moves, and Z'Z of all rows."""
-        points = self._task("first-anchors", first_anchors, known)
+    def anchors(
+        self, known: list[Delayed], passes: int, view: str | None = None
+    ) -> tuple[Delayed, Delayed]:
+        """Return the nodes at the anchors after some moves, and Z'Z of all rows.
+
+        If what is known has several views, `view` names that of the rows here.
+        """
+        points = self._task("first-anchors", first_anchors, known, view)
         for _ in range(passes):
             points = self._moved(points)
         nodes = self._task("place-nodes", nodes_at, points)

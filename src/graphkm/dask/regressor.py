@@ -23,7 +23,7 @@ class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
     ----------
     estimator, cv
         As in `graphkm.SemiSupervisedRegressor`. Models that learn from unlabelled rows are refused.
-    graph, label_memory, random_state, verbose
+    graph, views, label_memory, random_state, verbose
         As in `SemiSupervisedClassifier`.
     unlabeled : default=None
         The mark of rows without a target in y, beside NaN, None and NA; None means that nothing
@@ -56,6 +56,7 @@ class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
         estimator: Any = "auto",
         *,
         graph: Any = "auto",
+        views: Any = None,
         unlabeled: Any = None,
         cv: Any = None,
         label_memory: int | str = "2 GiB",
@@ -65,6 +66,7 @@ class SemiSupervisedRegressor(Distributed, RegressorMixin, Composed):
         super().__init__(
             estimator,
             graph=graph,
+            views=views,
             unlabeled=unlabeled,
             cv=cv,
             label_memory=label_memory,

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_in_process
+from contextlib import suppress
+from functools import partial
 from threading import Thread
 from typing import Any
 from uuid import uuid4
@@ -22,6 +24,7 @@ from .._util.progress import progress_bar
 _TOGETHER = 8  # sums that one task adds
 _LOOK = 1.0  # seconds between two looks at the workers
 _PATIENCE = "60s"  # how long a fit waits if there is no worker
+_ANY_SIZE = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}  # of a shared value
 
 
 def cluster_client() -> Client | None:
@@ -52,7 +55,6 @@ class Runner:
     def __init__(self, client: Client | None = None, *, shown: bool | int = False) -> None:
         self._client = cluster_client() if client is None else client
         self._token, self._count = uuid4().hex, 0
-        self._lasting: list[Delayed] = []
         self._shown, self._before, self._name = shown, 0, ""
 
     def task(self, name: str, function: Callable[..., Any], *args: Any) -> Delayed:
@@ -63,17 +65,21 @@ class Runner:
         key = f"graphkm-{name}-{self._token}-{self._count}"
         return delayed(function, pure=False)(*args, dask_key_name=key)
 
-    def share(self, value: Any, *, lasting: bool = False) -> Delayed:
+    def share(self, value: Any) -> Delayed:
         """Return a value of this process as a task. Every worker of a cluster gets it once.
 
-        Results that stay on the workers are made again from what they were made of. So a value that
-        they are made of must be `lasting`: it stays as long as this object.
+        The scheduler keeps what the value is made of. So workers that are lost can lose neither the
+        value nor what was made of it.
         """
+        name = f"shared-{uuid4().hex}"
+        task = delayed(_held, pure=False)(_Held(value), dask_key_name=name)
         if self._client is None:
-            return self.task("shared", _same, value)
-        shared = delayed(self._client.scatter(value, broadcast=True, hash=False))
-        self._lasting += [shared] * lasting
-        return shared
+            return task
+        with dask.config.set(_ANY_SIZE):
+            futures = self._wait_for([task])
+        # If one worker had it, tasks would go there, whatever else they need.
+        self._watched(futures, partial(_copied, self._client, futures))
+        return delayed(futures[0])
 
     def worker_memory(self) -> int | None:
         """Return the memory in bytes that every worker has; None where none is limited."""
@@ -100,19 +106,7 @@ class Runner:
         if self._client is None or not tasks:
             return self._compute_here(tasks)
         futures = self._wait_for(tasks)
-        # Results that are lost on their way are computed again, which needs workers.
-        found: Future[list[Any]] = Future()
-        fetching = (self._client, futures, found)
-        Thread(target=_fetch, args=fetching, name="graphkm-fetch", daemon=True).start()
-
-        def are_here(seconds: float) -> bool:
-            here = bool(wait_in_process([found], timeout=seconds).done)
-            if here:
-                found.result()  # raises what went wrong
-            return here
-
-        self._watch(futures, are_here)
-        return found.result()
+        return list(self._watched(futures, partial(self._client.gather, futures)))
 
     def _compute_here(self, tasks: Sequence[Delayed]) -> list[Any]:
         """Compute tasks in this process."""
@@ -134,6 +128,23 @@ class Runner:
             if future.status != "finished":
                 future.result()  # raises what went wrong
         return list(futures)
+
+    def _watched(self, futures: Sequence[Any], work: Callable[[], Any]) -> Any:
+        """Return what comes of work with results of workers.
+
+        Results that are lost meanwhile are computed again, which needs workers.
+        """
+        found: Future[Any] = Future()
+        Thread(target=_fetch, args=(work, found), name="graphkm-fetch", daemon=True).start()
+
+        def are_here(seconds: float) -> bool:
+            here = bool(wait_in_process([found], timeout=seconds).done)
+            if here:
+                found.result()  # raises what went wrong
+            return here
+
+        self._watch(futures, are_here)
+        return found.result()
 
     def _watch(self, futures: Sequence[Any], are_done: Callable[[float], bool]) -> None:
         """Look until they are done; give up if there is no worker for too long."""
@@ -181,13 +192,30 @@ def _are_done(futures: Sequence[Any], seconds: float) -> bool:
     return True
 
 
-def _fetch(client: Client, futures: Sequence[Any], found: Future[list[Any]]) -> None:
-    """Set the results of futures, or what went wrong."""
+def _fetch(work: Callable[[], Any], found: Future[Any]) -> None:
+    """Set what comes of work, or what went wrong."""
     try:
-        found.set_result(list(client.gather(futures)))
+        found.set_result(work())
     except BaseException as error:
         found.set_exception(error)
 
 
+def _copied(client: Client, futures: Sequence[Any]) -> None:
+    """Copy results to all workers."""
+    with suppress(ValueError):  # there is none: who needs the results waits for one
+        client.replicate(futures)
+
+
 def _same(value: Any) -> Any:
     return value
+
+
+class _Held:
+    """A value in which Dask looks for no tasks."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _held(held: _Held) -> Any:
+    return held.value

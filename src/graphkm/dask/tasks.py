@@ -15,9 +15,11 @@ from .._util.warnings import heard
 from ..estimators.labels import plain_labels
 from ..graphs import AnchorNodes, NodeGraph
 from ..graphs.anchors import RowsByAnchor, add_by_anchor, moved, rows_by_anchor
+from ..judge.held_out import take_rows
 from ..neighbours.index import NeighbourIndex
 from ..semi.block_labels import QUANTITIES, hold_shares, stack_labels, targets_of
 from ..semi.block_rows import Known, Labelled, as_numbers, labelled_rows, stacked
+from ..semi.views import View, Views
 from .told import Told
 
 
@@ -51,13 +53,7 @@ def cut_together(parts: Sequence[Any], spans: Sequence[tuple[int, int]]) -> Any:
 
 def summary_of(known: Known, targets: str) -> Summary:
     """Return how much is labelled in a partition, and with what."""
-    n, d = known.rows.shape
-    if hasattr(known.rows, "memory_usage"):
-        n_bytes = int(known.rows.memory_usage(index=False, deep=True).sum())
-    elif sp.issparse(known.rows):
-        n_bytes = 12 * int(known.rows.nnz)
-    else:
-        n_bytes = n * d * known.rows.itemsize
+    n, n_bytes = known.rows.shape[0], _bytes_of(known.rows)
     labels: Any = known.labels
     if not isinstance(labels, np.ndarray):
         labels = labels.take(np.arange(min(1, n)))
@@ -67,6 +63,14 @@ def summary_of(known: Known, targets: str) -> Summary:
         labels = np.unique(plain_labels(labels))
     shares = targets == "auto" and hold_shares(known.labels)
     return Summary(n, n_bytes, labels, known.marker, shares)
+
+
+def _bytes_of(rows: Any) -> int:
+    if isinstance(rows, Views):
+        return sum(map(_bytes_of, rows.values()))
+    if hasattr(rows, "memory_usage"):
+        return int(rows.memory_usage(index=False, deep=True).sum())
+    return 12 * int(rows.nnz) if sp.issparse(rows) else int(rows.nbytes)
 
 
 def without_empty(known: Known) -> Known:
@@ -79,12 +83,13 @@ def some_labelled(known: Known, kept: NDArray[np.int64]) -> Known:
     return known.take(kept)
 
 
-def first_anchors(every: Sequence[Known]) -> NeighbourIndex:
-    """Return the rows that anchors start from, of all partitions.
+def first_anchors(every: Sequence[Known], view: str | None) -> NeighbourIndex:
+    """Return the rows that anchors start from, of all partitions, in one of their views.
 
     They come as an index, which a worker prepares once for all its partitions.
     """
-    return NeighbourIndex(stacked([each.drawn for each in every]))
+    drawn = stacked([each.drawn for each in every])
+    return NeighbourIndex(drawn if view is None else drawn[view])
 
 
 def sum_by_anchor(part: Any, anchors: NeighbourIndex, number: int, dtype: Any) -> RowsByAnchor:
@@ -238,6 +243,50 @@ def fit_model(
 def together(model: Any, every: Sequence[Known], lengths: Sequence[int]) -> Labelled:
     """Return the labelled rows of all partitions, for a model."""
     return labelled_rows(every, lengths, targets_of(model))
+
+
+def fit_views(
+    model: Any,
+    seed: int,
+    views: dict[str, View],
+    anchors: dict[str, tuple[AnchorNodes, Any]],
+    every: Sequence[Known],
+    lengths: Sequence[int],
+    dtypes: dict[str, Any],
+) -> Fitted:
+    """Fit a local model as `fit_model` does, to rows in several views.
+
+    Parameters
+    ----------
+    model, seed, every, lengths
+        As in `fit_model`.
+    views : dict of View
+        How each view is made.
+    anchors : dict
+        The anchors of every view, and Z'Z of all rows.
+    dtypes : dict
+        How rows are seen in every view.
+    """
+    rows, labels, weights, numbers, _ = together(model, every, lengths)
+    graphs = {
+        name: graph_of_labelled(*own, rows[name], dtypes[name]) for name, own in anchors.items()
+    }
+    return fitted_with(model.fit_nodes, graphs, rows, labels, weights, seed, numbers, views)
+
+
+def first_rows(part: Any, n: int) -> Any:
+    """Return the first rows of a partition."""
+    return take_rows(part, np.arange(min(n, part.shape[0])))
+
+
+def see_rows(part: Any, view: View) -> Any:
+    """Return the rows of a partition in one view."""
+    return view.of(part)
+
+
+def beside(names: Sequence[str], rows: Sequence[Any]) -> Views:
+    """Return the rows of a partition in several views."""
+    return Views(zip(names, rows, strict=True))
 
 
 def graph_of_labelled(nodes: AnchorNodes, joins: Any, rows: Any, dtype: Any) -> NodeGraph:

@@ -43,7 +43,7 @@ from .report import MemberTable
 from .sides import LabelNames, Side
 from .target import Target
 from .training import Elsewhere, Training
-from .view_sides import side_of, sides_of_views
+from .view_sides import side_of, sides_of_nodes, sides_of_views
 from .views import View, Views, as_given, asked_views, fit_views
 
 
@@ -230,12 +230,13 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
 
     def fit_nodes(
         self,
-        graph: NodeGraph,
+        graph: NodeGraph | dict[str, NodeGraph],
         X: Any,
         y: Any,
         sample_weight: Any = None,
         seed: int | None = None,
         numbers: NDArray[np.int64] | None = None,
+        views: dict[str, View] | None = None,
     ) -> Self:
         """Learn from labelled rows, and from a graph that was made elsewhere.
 
@@ -243,9 +244,10 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
 
         Parameters
         ----------
-        graph : NodeGraph
-            The nodes and their graph. Its `rows` join the rows of X to the nodes.
-        X : array, frame or CSR matrix of shape (n_labeled, n_features)
+        graph : NodeGraph or dict of them
+            The nodes and their graph, or those of each view. `rows` join the rows of X to the
+            nodes.
+        X : array, frame or CSR matrix of shape (n_labeled, n_features), or Views
             The labelled rows.
         y : array-like of shape (n_labeled,) or (n_labeled, n_columns)
             Their labels or targets; every row must have some.
@@ -255,28 +257,38 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             The seed that the nodes were made with, from `draw_seed`. By default a new one is drawn.
         numbers : ndarray of int, optional
             The numbers of the labelled rows among all rows; by default they are not known.
+        views : dict of View, optional
+            How each view is made, with fitted encoders; None for plain rows. Names of labels are
+            no rows of these views.
 
         Returns
         -------
         self
         """
         models = self.models_for_nodes()
+        self.__dict__.pop("views_", None)
+        if views is not None:
+            self.views_ = views
         seed = self.draw_seed() if seed is None else seed
         rows, target, weights = self._labelled_rows(X, y, sample_weight)
         labeled = target.labeled
         n_labeled = len(np.unique(labeled))
-        if not n_labeled == rows.shape[0] == graph.rows.shape[0]:
-            raise ValueError(
-                f"The graph was made for {graph.rows.shape[0]} labelled rows, but {n_labeled} "
-                f"of the {rows.shape[0]} rows of X are labelled; pass the graph's labelled rows."
-            )
-        given = X if hasattr(X, "columns") else rows
+        graphs = {"": graph} if isinstance(graph, NodeGraph) else graph
+        for each in graphs.values():
+            if not n_labeled == rows.shape[0] == each.rows.shape[0]:
+                raise ValueError(
+                    f"The graph was made for {each.rows.shape[0]} labelled rows, but {n_labeled} "
+                    f"of the {rows.shape[0]} rows of X are labelled; pass the graph's labelled "
+                    "rows."
+                )
+        given = as_given(X, rows)
         own = take_rows(given, labeled), take_rows(rows, labeled)
         order, known = known_rows(self, *own, target, weights, seed)
-        graph = graph._replace(rows=graph.rows[labeled[order]])
-        sides = [Side("", given, known, labeled[order], graph)]
+        places = labeled[order]
+        joined_to = {name: each._replace(rows=each.rows[places]) for name, each in graphs.items()}
+        sides = sides_of_nodes(views, given, known, places, joined_to)
         verdict = self._learn(models, known, sides, seed)
-        every = Training.of_nodes(graph.nodes.points, given)  # only the graph has seen all rows
+        every = Training.of_nodes(_nodes_of(sides), given)  # only the graph has seen all rows
         self._finish(verdict, every, every, known)
         if numbers is not None and known.folds:
             self.labeled_ = numbers[self.labeled_]

@@ -26,6 +26,7 @@ from .block_labels import (
     with_order,
     with_shares,
 )
+from .views import Views
 
 
 class Known(NamedTuple):
@@ -72,7 +73,12 @@ class Labelled(NamedTuple):
 
 
 def as_numbers(part: Any, dtype: Any, name: str) -> Any:
-    """Check a block's rows, and return them as numbers; messages call the block `name`."""
+    """Check a block's rows, and return them as numbers; messages call the block `name`.
+
+    Of rows in several views, `dtype` has the type of each.
+    """
+    if isinstance(part, Views):
+        return Views({view: as_numbers(each, dtype[view], name) for view, each in part.items()})
     refuse_masked(f"{name} of X", part)
     if sp.issparse(part):
         rows = sp.csr_array(part, dtype=dtype)
@@ -107,8 +113,9 @@ def find_known(
 ) -> Known:
     """Return the labelled rows of a block, and the rows that anchors start from."""
     rows = as_numbers(part, dtype, name)
-    if rows.shape[0]:
-        check_range(rows, np.dtype(np.float64))
+    for each in rows.values() if isinstance(rows, Views) else [rows]:
+        if rows.shape[0]:
+            check_range(each, np.dtype(np.float64))
     n_labels = labels.shape[0] if hasattr(labels, "shape") else len(labels)
     if n_labels != rows.shape[0]:
         raise ValueError(
@@ -135,7 +142,7 @@ def find_known(
     given = part if hasattr(part, "iloc") else rows
     place = np.flatnonzero(mask)
     found = take_rows(given, place)
-    return Known(found, known, own, marker, place, rows[drawn], order_of(labels))
+    return Known(found, known, own, marker, place, take_rows(rows, drawn), order_of(labels))
 
 
 def labelled_rows(every: Sequence[Known], lengths: Sequence[int], targets: str) -> Labelled:
@@ -170,6 +177,8 @@ def labelled_rows(every: Sequence[Known], lengths: Sequence[int], targets: str) 
 def stacked(parts: Sequence[Any]) -> Any:
     """Return rows of several blocks as one: arrays, sparse matrices or frames."""
     used = [part for part in parts if part.shape[0]] or list(parts[:1])
+    if isinstance(used[0], Views):
+        return Views({name: stacked([part[name] for part in used]) for name in used[0]})
     if sp.issparse(used[0]):
         return sp.vstack(used, format="csr")
     if hasattr(used[0], "iloc"):

@@ -109,3 +109,26 @@ def sides_of_views(
         side = side_of(name, own, seen, nodes, beside, n_threads, told)
         sides.append(replace(side, alike=view.alike))
     return sides
+
+
+def sides_of_nodes(
+    views: dict[str, View] | None,
+    given: Any,
+    known: Known,
+    labeled: NDArray[np.int64],
+    graphs: dict[str, NodeGraph],
+) -> list[Side]:
+    """Return every view with a graph that was made elsewhere; plain rows are one view."""
+    if views is None:
+        return [Side("", given, known, labeled, graphs[""])]
+    return [
+        Side(
+            name,
+            given[name],
+            replace(known, rows=known.rows[name]),
+            labeled,
+            graphs[name],
+            alike=view.alike,
+        )
+        for name, view in views.items()
+    ]

@@ -78,7 +78,7 @@ class View:
 
     def fitted(self, X: Any) -> tuple[View, Any]:
         """Return the view with a fitted encoder, and the rows."""
-        given = _chosen(X, self.chosen)
+        given = chosen_columns(X, self.chosen)
         if self.encoder is None:
             return self, given
         encoder = clone(self.encoder)
@@ -87,7 +87,7 @@ class View:
 
     def of(self, X: Any) -> Any:
         """Return the rows of any other X."""
-        given = _chosen(X, self.chosen)
+        given = chosen_columns(X, self.chosen)
         return given if self.encoder is None else self.encoder.transform(given)
 
     def numbers(self, rows: Any, *, reset: bool) -> Any:
@@ -199,7 +199,7 @@ def _check_lengths(rows: Views) -> None:
         raise ValueError(f"The views have different numbers of rows: {told}.")
 
 
-def _chosen(X: Any, chosen: Any) -> Any:
+def chosen_columns(X: Any, chosen: Any) -> Any:
     """Return some columns of a frame, an array or a dict; all of X for None."""
     if chosen is None:
         return X
