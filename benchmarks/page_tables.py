@@ -37,6 +37,8 @@ from leaderboard import report as board
 from leaderboard import results
 from leaderboard import tables as few_labels
 from leaderboard.cells import KINDS as SET_KINDS
+from leaderboard.cells import SHORT
+from leaderboard.methods import NAMES
 from ratchet.judging import BETTER, Result, read
 
 DOCS = ROOT / "docs"
@@ -84,6 +86,40 @@ def _board_costs(column: str) -> str:
         for name, row in zip(order, frame.loc[order].to_numpy(), strict=True)
     ]
     return table(["method", *frame], lines)
+
+
+def _board_cells() -> str:
+    """Return which cells of the short form are measured, and which are missing."""
+    draws: dict[tuple[str, str], set[str]] = {}
+    for line in results.read(RESULTS / "leaderboard.csv"):
+        draws.setdefault((line["set"], line["labels"]), set()).add(line["split"])
+    lines = []
+    for kind, names in SET_KINDS.items():
+        short = [(name, str(SHORT[name])) for name in names if name in SHORT]
+        there = {cell: len(found) for cell, found in draws.items() if cell[0] in names}
+        done = [f"{' '.join(cell)} ({n} draw{'s' * (n > 1)})" for cell, n in there.items()]
+        left = [" ".join(cell) for cell in short if cell not in there]
+        lines.append([kind, ", ".join(done) or "none", ", ".join(left) or "none"])
+    return table(["kind", "measured: set, labels", "not measured yet"], lines)
+
+
+def _board_failures() -> str:
+    """Return the fits without a result, and why."""
+    every = results.read(RESULTS / "leaderboard.csv")
+    lines = [
+        [NAMES.get(each["method"], each["method"]), f"{each['set']} {each['labels']}", _why(each)]
+        for each in every
+        if each["status"] != "ok"
+    ]
+    return table(["method", "set, labels", "why"], lines) if lines else "All fits have a result."
+
+
+def _why(line: dict[str, str]) -> str:
+    limits = {
+        "over the limit": f"over the limit of {line['limit_seconds']} CPU seconds",
+        "did not fit": f"more than {line['limit_gb']} GB of memory",
+    }
+    return limits.get(line["status"], line["status"])
 
 
 def _board_runs() -> str:
@@ -404,6 +440,8 @@ VIEWS: dict[str, Callable[[], str]] = {
     ),
     "leaderboard CPU seconds": partial(_board_costs, "cpu_seconds"),
     "leaderboard memory": partial(_board_costs, "peak_mb"),
+    "leaderboard cells": _board_cells,
+    "leaderboard failures": _board_failures,
     "leaderboard runs": _board_runs,
     "leaderboard published": _published,
     "few_labels accuracy": lambda: few_labels.spread(_cells(), "accuracy"),

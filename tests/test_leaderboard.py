@@ -227,6 +227,8 @@ def test_standings_by_hand():
     wins = ["SemiSupervisedClassifier", "Poisson learning", "TransductiveSVC"]
     assert found.loc[wins, "wins"].tolist() == [1, 1, 0]
     assert found.loc["Poisson learning", "failed"] == 1
+    assert found.loc["SemiSupervisedClassifier", "accuracy"] == 87.5
+    assert np.isnan(found.loc["Poisson learning", "accuracy"])
     # The best of labels alone had 70 and 90.
     assert found.loc["SemiSupervisedClassifier", "gain"] == 7.5
     assert found.loc["SVC", "worst"] == "-10.0 (g50c 4)"

@@ -28,20 +28,12 @@ from pathlib import Path
 
 from _common import ROOT, SkipError
 from leaderboard import report, results
-from leaderboard.cells import Cell
+from leaderboard.cells import SHORT, Cell
 from leaderboard.methods import METHODS, Method, added, methods_for
 from leaderboard.running import Limits, Task, preload, prepare, run
 from leaderboard.sets import SETS
 
-# The short form: a cell of each set, but film, all of MNIST and GKMClassifierCV take long.
-SHORT = {
-    **{"moons": 4, "g50c": 50, "uspst": 50, "digit1": 10, "usps": 100, "g241c": 100, "text": 100},
-    **{"australian": 50, "svmguide1": 50, "svmguide2": 50, "svmguide3": 50, "a1a": 50},
-    **{"mushrooms": 50, "w8a": 50, "ijcnn1": 50, "cod-rna": 50, "covtype": 200, "coil20": 40},
-    **{"mnist-4000": 50, "usps-4000": 50, "texas": 87, "cora": 140},
-    **{"sst2": 16, "ag_news": 32, "banking77": 385, "emotions": 59, "scene": 241, "medical": 98},
-}
-_NOT_SHORT = ("ours_cv",)
+_NOT_SHORT = ("ours_cv",)  # it takes long
 
 
 def names(text: str, known: dict) -> list[str]:

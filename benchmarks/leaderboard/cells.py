@@ -26,6 +26,15 @@ KINDS = {
     "several labels": ("emotions", "scene", "medical"),
 }
 KIND_OF = {name: kind for kind, names in KINDS.items() for name in names}
+SHORT = {
+    **{"moons": 4, "g50c": 50, "uspst": 50, "digit1": 10, "usps": 100, "g241c": 100, "text": 100},
+    **{"coil20": 40},
+    **{"australian": 50, "svmguide1": 50, "svmguide2": 50, "svmguide3": 50, "a1a": 50},
+    **{"mushrooms": 50, "w8a": 50, "ijcnn1": 50, "cod-rna": 50, "covtype": 200},
+    **{"mnist-4000": 50, "usps-4000": 50, "texas": 87, "cora": 140},
+    **{"sst2": 16, "ag_news": 32, "banking77": 385, "emotions": 59, "scene": 241, "medical": 98},
+}
+"""The short form: of each set the number of labels of one cell. film and all of MNIST take long."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,13 @@ STYLE = {
 }
 
 
+# Places of a name beside its point, in points of print; the last is taken where none is free.
+_BESIDE = (
+    *((9, 3, "left"), (-9, 3, "right"), (9, -11, "left"), (-9, -11, "right")),
+    *((0, 9, "center"), (0, -17, "center"), (9, 15, "left"), (9, -21, "left")),
+)
+
+
 def _axes(width: float, height: float) -> tuple[Any, Any]:
     import matplotlib
 
@@ -34,14 +41,14 @@ def ranks_and_costs(standings: pd.DataFrame, file: Path) -> None:
     """Draw the mean rank of every method with all cells against its CPU seconds."""
     figure, axes = _axes(9, 5.5)
     main = standings[standings["main"].astype(bool)]
+    names = {}
     groups = [GROUP_OF.get(name, GROUPS[1]) for name in main.index]
     for group, (colour, shape) in STYLE.items():
         own = main[[each == group for each in groups]]
         size = 160 if shape == "*" else 50
         place = own["cpu_seconds"].astype(float), own["rank"].astype(float)
         axes.scatter(*place, s=size, c=colour, marker=shape, label=group, zorder=3)
-        for name, x, y in zip(own.index, *place, strict=True):
-            axes.annotate(name, (x, y), xytext=(7, 4), textcoords="offset points", fontsize=9)
+        names |= {name: at for name, *at in zip(own.index, *place, strict=True)}
     axes.set_xscale("log")
     axes.margins(x=0.18, y=0.08)
     axes.invert_yaxis()
@@ -52,7 +59,28 @@ def ranks_and_costs(standings: pd.DataFrame, file: Path) -> None:
     axes.set_title(f"{len(main)} methods on {cells} cells: rank and time")
     axes.xaxis.set_major_formatter("{x:g}")
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    figure.canvas.draw()  # names need the final scale
+    _name(axes, names)
     figure.savefig(file, dpi=130)
+
+
+def _name(axes: Any, names: dict[str, Any]) -> None:
+    """Write a name beside each point, where it covers no other name and no other point."""
+    points = {name: axes.transData.transform(at) for name, at in names.items()}
+    boxes: list[Any] = []
+    for name, at in names.items():
+        others = [point for other, point in points.items() if other != name]
+        for x, y, side in _BESIDE:
+            text = axes.annotate(
+                name, at, xytext=(x, y), textcoords="offset points", fontsize=9, ha=side
+            )
+            box = text.get_window_extent()
+            free = not any(box.overlaps(one) for one in boxes)
+            if free and not any(box.contains(*point) for point in others):
+                break
+            if (x, y, side) != _BESIDE[-1]:
+                text.remove()
+        boxes.append(box)
 
 
 def cells(accuracy: pd.DataFrame, file: Path) -> None:

@@ -143,6 +143,8 @@ def standings(frame: pd.DataFrame, column: str = "accuracy") -> pd.DataFrame:
             "wins": int((among[method] >= among.max(axis=1) - 1e-9).sum()),
             "cells": int(cells.sum()),
             "failed": int((tried[method] & values[method].isna())[cells].sum()),
+            # A mean without the cells that failed could not be compared with the others.
+            "accuracy": values.loc[cells, method].mean(skipna=False),
             "gain": lead.mean() if len(lead) else np.nan,
             "worst": f"{lead.min():+.1f} ({lead.idxmin()})" if len(lead) else "-",
             **{name: found[method] for name, found in costs.items()},
@@ -161,6 +163,7 @@ def board(frame: pd.DataFrame) -> str:
             [
                 method,
                 GROUP_OF.get(method, "not said"),
+                "-" if pd.isna(row["accuracy"]) else f"{row['accuracy']:.1f}",
                 f"{row['rank']:.2f}",
                 str(row["wins"]),
                 str(row["cells"]),
@@ -171,7 +174,16 @@ def board(frame: pd.DataFrame) -> str:
                 _median(row["peak_mb"]),
             ]
         )
-    heads = ["method", "learns from", "mean rank", "wins", "cells", "failed", "mean lead"]
+    heads = [
+        "method",
+        "learns from",
+        "mean accuracy",
+        "mean rank",
+        "wins",
+        "cells",
+        "failed",
+        "mean lead",
+    ]
     return table([*heads, "worst lead", "CPU s", "MB"], lines)
 
 
