@@ -25,6 +25,7 @@ from graphkm.graphs import KNN, Anchors
 from graphkm.graphs.anchors import RowDraw, drawn_rows
 from graphkm.kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from graphkm.online import read_stream
+from graphkm.semi.block_rows import find_known
 
 ANCHORS = Anchors(n_anchors=120)
 
@@ -551,3 +552,17 @@ class _Blocks:
 
     def __iter__(self):
         return iter(self._blocks)
+
+
+@pytest.mark.parametrize("targets", ["auto", "quantities"])
+@pytest.mark.parametrize("mark", [-1, np.nan])
+def test_what_is_known_of_a_block_keeps_no_more_of_it(targets, mark):
+    """No array is a slice of a larger one, which would stay in memory with it."""
+    X = np.arange(3000.0).reshape(-1, 3)
+    y = np.where(np.arange(1000) % 100 == 0, np.arange(1000) % 3, mark)
+    drawn = np.array([1, 5])
+    about = (X, y, np.ones(1000), drawn, "Block 0", np.dtype(np.float64))
+    known = find_known(*about, -1, targets)
+    arrays = [each for each in known if isinstance(each, np.ndarray)]
+    assert len(arrays) == 6 and len(known.places) == 10
+    assert all(each.base is None or len(each.base) <= 10 for each in arrays)

@@ -126,7 +126,8 @@ def find_known(
     marker = np.empty(0)
     if not are_columns(labels):
         values = as_label_array(labels)
-        marker = values[~mask & ~missing_mask(values)][:1]
+        # By numbers: a slice of all unlabelled values would keep them all in memory.
+        marker = values[np.flatnonzero(~mask & ~missing_mask(values))[:1]]
     own = None
     if weights is not None:
         refuse_masked(f"{name} of sample_weight", weights)
