@@ -165,26 +165,17 @@ def board(frame: pd.DataFrame) -> str:
                 GROUP_OF.get(method, "not said"),
                 "-" if pd.isna(row["accuracy"]) else f"{row['accuracy']:.1f}",
                 f"{row['rank']:.2f}",
+                _median(row["cpu_seconds"]),
+                _median(row["peak_mb"]),
                 str(row["wins"]),
                 str(row["cells"]),
                 str(row["failed"] or ""),
                 "-" if pd.isna(row["gain"]) else f"{row['gain']:+.1f}",
                 row["worst"],
-                _median(row["cpu_seconds"]),
-                _median(row["peak_mb"]),
             ]
         )
-    heads = [
-        "method",
-        "learns from",
-        "mean accuracy",
-        "mean rank",
-        "wins",
-        "cells",
-        "failed",
-        "mean lead",
-    ]
-    return table([*heads, "worst lead", "CPU s", "MB"], lines)
+    heads = ["method", "learns from", "mean accuracy", "mean rank", "CPU s", "MB", "wins", "cells"]
+    return table([*heads, "failed", "mean lead", "worst lead"], lines)
 
 
 def medians(frame: pd.DataFrame, column: str) -> str:

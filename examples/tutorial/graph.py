@@ -117,13 +117,22 @@ print(
 # %%
 # A picture
 # ---------
-# The nodes are laid out so that the distance between two dots is that along the links. Rings are
-# the nodes whose subject was known, and crosses are wrong answers.
+# The nodes are laid out so that the distance between two dots is about that along the links, for
+# near nodes above all. Rings are the nodes whose subject was known, and crosses are wrong answers.
 
-steps = shortest_path(matrix, unweighted=True)
-centred = -0.5 * (np.eye(n) - 1 / n) @ steps**2 @ (np.eye(n) - 1 / n)  # classical scaling
-values, vectors = np.linalg.eigh(centred)
-places = vectors[:, -2:] * np.sqrt(values[-2:])
+
+def laid_out(steps, rounds=200):
+    weights = np.where(steps > 0, steps, np.inf) ** -2.0
+    pull = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    places = np.random.default_rng(0).normal(size=(len(steps), 2)) * steps.max()
+    for _ in range(rounds):  # each brings distances nearer to the steps: stress majorisation
+        apart = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(len(steps))
+        push = weights * steps / apart
+        places = pull @ (push.sum(axis=1)[:, None] * places - push @ places)
+    return places
+
+
+places = laid_out(shortest_path(matrix, unweighted=True))
 answers = both.transduction_
 figure, ax = plt.subplots(figsize=(8, 6.2), layout="constrained")
 for edge in edges:

@@ -59,7 +59,7 @@ for module, subject in SUBJECTS.items():
     texts += pages[:: max(1, len(pages) // 40)][:40]
     truth += [subject] * (len(texts) - len(truth))
 texts, truth = np.array(texts, dtype=object), np.array(truth, dtype=object)
-print(f"{len(texts)} texts, for example: {texts[0][:70]} ...")
+print(f"{len(texts)} texts, for example: {texts[40][:70]} ...")
 
 # %%
 # Four labels for each subject
