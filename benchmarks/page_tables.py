@@ -338,6 +338,40 @@ def _cluster_plan() -> str:
     return table(heads, lines)
 
 
+def _gpu_neighbours() -> str:
+    names = {"one_hot": "one-hot columns", "vectors": "sentence vectors", "noise": "noise"}
+    heads = ["rows", "seconds", "asked", "recall", "cells read", "share of the limit"]
+    lines = []
+    for run in stored("gpu_neighbours"):
+        kind = names.get(run["rows"], "clusters")
+        rows = f"{kind}, {int(run['n']):,} x {run['d']}"
+        share = run["share of the limit"]
+        lines.append(
+            [
+                rows,
+                *(run[key] for key in ("seconds", "target", "recall")),
+                run["cells read"] or "all",
+                f"{float(share):.0%}" if share else "",
+                run["torch"],
+            ]
+        )
+    return table([*heads, "torch, seconds"], lines)
+
+
+def _first_fit() -> str:
+    heads = ["process", "the card's own start", "first fit", "second fit"]
+    lines = [
+        [run["process"], *(f"{run[key]} s" for key in ("card", "first", "second"))]
+        for run in stored("first_fit")
+    ]
+    return table(heads, lines)
+
+
+def _gpu() -> str:
+    heads = ["what", "measured", "share of the limit"]
+    return table(heads, [[run[head] for head in heads] for run in stored("gpu")])
+
+
 VIEWS: dict[str, Callable[[], str]] = {
     "leaderboard": lambda: few_labels.board(board.single(_board())),
     **{
@@ -363,6 +397,9 @@ VIEWS: dict[str, Callable[[], str]] = {
     "dask_scale": _dask_scale,
     "anchor_search": _anchor_search,
     "cluster_plan": _cluster_plan,
+    "gpu": _gpu,
+    "gpu_neighbours": _gpu_neighbours,
+    "first_fit": _first_fit,
     "given_graphs": lambda: table(*given_graphs.summary(stored("given_graphs"))),
     "texts": lambda: table(*texts.summary(stored("texts"))),
     "labels f1": lambda: table(*labels.summary(stored("labels"), "f1")),

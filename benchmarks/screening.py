@@ -117,15 +117,20 @@ class Search:
         found, left = self.relevant[self.order].sum(), self.left
         return float(found / (found + self.chances[left].sum()))
 
+    def saved(self) -> float:
+        """Return the work that the order has saved; the target must be reached."""
+        n, found = len(self.relevant), np.cumsum(self.relevant[self.order])
+        reached = int(np.argmax(found >= TARGET * self.relevant.sum())) + 1
+        return 1 - reached / n - (1 - TARGET)
+
     def run(self) -> dict[str, Any]:
         """Search, and return what the rules did."""
         n, told = len(self.relevant), 0.0
-        reached = None
-        while len(self.stops) < len(RULES) or reached is None:
+        wss = None
+        while len(self.stops) < len(RULES) or wss is None:
             self.rank()
-            if reached is None and self.recall(self.order) >= TARGET:
-                found = np.cumsum(self.relevant[self.order])
-                reached = int(np.argmax(found >= TARGET * self.relevant.sum())) + 1
+            if wss is None and self.recall(self.order) >= TARGET:
+                wss = self.saved()
             if len(self.order) <= n // 2:
                 told = self.expected() - self.recall(self.order)
             said = self.relevant[self.order]
@@ -133,7 +138,7 @@ class Search:
                 self.stops["ranked"] = self.order
             if "bound" not in self.stops and self.expected() >= TARGET:
                 self.draw()
-        result: dict[str, Any] = {"wss": 1 - reached / n - (1 - TARGET), "expected": told}
+        result: dict[str, Any] = {"wss": wss, "expected": told}
         for rule in RULES:
             order = self.stops[rule]
             result[f"{rule} recall"] = self.recall(order)

@@ -256,17 +256,17 @@ def test_many_rows_are_searched_in_cells_and_few_exactly(monkeypatch):
         context.__enter__()
     except DeviceError as reason:
         pytest.skip(str(reason))
-    X = cloud(9001).astype(np.float32)
+    X = cloud(12_000).astype(np.float32)
     exact = NeighbourIndex(X)
     near, d2 = exact.neighbours(10)
     assert exact.misses_nothing(10)
-    monkeypatch.setattr(on_device, "EXACT_WORK", 9001.0**2 * 6 - 1)
+    monkeypatch.setattr(on_device, "EXACT_WORK", 12_000.0**2 * 6 - 1)
     nearly = NeighbourIndex(X)
     assert not nearly.misses_nothing(10)
     assert 0.95 < recall(nearly.neighbours(10)[1], d2) < 1.0
     assert recall(nearly.nearest_to(X[:50], 10)[1], exact.nearest_to(X[:50], 10)[1]) > 0.95
     np.testing.assert_array_equal(NeighbourIndex(X, "exact").neighbours(10)[0], near)
-    monkeypatch.setattr(on_device, "EXACT_WORK", 9001.0**2 * 6)
+    monkeypatch.setattr(on_device, "EXACT_WORK", 12_000.0**2 * 6)
     np.testing.assert_array_equal(NeighbourIndex(X).neighbours(10)[0], near)
     context.__exit__(None, None, None)
 

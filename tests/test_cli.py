@@ -28,7 +28,7 @@ from label_server import label_page
 
 COMMANDS = get_command(app).commands
 SERVERS = ("label", "label-studio-backend")  # they run until they are stopped
-MODELS = ("train", "predict", "evaluate", "suggest", "stream", "info", "export", "demo")
+MODELS = ("train", "predict", "evaluate", "suggest", "screen", "stream", "info", "export", "demo")
 
 
 def examples(name):

@@ -159,6 +159,21 @@ def test_the_table_of_mutants_is_up_to_date(monkeypatch):
 # ------------------------------------------------------------------ numbers that decide
 
 ARITHMETIC = {
+    "graphkm.backends.cuda": {"_FEW"},  # time
+    "graphkm.backends.cuda.cells": {"_TRAINING", "_MOVES", "_TILES", "_BLOCK"},
+    "graphkm.backends.cuda.columns": {"_THREADS"},
+    "graphkm.backends.cuda.lists": {"LIST", "MORE", "_QUEUE", "_BUSY", "_MOST_LISTS"},
+    "graphkm.backends.cuda.modules": {"_NEGLIGIBLE", "TILE", "STAGES", "TILE_BYTES"},
+    "graphkm.backends.cuda.rows": {"_SMALL", "WIDTH"},
+    "graphkm.backends.cuda.search": {"_BLOCK", "_PILOT", "_ROUGH_LISTS"},
+    "graphkm.backends.cuda.store": {"_RBF", "_LAPLACIAN", "_OUTPUTS", "_SIDE", "_WAVES"},
+    "graphkm.backends.cuda.tables": {"_SAMPLE", "_WHOLE", "_LARGEST_WHOLE", "HALVES"},
+    "graphkm.neighbours.cells": {"_TRAINING", "_MOVES", "_SIDE", "_FAR"},
+    "graphkm.neighbours.distances": {"_SLICE"},
+    "graphkm.neighbours.distinct": {"_BLOCK"},
+    "graphkm.neighbours.exact": {"_PART", "_FAR"},
+    "graphkm.neighbours.rounded": {"MOST", "_NUMBERS", "_GROUPS", "_ROUNDING"},
+    "graphkm.neighbours.sparse": {"_WHOLE", "_SPARE", "_FAR", "_STORED"},
     "graphkm.annotators.posterior": {"_TOLD", "_STEPS", "_TURNS", "_CLOSE", "_STEADY"},
     "graphkm.annotators.report": {"_SHOWN"},
     "graphkm.inspection.shares": {"_POINTS", "_STEPS"},  # of Gauss and Legendre
@@ -208,7 +223,8 @@ def numbers_of(tree: ast.Module) -> Iterator[str]:
 
 def test_every_number_that_decides_stands_on_its_page():
     page = (ROOT / "docs" / "decisions.md").read_text()
-    names = ("annotators", "gkm", "inspection", "judge", "members", "positive", "semi")
+    names = ("annotators", "backends.cuda", "gkm", "inspection", "judge", "members")
+    names += ("neighbours", "positive", "semi")
     rooms = tuple(f"graphkm.{name}" for name in names)
     listed, found = set(), set()
     for name, tree in TREES.items():

@@ -9,6 +9,11 @@ import pytest
 from cli_runner import moons, run, write_csv, wrong
 from graphkm import SemiSupervisedClassifier
 from graphkm.active import ranked_p_value, recall_so_far, suggest
+from graphkm.app.journal import Journal
+from graphkm.app.live_model import LiveModel
+from graphkm.app.reading import read_material
+from graphkm.app.session import Session
+from graphkm.app.team import Team
 
 
 def test_the_p_value_is_that_of_drawing_without_replacement():
@@ -142,3 +147,55 @@ def test_the_command_brings_relevant_rows(tmp_path, capsys):
     code, said = wrong(capsys, "suggest", model, data, "--relevant", "cow")
     assert code in (1, 2)
     assert "cow" in said
+
+
+def screened(tmp_path, name, answers, **more):
+    """Answer on the labelling page as it asks; return the rows in their order, and the team."""
+    X, _, names = moons(200, 0, seed=3)
+    names[np.arange(200) % 4 > 0] = "dog"  # 25 cats among 200 rows, spread over one moon
+    rows = np.column_stack([X, (names == "cat") + np.random.default_rng(0).normal(0, 0.3, 200)])
+    write_csv(tmp_path / "rows.csv", rows, names=("x", "z", "w"))
+    material = read_material(tmp_path / "rows.csv")
+    team = Team(material, Journal(tmp_path / name, material), classes=["cat", "dog"], **more)
+    team.learner.model = LiveModel(team.ground.X, team.ground.cover())
+    session = Session(team)
+    for label in ("cat", "dog"):
+        session.answer(int(np.flatnonzero(names == label)[0]), "label", label)
+    order = []
+    for _ in range(answers):
+        team._take(team.learner.learn(team.labels()))
+        order.append(session.state()["queue"][0])
+        session.answer(order[-1], "label", names[order[-1]])
+    team.end()
+    return (names[order] == "cat"), team, session
+
+
+def test_the_page_brings_relevant_rows(tmp_path):
+    first, team, session = screened(tmp_path, "a.csv", 30, relevant="cat")
+    usual, _, _ = screened(tmp_path, "b.csv", 30)
+    assert first.sum() > usual.sum() + 5
+    assert session.state()["relevant"] == "cat"
+    assert not {answer.how for answer in team.journal.answers[10:]} & {"check"}
+
+
+def test_the_page_takes_the_usual_order_until_a_relevant_row_is_known(tmp_path):
+    write_csv(tmp_path / "rows.csv", moons(200, 0)[0])
+    material = read_material(tmp_path / "rows.csv")
+    journal = Journal(tmp_path / "labels.csv", material)
+    team = Team(material, journal, classes=["cat", "dog", "cow"], relevant="cow")
+    team.learner.model = LiveModel(team.ground.X, team.ground.cover())
+    for row, label in enumerate(["cat", "dog"]):
+        Session(team).answer(row, "label", label)
+    assert "check" in {how for _, how in team.learner.learn(team.labels()).queue}
+    Session(team).answer(5, "label", "cow")
+    assert {how for _, how in team.learner.learn(team.labels()).queue} == {"suggested"}
+    team.end()
+
+
+def test_the_page_needs_a_class_that_it_offers(tmp_path, capsys):
+    data = write_csv(tmp_path / "r.csv", moons(50, 0)[0])
+    ask = ("label", data, "--out", tmp_path / "l.csv", "--relevant", "cow", "--no-browser")
+    code, said = wrong(capsys, *ask, "--classes", "cat,dog")
+    assert code == 2 and "--relevant cow: --classes cat,dog does not have it" in said
+    code, said = wrong(capsys, *ask, "--regression")
+    assert code == 2 and "--regression has quantities" in said

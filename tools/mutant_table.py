@@ -77,7 +77,7 @@ MUTANTS = [
         ("(d / s[u]) * (d / s[v])", "(d / s[u]) * (d / s[u])"),
     ),
     *_of(
-        "src/graphkm/neighbours/cells.py",
+        "src/graphkm/neighbours/recall.py",
         "test_neighbor_search.py",
         ("(true >= below).sum(axis=1)", "true.shape[1]"),
     ),

@@ -19,8 +19,8 @@ all rows, and COVTYPE has a forest as its model, or an SVC with ``--base svc``.
 
     cd benchmarks
     python -m dask_scale --rows 1000000 --anchors 2000 --labels 500 --workers 2
-    python -m dask_scale --rows 10000000 --size 100000 --store && make -C .. tables
-    python -m dask_scale --rows 100000000 --size 100000 --store    # an hour of two cores
+    python -m dask_scale --rows 10000000 --size 250000 --store && make -C .. tables
+    python -m dask_scale --rows 100000000 --size 250000 --store    # an hour of two cores at most
     python -m dask_scale --speedup
     python -m dask_scale --mnist --workers 2
     python -m dask_scale --covtype --workers 2
@@ -55,6 +55,7 @@ def costs(cost: Cost, n: int) -> list[Figure]:
         Figure("fit", cost.wall, "s"),
         Figure("passes over the rows", cost.passes, "s"),
         Figure("CPU of the workers per million rows", whole / n * 1e6, "s"),
+        Figure("sent between workers", sum(cost.sent.values()), "MB"),
         Figure("largest memory of a worker", cost.memory["worker"], "GiB", 2.0, at_least=False),
         Figure("largest memory of the client", cost.memory["client"], "GiB", 2.0, at_least=False),
     ]
@@ -85,10 +86,11 @@ def made(arguments: argparse.Namespace) -> list[Figure]:
     if arguments.store:
         line = {"rows": arguments.rows, "anchors": arguments.anchors, "labels": arguments.labels}
         line |= {"size": arguments.size, "workers": arguments.workers}
-        line |= {"seconds": round(cost.wall, 1)}
+        line |= {"seconds": round(cost.wall, 1), "passes": round(cost.passes, 1)}
         line |= {f"cpu_{name}": round(value, 2) for name, value in cost.cpu.items()}
         line |= {f"{name}_gib": round(value, 2) for name, value in cost.memory.items()}
         line |= {"joins_mb": round(cost.joins, 2)}
+        line |= {f"sent_{name}": round(value, 3) for name, value in cost.sent.items()}
         kinds = [("Dask", "accuracy"), ("labels alone", "labels_alone"), ("sample", "sample")]
         for begin, key in kinds:
             own = [each.value for each in found if each.name.startswith(begin) and not each.unit]

@@ -20,6 +20,7 @@ from graphkm.dask.passes import Passes
 
 SAMPLE = 100_000
 PASSES = ("find-labels", "sum-rows", "join-anchors")
+KINDS = ("labels", "move", "join", "members")
 
 
 class Cost:
@@ -34,6 +35,8 @@ class Cost:
         "members" for what one worker does with the labelled rows.
     memory : dict
         The most memory in GiB that a "worker" and the "client" have held.
+    sent : dict
+        Megabytes that workers sent each other, by the same passes.
     joins : float
         Megabytes of the graph of the anchors.
     passes : float
@@ -43,12 +46,12 @@ class Cost:
     def __init__(
         self,
         wall: float,
-        cpu: dict[str, float],
+        clocks: Clocks,
         memory: dict[str, float],
-        joins: float,
         stream: list[Any],
     ) -> None:
-        self.wall, self.cpu, self.memory, self.joins = wall, cpu, memory, joins
+        self.wall, self.memory, self.joins = wall, memory, clocks.joins
+        self.cpu, self.sent = ({k: own[k] for k in KINDS} for own in (clocks.cpu, clocks.sent))
         used = [
             moment
             for task in stream
@@ -61,16 +64,17 @@ class Cost:
 
 
 class Clocks:
-    """CPU seconds of all workers, by the methods of `Passes` that wait for them."""
+    """CPU seconds of all workers and what they send, by the methods of `Passes` that wait."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.taken: dict[str, float] = defaultdict(float)
+        self.cpu: dict[str, float] = defaultdict(float)
+        self.sent: dict[str, float] = defaultdict(float)
         self.joins = 0.0
 
-    def now(self) -> float:
-        """Return the CPU seconds of all workers so far."""
-        return sum(self.client.run(time.process_time).values())
+    def now(self) -> np.ndarray:
+        """Return the CPU seconds of all workers so far, and the megabytes that they sent."""
+        return np.sum(list(self.client.run(spent).values()), axis=0)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -85,19 +89,27 @@ class Clocks:
         finally:
             for name, method in before.items():
                 setattr(Passes, name, method)
-        self.taken["members"] = self.now() - start - sum(self.taken.values())
+        taken = [sum(own.values()) for own in (self.cpu, self.sent)]
+        self.cpu["members"], self.sent["members"] = self.now() - start - taken
 
     def _timed(self, method: Any, called: str) -> Any:
         def work(*args: Any) -> Any:
             start = self.now()
             found = method(*args)
-            self.taken[called] += self.now() - start
+            cpu, sent = self.now() - start
+            self.cpu[called] += cpu
+            self.sent[called] += sent
             if called == "join":
                 self.joins = self.client.compute(delayed(megabytes)(found)).result()
-            print(f"{called}: {self.taken[called]:.1f} CPU seconds so far", flush=True)
+            print(f"{called}: {cpu:.1f} CPU seconds, {sent:.2f} MB sent", flush=True)
             return found
 
         return work
+
+
+def spent(dask_worker: Any) -> tuple[float, float]:
+    """Return the CPU seconds of a worker so far, and the megabytes that it sent to others."""
+    return time.process_time(), dask_worker.transfer_outgoing_bytes_total / 1e6
 
 
 def megabytes(matrix: Any) -> float:
@@ -120,7 +132,7 @@ def fit(model: Any, data: Any, n_workers: int, memory: str | None = None) -> tup
         answers = model.predict(data.rows).compute() if data.rows.shape[0] <= 10**5 else None
         print(f"predict: {time.perf_counter() - start:.1f} s", flush=True)
     held = {name: value / 2**30 for name, value in peaks.items()}
-    return Cost(wall, dict(clocks.taken), held, clocks.joins, stream.data), answers
+    return Cost(wall, clocks, held, stream.data), answers
 
 
 def sampled(data: Any, estimator: Any = "auto") -> tuple[float, Any, int]:

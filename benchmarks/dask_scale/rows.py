@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,32 @@ import numpy as np
 from table_sets import SETS, split
 
 CURVES, HARMONICS, NOISE = 40, 3, 0.5
+POINTS = 4096  # of a curve, from which rows are drawn
 NEW = 20_000
+
+
+@cache
+def curve_points(d: int) -> np.ndarray:
+    """Return the points of all curves: making rows from a table costs less than their search."""
+    shape = np.random.default_rng(0).normal(size=(CURVES, 2 * HARMONICS, d)) / np.sqrt(HARMONICS)
+    t = 2 * np.pi * np.arange(POINTS) / POINTS
+    waves = [wave(k * t) for k in range(1, HARMONICS + 1) for wave in (np.cos, np.sin)]
+    return np.einsum("np,cnd->cpd", waves, shape).reshape(-1, d).astype(np.float32)
+
+
+def drawn_curves(start: int, n: int) -> tuple[np.ndarray, np.random.Generator]:
+    """Return the curves of some rows, and the generator that draws the rest of them."""
+    rng = np.random.default_rng([1, start])
+    return rng.integers(CURVES, size=n), rng
 
 
 def made_rows(start: int, stop: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Return rows of curves by their numbers, and their classes."""
-    shape = np.random.default_rng(0).normal(size=(CURVES, 2 * HARMONICS, d)) / np.sqrt(HARMONICS)
-    rng = np.random.default_rng([1, start])
-    curve, t = rng.integers(CURVES, size=stop - start), rng.uniform(0, 2 * np.pi, stop - start)
-    waves = [wave(k * t) for k in range(1, HARMONICS + 1) for wave in (np.cos, np.sin)]
-    X = np.einsum("ni,nid->nd", np.array(waves).T, shape[curve])
-    X += NOISE * rng.normal(size=X.shape)
-    return X.astype(np.float32), curve % 2
+    curve, rng = drawn_curves(start, stop - start)
+    X = rng.standard_normal((stop - start, d), dtype=np.float32)
+    X *= np.float32(NOISE)
+    X += curve_points(d)[curve * POINTS + rng.integers(POINTS, size=len(curve))]
+    return X, curve % 2
 
 
 def place_of(block_info: Any) -> tuple[int, int]:
@@ -34,9 +49,10 @@ def block_of_rows(d: int, block_info: Any = None) -> np.ndarray:
     return made_rows(*place_of(block_info), d)[0]
 
 
-def block_of_labels(d: int, every: int, block_info: Any = None) -> np.ndarray:
+def block_of_labels(every: int, block_info: Any = None) -> np.ndarray:
     start, stop = place_of(block_info)
-    return np.where(np.arange(start, stop) % every == 0, made_rows(start, stop, d)[1], -1)
+    curve, _ = drawn_curves(start, stop - start)
+    return np.where(np.arange(start, stop) % every == 0, curve % 2, -1)
 
 
 def block_of_file(path: str, block_info: Any = None) -> np.ndarray:
@@ -57,7 +73,7 @@ class Made:
             block_of_rows, d=d, chunks=(chunks, (d,)), dtype=np.float32, meta=np.empty((0, 0))
         )
         self.labels = da.map_blocks(
-            block_of_labels, d=d, every=every, chunks=(chunks,), dtype=np.int64, meta=np.empty(0)
+            block_of_labels, every=every, chunks=(chunks,), dtype=np.int64, meta=np.empty(0)
         )
         self.new, self.truth = made_rows(10**12, 10**12 + NEW, d)
 

@@ -5,13 +5,14 @@ spreading    scikit-learn's LabelSpreading(kernel="knn"): 8 numbers of neighbour
              kernel="knn" would (k nearest, the row itself among them, weight 1).
              max_iter is 100 instead of 30, for large alphas need it
 propagation  scikit-learn's LabelPropagation in the same way: 8 numbers of neighbours
-laplace      graphlearning's Laplace learning: 3 numbers of neighbours x 3 reweightings of the
-             graph near labels; of graphs of several components those reweighted by "poisson" are
-             left out, for the same reason as below
-poisson      graphlearning's Poisson learning: 3 numbers of neighbours x class sizes left alone or
-             matched to the shares of the labels; on more than 10,000 rows only left alone, for the
-             matching is slow. On a graph of several components its conjugate gradients do not
-             stop, so there its gradient descent runs instead, for 200 steps at most
+laplace      graphlearning's Laplace learning: 4 numbers of neighbours x 3 edge weights x 3
+             reweightings of the graph near labels = 36 candidates; of graphs of several components
+             those reweighted by "poisson" are left out, for the same reason as below
+poisson      graphlearning's Poisson learning: 7 numbers of neighbours x 3 edge weights x class
+             sizes left alone or matched to the shares of the labels = 42; on more than 10,000 rows
+             only left alone, for the matching is slow. Without it, the unequal classes of usps
+             come out alike in size. On a graph of several components its conjugate gradients do
+             not stop, so there its gradient descent runs instead, for 200 steps at most
 sgc          simple graph convolution (Wu et al., 2019): logistic regression on features that are
              averaged over 1, 2 or 4 steps of the given graph; 5 costs
 
@@ -28,6 +29,7 @@ import contextlib
 import functools
 import io
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,8 +44,9 @@ from .tuning import LARGE, Answer, Parameters, best, grid
 
 SPREADING_GRID = grid(n_neighbors=(7, 10, 5, 15, 20, 30, 40, 3), alpha=(0.99, 0.9, 0.8, 0.5, 0.2))
 PROPAGATION_GRID = grid(n_neighbors=(7, 10, 5, 15, 20, 30, 40, 3))
-LAPLACE_GRID = grid(k=(10, 20, 5), reweighting=("none", "poisson", "wnll"))
-POISSON_GRID = grid(k=(10, 20, 5), label_priors=(False, True))
+WEIGHTS = ("gaussian", "uniform", "symgaussian")
+LAPLACE_GRID = grid(k=(10, 20, 5, 40), kernel=WEIGHTS, reweighting=("none", "poisson", "wnll"))
+POISSON_GRID = grid(k=(10, 20, 5, 15, 7, 4, 40), kernel=WEIGHTS, label_priors=(False, True))
 SGC_GRID = grid(steps=(2, 1, 4), C=(10, 1, 100, 0.1, 1e3))
 
 
@@ -58,16 +61,16 @@ def connectivity(rows: np.ndarray, k: int) -> Any:
     )
 
 
-def _without(parameter: str, candidates: list[Parameters]) -> list[Parameters]:
-    """Return candidates without a parameter that a given graph has no use for."""
-    found = [{k: v for k, v in each.items() if k != parameter} for each in candidates]
+def _without(names: Sequence[str], candidates: list[Parameters]) -> list[Parameters]:
+    """Return candidates without the parameters that a given graph has no use for."""
+    found = [{k: v for k, v in each.items() if k not in names} for each in candidates]
     return [each for place, each in enumerate(found) if each not in found[:place]]
 
 
 def _propagated(model: Any, candidates: list[Parameters], problem: Problem) -> Answer:
     numbers = np.arange(len(problem.y))[:, None]  # the kernel needs no features: none are copied
     given = problem.edges is not None
-    candidates = _without("n_neighbors", candidates) if given else candidates
+    candidates = _without(["n_neighbors"], candidates) if given else candidates
     rows = None if given else problem.search()[0]
 
     def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
@@ -97,24 +100,25 @@ def _graph_learning(kind: str, candidates: list[Parameters], problem: Problem) -
     import graphlearning
 
     y, given = problem.y, problem.edges is not None
-    candidates = _without("k", candidates) if given else candidates
+    candidates = _without(["k", "kernel"], candidates) if given else candidates
     found = None if given else problem.search()
 
     @functools.lru_cache(maxsize=1)  # the folds of a candidate follow each other
-    def graph(k: int | None) -> tuple[Any, bool]:
+    def graph(k: int | None, kernel: str | None) -> tuple[Any, bool]:
         if given:
             W = problem.adjacency
         else:  # copies, because some of its kernels write into them
             data = tuple(part.copy() for part in found)
-            W = graphlearning.weightmatrix.knn(None, k, kernel="gaussian", knn_data=data)
+            W = graphlearning.weightmatrix.knn(None, k, kernel=kernel, knn_data=data)
         return graphlearning.graph(W), connected_components(W)[0] == 1
 
     def predict(candidate: Parameters, known: np.ndarray) -> np.ndarray:
-        options = {key: v for key, v in candidate.items() if key not in ("k", "label_priors")}
+        own = ("k", "kernel", "label_priors")
+        options = {key: v for key, v in candidate.items() if key not in own}
         labelled = np.flatnonzero(known != -1)
         if candidate.get("label_priors"):
             options["class_priors"] = np.bincount(known[labelled]) / len(labelled)
-        G, connected = graph(candidate.get("k"))
+        G, connected = graph(candidate.get("k"), candidate.get("kernel"))
         if not connected:
             if options.get("reweighting") == "poisson":
                 raise ValueError("this reweighting needs a connected graph")  # a lost candidate

@@ -189,6 +189,7 @@ class Session:
                 "fixed": team.classes.fixed,
                 "regression": team.regression,
                 "several": self._journal.several,
+                "relevant": team.relevant,
                 "queue": [row for row, _ in queue],
                 "second": [row for row, how in queue if how == "second"],
                 "paused": paused,

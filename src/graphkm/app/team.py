@@ -48,6 +48,8 @@ class Team:
         Write a model, and its predictions of all rows; see `Saving`.
     first : FirstModel or None
         Chooses rows until there are labels of two classes.
+    relevant : str or None
+        The class whose rows come first; None: the most useful rows come first.
     second : {"never", "fifth", "first"}, default="fifth"
         How often rows come that others have answered: never, every fifth time, or first of all.
     people : sequence of str or None, default=(None,)
@@ -68,6 +70,7 @@ class Team:
         save: Write | None = None,
         predict: Write | None = None,
         first: FirstModel | None = None,
+        relevant: str | None = None,
         second: Second = "fifth",
         people: Sequence[Person] = (None,),
         reserved: Path | None = None,
@@ -81,7 +84,7 @@ class Team:
         self.kind: type[OneClass] = Quantity if regression else several
         self.lock = threading.RLock()
         self.standing, self.reserved = Standing(journal), Reserved(reserved)
-        self.first = first
+        self.first, self.relevant = first, relevant
         self._named = list(classes or (first.classes if first is not None else ()))
         self._fixed = classes is not None
         self.classes = self._all_classes()
@@ -92,7 +95,7 @@ class Team:
         self.changes = 0  # answers and undos so far
         rng = np.random.default_rng(len(journal.answers))
         self.queue: list[Entry] = [(row, "check") for row in self._free(rng, AHEAD)]
-        self.learner = Learner(self.ground, self.labels, self._past, self._take, first)
+        self.learner = Learner(self.ground, self.labels, self._past, self._take, first, relevant)
         self.ground.tell(self.news)
 
     def start(self) -> None:

@@ -2,8 +2,9 @@
 
 =============  =====================================================================================
 app            the command, its sub-commands, `main`
-train, ...     `train`; likewise predict, evaluate, explain, report, suggest, label, convert,
-               label_studio_backend, stream, info, export, demo, datasets, doctor
+train, ...     `train`; likewise predict, evaluate, explain, report, suggest, screen, label,
+               convert, label_studio_backend, stream, info, export, demo, datasets, doctor
+random_draw    rows in a random order, which tell screen what is missed
 options        options that several sub-commands share, each written once
 fit_options    options that are parameters of estimators
 spreading      groups of options as parameters of sub-commands

@@ -23,6 +23,7 @@ EXAMPLES = (
     "graphkm label rows.csv --out more_labels.csv --model labelled.gkm --no-browser",
     "graphkm label unlabelled.csv --out tags.csv --classes red,round,old --several --no-browser",
     "graphkm label unlabelled.csv --out team.csv --classes cat,dog --people eva,tom --no-browser",
+    "graphkm label unlabelled.csv --out cats.csv --classes cat,dog --relevant cat --no-browser",
     "graphkm label unlabelled.csv --classes cat,dog --demo --no-browser",
 )
 
@@ -89,6 +90,14 @@ def label(
             help="Show rows that others have answered first, where a second answer tells most.",
         ),
     ] = False,
+    relevant: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="Screening: show the rows first that most probably belong to this class, or have "
+            "this label, and none at random. graphkm screen says how many are missed.",
+        ),
+    ] = None,
     guidelines: Annotated[
         Path | None,
         typer.Option(metavar="FILE.md", help="Guidelines in Markdown, shown beside the rows."),
@@ -179,6 +188,7 @@ def label(
         raise UsageError("--demo saves nothing: drop --out and --model.")
     out = out if out is not None else Path("demo.csv")  # which nothing writes
     _check(out, data, classes, regression, several, images, text)
+    _check_relevant(relevant, classes, regression)
     where = Place(host, port, address, tls_cert, tls_key)
     where.check()
     try:
@@ -224,7 +234,7 @@ def label(
         first = first_model(model, data, rows, files, asked, regression)
         several = first.several if several is None and first is not None else several
     order: Second = "first" if second else "fifth" if people is None else "never"
-    labelling = Labelling(rows, files, asked, regression, several, names, order, first)
+    labelling = Labelling(rows, files, asked, regression, several, names, order, first, relevant)
     with where.opened() as listener:
         site = where.site(listener.getsockname()[1])
         if warned := warning(site):
@@ -303,6 +313,18 @@ def _check(
     marks = [name for name in listed or () if label_word(name, None) is None]
     if marks:
         raise UsageError(f"--classes {classes}: {marks[0]} marks rows without a label; rename it.")
+
+
+def _check_relevant(relevant: str | None, classes: str | None, regression: bool) -> None:
+    if relevant is None:
+        return
+    if regression:
+        raise UsageError("--relevant names a class, and --regression has quantities; drop one.")
+    listed = _listed(classes)
+    if listed is not None and relevant not in listed:
+        raise UsageError(
+            f"--relevant {relevant}: --classes {classes} does not have it; name one of them."
+        )
 
 
 def _listed(classes: str | None) -> list[str] | None:

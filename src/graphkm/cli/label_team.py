@@ -39,6 +39,8 @@ class Labelling:
         How often rows come that others have answered.
     first : FirstModel or None
         Chooses the first rows.
+    relevant : str or None
+        The class whose rows come first.
     """
 
     rows: Material
@@ -49,6 +51,7 @@ class Labelling:
     people: list[str | None]
     second: Second
     first: FirstModel | None
+    relevant: str | None
 
     def team(self, out: Path, model: Path, predictions: Path) -> Team:
         """Return the labelling whose answers are kept beside a file of labels."""
@@ -86,6 +89,7 @@ class Labelling:
                 classes=self.classes,
                 regression=self.regression,
                 first=self.first,
+                relevant=self.relevant,
                 second=self.second,
                 people=self.people,
                 ground=ground,

@@ -81,14 +81,14 @@ def check_ids(found: Sequence[str], file: str, column: str) -> None:
     for place, cell in enumerate(found, 1):
         if not cell:
             raise DataFileError(
-                f"{file}: row {place:,} has no id in the column {column!r}, by which edges find "
-                "rows. Fill it in."
+                f"{file}: row {place:,} has no id in the column {column!r}, by which rows are "
+                "found. Fill it in."
             )
         before = places.setdefault(cell, place)
         if before != place:
             raise DataFileError(
                 f"{file}: the rows {before:,} and {place:,} have the id {cell!r} in the column "
-                f"{column!r}, by which edges find rows. Ids must differ; is --id right?"
+                f"{column!r}, by which rows are found. Ids must differ; is --id right?"
             )
 
 

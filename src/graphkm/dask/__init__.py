@@ -10,6 +10,7 @@ tables that have a line for each row, and only these tables travel.
 ==============  ===========================================================
 collections     Dask arrays and frames as lists of partitions
 runner          where tasks run, what they are called, and lost workers
+fusing          tasks that make for themselves what no other task needs
 tasks           what is done with a partition: pure functions
 passes          a fit: the passes over the rows, one after another
 edge_tasks      what is done with a partition of edges

@@ -17,6 +17,7 @@ from ..graphs.anchors import drawn_rows
 from ..semi.block_labels import QUANTITIES, joined, targets_of
 from ..semi.block_rows import find_known
 from .collections import Partitioned
+from .fusing import fused
 from .runner import Runner
 from .tasks import (
     Summary,
@@ -106,7 +107,7 @@ class Passes:
             given = (rows, labels, weights, places, f"Partition {number}", data.dtype)
             about = (model.unlabeled, targets_of(model))
             tasks.append(self._runner.task("find-labels", find_known, *given, *about))
-        return self._runner.keep(tasks)
+        return self._runner.keep(fused(tasks))
 
     def _sizes(self, known: list[Delayed], model: Any) -> list[Summary]:
         """Return how much is labelled in every partition."""
@@ -176,7 +177,7 @@ class Passes:
             self._runner.task("sum-rows", sum_by_anchor, rows, points, number, self._data.dtype)
             for number, rows in enumerate(self._data.rows)
         ]
-        sums = self._runner.tree("add-sums", add_sums, parts)
+        sums = self._runner.tree("add-sums", add_sums, fused(parts))
         return self._task("move-anchors", move_anchors, points, sums)
 
     def _joins(self, nodes: Delayed) -> Delayed:
@@ -185,7 +186,7 @@ class Passes:
             self._runner.task("join-anchors", join_anchors, rows, nodes, number, self._data.dtype)
             for number, rows in enumerate(self._data.rows)
         ]
-        (joins,) = self._runner.keep([self._runner.tree("add-joins", add_tables, parts)])
+        (joins,) = self._runner.keep([self._runner.tree("add-joins", add_tables, fused(parts))])
         return joins
 
     def _task(self, name: str, function: Callable[..., Any], *args: Any) -> Delayed:

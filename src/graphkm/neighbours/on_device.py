@@ -12,8 +12,7 @@ from .candidates import Indices
 from .recall import enough_probes, sample_of
 
 EXACT_WORK = 1.6e15
-"""Multiplications up to which rows are searched exactly: 5 million rows of 64 columns. A card that
-is half as fast as an H200 takes about ten seconds for them."""
+"""Multiplications up to which rows are searched exactly: 5 million rows of 64 columns."""
 
 
 class DeviceSearch:

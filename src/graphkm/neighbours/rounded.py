@@ -11,11 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..backends import RowCells
 from .candidates import Indices, Search
+from .distances import squared_distances
 
 MOST = 2**14
 """Up to so many rows. A block of products stays in the second-level cache (2^19 numbers), and with
 more rows it would have fewer than 32 queries, for which a product of matrices is slow."""
+
+FEW_WANTED = 32
+"""Up to so many wanted rows, compiled code keeps the nearest of every query in order. It puts each
+into its place among the others, which takes the longer, the more they are."""
 
 _NUMBERS = 2**19  # of a block of products
 _GROUPS = 8  # rows whose least distance is found first
@@ -25,8 +31,13 @@ _ROUNDING = 2.0**-24  # of single precision
 class RoundedSearch(Search):
     """The rows that are nearest to queries, found by products in single precision.
 
-    The squared distance of a row a from a query x is |x|^2 plus t = |a|^2 - 2 x'a, and t is found
-    in single precision. Rows are cut into groups. The k-th of the least t of all groups is at least
+    **Most queries** are answered by compiled code, which finds k + 1 rows in single precision. A
+    row that it leaves out is at least as far as the last of them, but for twice the largest error
+    of a squared distance. If the k-th distance in float64 is less than that, nothing is missing.
+
+    **The others**, which have several rows at nearly the same distance, ask once more. The squared
+    distance of a row a from a query x is |x|^2 plus t = |a|^2 - 2 x'a, and t is found in single
+    precision. Rows are cut into groups. The k-th of the least t of all groups is at least
     the k-th least t. So every row that may be among the k nearest has a t of at most this plus
     twice the largest error of a product, and all these rows are proposed.
 
@@ -57,9 +68,37 @@ class RoundedSearch(Search):
         width = -(-m // _GROUPS) * _GROUPS
         table = np.zeros((d + 1, width), dtype=np.float32)
         table[:d, :m], table[d, :m], table[d, m:] = -2.0 * points.T, squares, np.inf
-        self._table, self._m = table, m
+        self._table, self._m, self._rows = table, m, rows
+        self._cells = RowCells.of_one(points.astype(np.float32))
 
     def __call__(self, queries: NDArray[Any], k: int) -> Indices:
+        """Return the k nearest rows of every query, and those that may be; -1 stands for none."""
+        if k > FEW_WANTED or k >= self._m:
+            return self._all_that_may_be(queries, k)
+        found, proven = self._proven(queries, k)
+        rest = np.flatnonzero(~proven)
+        if not len(rest):
+            return found
+        more = self._all_that_may_be(queries[rest], k)
+        wide = np.full((len(queries), more.shape[1]), -1, dtype=np.int64)
+        wide[:, :k], wide[rest] = found, more
+        return wide
+
+    def _proven(self, queries: NDArray[Any], k: int) -> tuple[Indices, NDArray[np.bool_]]:
+        """Return the k nearest rows of every query, and where it is proven that they are it."""
+        shifted = (queries - self._mean) * self._scale
+        norms = np.sqrt(np.einsum("ij,ij->i", shifted, shifted))
+        with np.errstate(over="ignore"):
+            found = self._cells.nearest(shifted.astype(np.float32), None, k + 1)
+        each = np.repeat(np.arange(len(queries)), k + 1)
+        d2 = squared_distances(queries, each, np.maximum(found, 0).ravel(), self._rows)
+        d2 = d2.reshape(found.shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            left_out = d2[:, k] * self._scale**2 - 2.0 * self._distance_error(norms)
+            proven = d2[:, :k].max(axis=1) * self._scale**2 < left_out
+        return found[:, :k], proven & (found[:, k] >= 0)
+
+    def _all_that_may_be(self, queries: NDArray[Any], k: int) -> Indices:
         """Return the k nearest rows of every query, and those that may be; -1 stands for none."""
         size = max(32, _NUMBERS // self._table.shape[1])
         parts = [self._places(queries[i : i + size], k) for i in range(0, len(queries), size)]
@@ -105,3 +144,12 @@ class RoundedSearch(Search):
         """
         terms = 2.0 * norms * np.sqrt(self._most) + self._most
         return 1.1 * (d + 4) * _ROUNDING * terms + 2.0**-120
+
+    def _distance_error(self, norms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much a squared distance of compiled code may be wrong at most.
+
+        Rounded entries move a query and a row by 2^-24 of their norms, and the sum of d products
+        and two squares is rounded d + 2 times.
+        """
+        d = self._rows.shape[1]
+        return 1.1 * (d + 4) * _ROUNDING * (norms + np.sqrt(self._most)) ** 2 + 2.0**-118

@@ -110,10 +110,12 @@ def kernel_factor(gram: Any, dtype: np.dtype[Any]) -> Any:
     array([[2., 0.],
            [1., 0.]])
     """
-    level = 10 * np.finfo(dtype).eps * max(float(gram.diagonal().mean()), np.finfo(float).tiny)
+    backend = active()
+    mean = float(backend.get(gram.diagonal()).mean())
+    level = 10 * np.finfo(dtype).eps * max(mean, np.finfo(float).tiny)
     while True:
         gram.ravel()[:: len(gram) + 1] += level
-        factor = active().cholesky(gram.copy())
+        factor = backend.cholesky(gram.copy())
         if factor is not None:
             return factor
         level *= 10

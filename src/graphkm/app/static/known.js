@@ -7,7 +7,7 @@ function drawKnown() {
   $("accuracy-name").textContent = say(regression ? "mean_error" : state.several ? "all_right" : "accuracy");
   $("accuracy").textContent = accuracy
     ? say("accuracy_words", { value: number(accuracy.value), low: number(accuracy.low), high: number(accuracy.high), n: accuracy.rows })
-    : say("accuracy_later");
+    : state.relevant ? say("accuracy_relevant", { name: state.relevant }) : say("accuracy_later");
   $("gain").textContent = accuracy ? gainWords(accuracy, number) : say("gain_later");
   $("stop").textContent = steady
     ? `${say("steady", { n: steady.labels, share: percent(steady.changed) })} ${say(steady.enough ? "steady_enough" : "steady_more")}`

@@ -95,8 +95,8 @@ class CudaBackend(Backend):
     def cholesky(self, A: Any) -> Any | None:
         factor = self._cupy.linalg.cholesky(A)
         # cuSOLVER stops at the first pivot that is not positive, and CuPy does not report it.
-        sound = self._cupy.isfinite(factor.diagonal()).all() & (factor.diagonal() > 0).all()
-        return factor if bool(sound) else None
+        pivots = factor.diagonal().get()
+        return factor if np.isfinite(pivots).all() and (pivots > 0).all() else None
 
     def solve_lower(self, L: Any, B: Any, *, transposed: bool = False) -> Any:
         from cupyx.scipy.linalg import solve_triangular

@@ -62,8 +62,9 @@ def candidates(
     queries = asked.rows, asked.squares, np.int64(m)
     others = rows.rows, rows.squares, np.int64(n), np.int32(rows.words)
     order = np.int64(_stride(-(-n // TILE)))
-    given = (*queries, *others, own, np.int32(most), *visited, order, found, reach)
-    function((-(-m // TILE), lists), (256,), given, shared_mem=shared)
+    kept = np.int32(lists), found, reach
+    given = (*queries, *others, own, np.int32(most), *visited, order, *kept)
+    function((-(-m // TILE) * lists,), (256,), given, shared_mem=shared)
     return found, reach
 
 

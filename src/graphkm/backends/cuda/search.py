@@ -68,11 +68,12 @@ class CudaSearch:
         for start in range(0, m, _BLOCK):
             part = slice(start, min(start + _BLOCK, m))
             if queries is None:
-                found = self.nearest_on_card(None, k, part)
+                given = self._given[part]
+                own = self._cupy.arange(part.start, part.stop, dtype=np.int32)
             else:
                 given = on_card(queries[part], self._given.dtype, self._given.shape[1])
-                found = self.nearest_on_card(given, k)
-            near[part], d2[part] = (each.get() for each in found)
+                own = self._cupy.full(len(given), -1, np.int32)
+            near[part], d2[part] = self._nearest(given, own, k)
         return near, d2
 
     def nearest_of(
@@ -80,46 +81,47 @@ class CudaSearch:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the k nearest other rows of some of the rows, given by their numbers."""
         numbers = self._cupy.asarray(own, np.int32)
-        near, d2 = self._nearest(self._given[numbers], numbers, k)
-        return near.get(), d2.get()
+        return self._nearest(self._given[numbers], numbers, k)
 
-    def nearest_on_card(self, queries: Any, k: int, part: slice = slice(None)) -> tuple[Any, Any]:
-        """Return `nearest` of queries on the card, or of a part of the rows, on the card."""
-        cupy = self._cupy
-        if queries is not None:
-            return self._nearest(queries, cupy.full(len(queries), -1, np.int32), k)
-        own = cupy.arange(len(self._given), dtype=np.int32)[part]
-        return self._nearest(self._given[part], own, k)
-
-    def _nearest(self, given: Any, own: Any, k: int) -> tuple[Any, Any]:
-        cupy, m = self._cupy, len(given)
-        near, d2 = cupy.empty((m, k), np.int64), cupy.empty((m, k), np.float64)
+    def _nearest(
+        self, given: Any, own: Any, k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        m = len(given)
+        near, d2 = np.empty((m, k), np.int64), np.empty((m, k))
         ways = [np.float16, np.float32, np.float64]
         for start, stop in ((0, _PILOT), (_PILOT, m)):
-            unsure = cupy.arange(start, min(stop, m))
+            unsure = np.arange(start, min(stop, m))
             for way in list(ways):
                 if not len(unsure):
                     break
-                near[unsure], d2[unsure], sure = self._by(way, given[unsure], own[unsure], k)
-                if float(sure.mean()) < _WORTH:
+                some = self._cupy.asarray(unsure)
+                found, squares, sure = self._by(way, given[some], own[some], k)
+                near[unsure], d2[unsure] = found.get(), squares.get()
+                if sure.mean() < _WORTH:
                     ways.remove(way)
                 unsure = unsure[~sure]
         return near, d2
 
-    def _by(self, way: Any, given: Any, own: Any, k: int) -> tuple[Any, Any, Any]:
+    def _by(self, way: Any, given: Any, own: Any, k: int) -> tuple[Any, Any, NDArray[np.bool_]]:
         """Return the nearest rows by one kind of distances, and for which queries it is proved."""
         if way is np.float64:
             near, d2 = nearest_by_all_distances(given, own, self._given, k)
-            return near, d2, self._cupy.ones(len(given), bool)
+            return near, d2, np.ones(len(given), bool)
         rows, asked = self._table(way), self._units.table(given, way)
         lists = lists_for(len(given), len(self._given))
         if way is np.float16 and not rows.exact:
             lists = max(lists, _ROUGH_LISTS)
         found, reach = candidates(asked, own, rows, k, lists)
         near, d2 = in_order(given, self._given, found, k)
-        return near, d2, self._proved(asked, rows, d2[:, -1], reach.min(axis=1))
+        return near, d2, self._proved(asked, rows, d2[:, -1].get(), reach.get().min(axis=1))
 
-    def _proved(self, asked: Table, rows: Table, farthest: Any, reach: Any) -> Any:
+    def _proved(
+        self,
+        asked: Table,
+        rows: Table,
+        farthest: NDArray[np.float64],
+        reach: NDArray[np.float32],
+    ) -> NDArray[np.bool_]:
         """Return for which queries no row outside the lists is nearer than the k-th inside.
 
         A row nearer than that has a norm of at most ||q|| plus that distance. Rounding moves it by
@@ -127,19 +129,17 @@ class CudaSearch:
         from the true one by what rounding moved both rows. Sums of squares a^2 and b^2 and of
         products err by a share of a^2 + b^2 that grows with the number of columns.
         """
-        cupy = self._cupy
         farthest = farthest / self._units.unit / self._units.unit
         if asked.exact and rows.exact:
             return farthest <= reach
-        own = asked.squares.astype(np.float64)
-        norm = cupy.sqrt(own) + asked.moved + cupy.sqrt(farthest)
-        other = cupy.minimum(norm**2, (rows.largest**0.5 + rows.farthest) ** 2)
+        own, own_moved = asked.squares.get().astype(np.float64), asked.moved.get()
+        norm = np.sqrt(own) + own_moved + np.sqrt(farthest)
+        other = np.minimum(norm**2, (rows.largest**0.5 + rows.farthest) ** 2)
         d = asked.rows.shape[1]
         share, least = (2.0**-11, 2.0**-25) if rows.rows.itemsize == 2 else (2.0**-24, 2.0**-149)
-        moved = cupy.minimum(share * cupy.sqrt(other) + least * d**0.5, rows.farthest)
-        moved = moved + asked.moved
+        moved = np.minimum(share * np.sqrt(other) + least * d**0.5, rows.farthest) + own_moved
         summed = 2.0**-22 * (d + 16) * (own + other)
-        return farthest + (2.0 * cupy.sqrt(farthest) + moved) * moved < reach - summed
+        return np.asarray(farthest + (2.0 * np.sqrt(farthest) + moved) * moved < reach - summed)
 
     def _table(self, dtype: Any) -> Table:
         """Return all rows, rounded to this type."""

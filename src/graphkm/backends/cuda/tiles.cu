@@ -138,16 +138,17 @@ __device__ __forceinline__ void add_products(const Stage& stage, int steps,
   }
 }
 
-// Visit the tiles tile_at(turn) of the turns blockIdx.y, blockIdx.y + gridDim.y, ... with the inner
+// Visit the tiles tile_at(turn) of the turns part, part + parts, part + 2 parts, ... with the inner
 // products of their centres. prepare(slot, s0) is called before the first slab of a tile is awaited,
 // and what it writes to shared memory can be read in visit(slot, s0, product): slots take turns, so
 // that no tile overwrites another that is in use.
 template <class TileAt, class Prepare, class Visit>
 __device__ __forceinline__ void each_tile(Stage* stages, const Rows& queries, long q0,
-                                          const Rows& centres, int W, long turns, TileAt tile_at,
-                                          Prepare prepare, Visit visit) {
+                                          const Rows& centres, int W, int part, int parts,
+                                          long turns, TileAt tile_at, Prepare prepare,
+                                          Visit visit) {
   int slabs = (W + SLAB - 1) / SLAB;
-  long next_turn = blockIdx.y, turn = blockIdx.y, next_s0 = 0;
+  long next_turn = part, turn = part, next_s0 = 0;
   int next_slab = 0, next_stage = 0, next_slot = 0;
   auto load = [&]() {
     if (next_turn < turns) {
@@ -160,7 +161,7 @@ __device__ __forceinline__ void each_tile(Stage* stages, const Rows& queries, lo
       next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
       if (++next_slab == slabs) {
         next_slab = 0;
-        next_turn += gridDim.y;
+        next_turn += parts;
         next_slot = next_slot + 1 == STAGES ? 0 : next_slot + 1;
       }
     }
@@ -169,7 +170,7 @@ __device__ __forceinline__ void each_tile(Stage* stages, const Rows& queries, lo
 #pragma unroll
   for (int ahead = 1; ahead < STAGES; ahead++) load();
   int stage = 0, slot = 0;
-  for (; turn < turns; turn += gridDim.y) {
+  for (; turn < turns; turn += parts) {
     float product[4][4][4];
 #pragma unroll
     for (int m = 0; m < 4; m++)
@@ -312,8 +313,8 @@ __device__ __forceinline__ void sums(const Rows& queries, const Rows& centres, i
       summed = 0;
     }
   };
-  each_tile(stages, queries, q0, centres, W, tiles_of(centres), [](long turn) { return turn; },
-            prepare, visit);
+  each_tile(stages, queries, q0, centres, W, blockIdx.y, gridDim.y, tiles_of(centres),
+            [](long turn) { return turn; }, prepare, visit);
   if (ONE) flush(0);
   __syncthreads();
   for (int i = threadIdx.x; i < TILE * outputs; i += 256)
@@ -361,8 +362,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
           if (q < queries.n && s < centres.n) out[q * centres.n + s] = value[m][n][i];
         }
   };
-  each_tile(stages, queries, q0, centres, W, tiles_of(centres), [](long turn) { return turn; },
-            prepare, visit);
+  each_tile(stages, queries, q0, centres, W, blockIdx.y, gridDim.y, tiles_of(centres),
+            [](long turn) { return turn; }, prepare, visit);
 }
 
 #else  // ------------------------------------------------------------ nearest rows
@@ -418,8 +419,9 @@ __device__ __forceinline__ void insert(float* distances, int* numbers, int k, fl
 }
 
 // The k nearest rows of every query, of the tiles of rows that are this block's, by their rounded
-// distances; of equals the first. Block x of queries visits the tiles listed from first_tile[x] to
-// last_tile[x]. If none are listed, all tiles are visited in a scattered order: in the order of the
+// distances; of equals the first. The `lists` blocks of the same queries follow one another: they
+// run at about the same time, and the cache has their queries. Block x of queries visits the tiles
+// listed from first_tile[x] to last_tile[x]. If none are listed, all tiles are visited in a scattered order: in the order of the
 // rows each tile might be nearer than the last, and would fill the lists anew. Query q is row own[q]
 // itself, which is not its neighbour, or no row if that is -1. Where own[q] is -2, there is no query.
 // A row whose s_half is infinite is no row. No row of the part outside the list is nearer than
@@ -427,8 +429,8 @@ __device__ __forceinline__ void insert(float* distances, int* numbers, int k, fl
 extern "C" __global__ void __launch_bounds__(256, 2)
     nearest_rows(const unsigned* Q, const float* q_half, long nq, const unsigned* S,
                  const float* s_half, long ns, int W, const int* own, int k, const int* listed,
-                 const long* first_tile, const long* last_tile, long order, int* near,
-                 float* reach) {
+                 const long* first_tile, const long* last_tile, long order, int lists,
+                 int* near, float* reach) {
   Rows queries = {Q, q_half, nq}, rows = {S, s_half, ns};
   Stage* stages = reinterpret_cast<Stage*>(memory);
   Found* queue = reinterpret_cast<Found*>(stages + STAGES);
@@ -438,7 +440,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
   int *numbers = reinterpret_cast<int*>(distances + TILE * k), *last = numbers + TILE * k;
   __shared__ int queued;
   const float infinity = __int_as_float(0x7f800000);
-  long q0 = (long)blockIdx.x * TILE;
+  int block = blockIdx.x / lists, part = blockIdx.x % lists;
+  long q0 = (long)block * TILE;
   int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   int row = 64 * (warp >> 2) + (lane >> 2), column = 32 * (warp & 3) + 2 * (lane & 3);
   load_halves(of_rows, queries, q0);
@@ -515,18 +518,17 @@ extern "C" __global__ void __launch_bounds__(256, 2)
       if (threadIdx.x == 0) queued = 0;
     }
   };
-  const int* mine = listed ? listed + first_tile[blockIdx.x] : nullptr;
-  long turns = listed ? last_tile[blockIdx.x] - first_tile[blockIdx.x] : tiles_of(rows);
-  each_tile(stages, queries, q0, rows, W, turns,
+  const int* mine = listed ? listed + first_tile[block] : nullptr;
+  long turns = listed ? last_tile[block] - first_tile[block] : tiles_of(rows);
+  each_tile(stages, queries, q0, rows, W, part, lists, turns,
             [&](long turn) { return mine ? (long)mine[turn] : turn * order % turns; }, prepare,
             visit);
   __syncthreads();
   for (int i = threadIdx.x; i < TILE * k; i += 256)
     if (q0 + i / k < queries.n)
-      near[((q0 + i / k) * gridDim.y + blockIdx.y) * k + i % k] =
-          numbers[i] < NOBODY ? numbers[i] : -1;
+      near[((q0 + i / k) * lists + part) * k + i % k] = numbers[i] < NOBODY ? numbers[i] : -1;
   if (threadIdx.x < TILE && q0 + threadIdx.x < queries.n)
-    reach[(q0 + threadIdx.x) * gridDim.y + blockIdx.y] = limit[threadIdx.x];
+    reach[(q0 + threadIdx.x) * lists + part] = limit[threadIdx.x];
 }
 
 #endif
