@@ -102,7 +102,7 @@ def _own_cache(tmp_path_factory):
 
 
 def _one_model(known, X, seed, n_jobs, *, alike=False):
-    ridge = KernelRidgeCV if known.classes is None else KernelRidgeClassifierCV
+    ridge = KernelRidgeCV if known.kind == "quantities" else KernelRidgeClassifierCV
     return {"kernel ridge": ridge(random_state=seed, n_jobs=n_jobs)}
 
 

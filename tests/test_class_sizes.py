@@ -176,7 +176,7 @@ def test_labels_drawn_by_class_let_the_rows_tell_the_sizes():
     gains = []
     for seed in range(4):
         X, y, truth = _blobs(n=420, labels=60, seed=seed)
-        auto = _model().fit(X, y)
+        auto = _model(graph=None).fit(X, y)
         none = clone(auto).set_params(class_sizes=None).fit(X, y)
         a, b, c = auto.class_sizes_
         assert 4 / 7 > a > 0.4 > b > c > 1 / 7  # sixty labels are not sure of it
@@ -188,7 +188,7 @@ def test_labels_drawn_by_class_let_the_rows_tell_the_sizes():
 def test_one_label_more_changes_little_and_many_more_end_it():
     X, y, truth = _blobs(labels=60)
     more = np.flatnonzero((y == "") & (truth == "a"))
-    model = _model()
+    model = _model(graph=None)
     sizes = []
     for n in (0, 1, 40):
         own = y.copy()
@@ -204,7 +204,7 @@ def test_weights_say_that_labels_stand_for_their_classes(scale):
     X, y, _ = _blobs(labels=60)
     weights = np.select([y == "a", y == "b"], [4.0, 2.0], 1.0) * scale
     even = np.full(len(X), scale)
-    model = _model()
+    model = _model(graph=None)
     assert clone(model).fit(X, y, weights).mixture_.tilt is None
     plain, same = (clone(model).fit(X, y, each).class_sizes_ for each in (None, even))
     assert same == pytest.approx(plain, abs=2e-3)  # forests with weights draw other thresholds

@@ -21,7 +21,7 @@ pytest.importorskip("distributed", reason="distributed is not installed")
 import graphkm.dask.workers  # noqa: E402
 from graphkm.dask.runner import Runner  # noqa: E402
 
-pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.usefixtures("one_model")]
+pytestmark = pytest.mark.xdist_group("dask")
 FEW = ("--set", "n_anchors=60", "--cv", "3")
 
 
