@@ -21,7 +21,6 @@ from graphkm.io.files import STDIN
 
 pd = pytest.importorskip("pandas")
 
-pytestmark = pytest.mark.usefixtures("one_model")
 CLASSES = np.array(["art", "law", "zoo"], dtype=object)
 KNOWN, NEW = 120, 30
 QUICK = ("--threads", "1", "--seed", "0")
