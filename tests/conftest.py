@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from flat import parts
-from graphkm import GKMClassifier, GKMRegressor
+from graphkm import GKMClassifier, GKMRegressor, KernelRidgeClassifierCV, KernelRidgeCV
 from pairwise import pairwise
 
 # Defaults follow measurements and may change; tests name what they depend on.
@@ -99,6 +99,23 @@ def _own_cache(tmp_path_factory):
     del os.environ["GRAPHKM_CACHE"]
     if before is not None:
         os.environ["GRAPHKM_CACHE"] = before
+
+
+def _one_model(known, X, seed, n_jobs, *, alike=False):
+    ridge = KernelRidgeCV if known.kind == "quantities" else KernelRidgeClassifierCV
+    return {"kernel ridge": ridge(random_state=seed, n_jobs=n_jobs)}
+
+
+@pytest.fixture(scope="module")
+def one_model():
+    """Let kernel ridge be the only usual model: forests take most of a fit's time.
+
+    For tests of files, options and pages, whatever the models are. Others, of the command and of
+    the page as well, have all models. Processes of their own are not touched.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphkm.semi.base.usual_models", _one_model)
+        yield
 
 
 class Problem(NamedTuple):

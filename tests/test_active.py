@@ -28,6 +28,8 @@ from graphkm.active import Cover, suggest, uncertainty
 from graphkm.active import cover as module
 from graphkm.graphs import KNN
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 @pytest.fixture(scope="module")
 def blobs():

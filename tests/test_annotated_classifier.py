@@ -14,6 +14,8 @@ from graphkm.annotators.answers import read_answers
 from graphkm.annotators.posterior import posterior
 from graphkm.annotators.shares import DULL, LIGHT, training_shares
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 FIVE = np.linspace(0.6, 0.95, 5)
 
 

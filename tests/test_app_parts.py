@@ -35,6 +35,8 @@ from graphkm.embed import MissingModelError
 from graphkm.io import DataFileError
 from label_team import Alone
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 def write(path, text):
     path.write_text(text)

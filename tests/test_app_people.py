@@ -22,6 +22,8 @@ from graphkm.app.targets import OneClass, Quantity, SeveralLabels
 from label_server import label_page
 from label_team import Alone
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 @pytest.fixture
 def rows(tmp_path):

@@ -23,6 +23,8 @@ from graphkm.app.targets import OneClass, Quantity, SeveralLabels
 from graphkm.inspection.noise import class_doubts, rate_of
 from label_server import label_page
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 def blobs(n=400, spread=1.0, seed=0):
     X, truth = make_blobs(n, centers=3, cluster_std=spread, random_state=seed)

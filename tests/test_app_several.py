@@ -26,6 +26,8 @@ from graphkm.cli.options import LearningFileOptions, Task
 from label_server import label_page
 from label_team import Alone
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 NAMES = ["left", "low", "far"]
 
 

@@ -25,6 +25,8 @@ from graphkm.app.session import MeanwhileError, Session
 from graphkm.app.team import Team
 from graphkm.app.visitors import MOST, Visitors
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 @pytest.fixture
 def material(tmp_path):

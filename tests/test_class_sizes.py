@@ -23,7 +23,7 @@ from graphkm.judge.sizes import (
 )
 
 
-def _blobs(n=600, labels=15, seed=0, names=("a", "b", "c")):
+def _blobs(n=280, labels=15, seed=0, names=("a", "b", "c")):
     """Return overlapping blobs of sizes 4 : 2 : 1 and few labels, as many of each class."""
     sizes = [n * share // 7 for share in (4, 2, 1)]
     centres = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])
@@ -42,6 +42,19 @@ def _shares(model, X):
 
 
 SIZES = {"a": 4, "b": 2, "c": 1}
+
+
+def _model(**more):
+    """Return a model with one model of the labelled rows, and with all members on the graph."""
+    return SemiSupervisedClassifier(LogisticRegression(), unlabeled="", random_state=0, **more)
+
+
+@pytest.fixture(scope="module")
+def sized():
+    """Return blobs, and a fit with all usual models that was given their sizes."""
+    X, y, _ = _blobs()
+    model = SemiSupervisedClassifier(unlabeled="", random_state=0, class_sizes=SIZES)
+    return X, y, model.fit(X, y)
 
 
 def test_tilt_is_the_minimum_that_a_solver_of_convex_problems_finds():
@@ -75,7 +88,7 @@ def test_known_sizes_help_where_labels_say_the_wrong_ones():
     gains = []
     for seed in range(5):
         X, y, truth = _blobs(seed=seed)
-        plain = SemiSupervisedClassifier(class_sizes=None, unlabeled="", random_state=0).fit(X, y)
+        plain = _model(class_sizes=None).fit(X, y)
         sized = clone(plain).set_params(class_sizes=SIZES).fit(X, y)
         gains.append(np.mean(sized.predict(X) == truth) - np.mean(plain.predict(X) == truth))
         found = _shares(sized, X)
@@ -87,10 +100,9 @@ def test_known_sizes_help_where_labels_say_the_wrong_ones():
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e6])
 def test_only_the_ratios_of_sizes_matter(scale):
-    X, y, _ = _blobs()
+    X, y, _ = _blobs(n=140)
     sizes = {name: size * scale for name, size in SIZES.items()}
-    one = SemiSupervisedClassifier(unlabeled="", random_state=0, class_sizes=SIZES).fit(X, y)
-    two = clone(one).set_params(class_sizes=sizes).fit(X, y)
+    one, two = (_model(class_sizes=each).fit(X, y) for each in (SIZES, sizes))
     assert two.predict_proba(X) == pytest.approx(one.predict_proba(X), abs=1e-6)
 
 
@@ -98,7 +110,7 @@ def test_labels_give_the_sizes():
     X, y, truth = _blobs()
     y[:200] = truth[:200]
     known = y != ""
-    model = SemiSupervisedClassifier(unlabeled="", class_sizes="labels", random_state=0).fit(X, y)
+    model = _model(class_sizes="labels").fit(X, y)
     for name, share in _shares(model, X).items():
         assert share == pytest.approx(np.mean(y[known] == name), rel=SLACK + 1e-3)
 
@@ -110,7 +122,7 @@ def test_weights_count_in_the_labels_sizes():
 
 def test_without_sizes_nothing_changes():
     X, y, _ = _blobs()
-    model = SemiSupervisedClassifier(class_sizes=None, unlabeled="", random_state=0).fit(X, y)
+    model = _model(class_sizes=None).fit(X, y)
     assert model.mixture_.tilt is None
     assert model.class_sizes_ == pytest.approx(np.full(3, 1 / 3))
 
@@ -163,8 +175,8 @@ def test_labels_drawn_by_class_let_the_rows_tell_the_sizes():
     """The same number of each of three classes is labelled; their sizes are 4 : 2 : 1."""
     gains = []
     for seed in range(4):
-        X, y, truth = _blobs(labels=60, seed=seed)
-        auto = SemiSupervisedClassifier(unlabeled="", random_state=0).fit(X, y)
+        X, y, truth = _blobs(n=420, labels=60, seed=seed)
+        auto = _model(graph=None).fit(X, y)
         none = clone(auto).set_params(class_sizes=None).fit(X, y)
         a, b, c = auto.class_sizes_
         assert 4 / 7 > a > 0.4 > b > c > 1 / 7  # sixty labels are not sure of it
@@ -176,7 +188,7 @@ def test_labels_drawn_by_class_let_the_rows_tell_the_sizes():
 def test_one_label_more_changes_little_and_many_more_end_it():
     X, y, truth = _blobs(labels=60)
     more = np.flatnonzero((y == "") & (truth == "a"))
-    model = SemiSupervisedClassifier(unlabeled="", random_state=0)
+    model = _model(graph=None)
     sizes = []
     for n in (0, 1, 40):
         own = y.copy()
@@ -192,7 +204,7 @@ def test_weights_say_that_labels_stand_for_their_classes(scale):
     X, y, _ = _blobs(labels=60)
     weights = np.select([y == "a", y == "b"], [4.0, 2.0], 1.0) * scale
     even = np.full(len(X), scale)
-    model = SemiSupervisedClassifier(unlabeled="", random_state=0)
+    model = _model(graph=None)
     assert clone(model).fit(X, y, weights).mixture_.tilt is None
     plain, same = (clone(model).fit(X, y, each).class_sizes_ for each in (None, even))
     assert same == pytest.approx(plain, abs=2e-3)  # forests with weights draw other thresholds
@@ -208,15 +220,14 @@ def test_sizes_are_estimated_on_anchors_of_sparse_rows():
 
 def test_all_rows_labelled_leave_nothing_to_estimate():
     X, truth = make_moons(40, noise=0.2, random_state=0)
-    assert SemiSupervisedClassifier(random_state=0).fit(X, truth).mixture_.tilt is None
+    assert _model().fit(X, truth).mixture_.tilt is None
 
 
 # ------------------------------------------------------------------ where sizes go
 
 
-def test_given_labels_are_kept():
-    X, y, _ = _blobs(labels=30)
-    model = SemiSupervisedClassifier(unlabeled="", random_state=0, class_sizes=SIZES).fit(X, y)
+def test_given_labels_are_kept(sized):
+    _, y, model = sized
     assert (model.transduction_[y != ""] == y[y != ""]).all()
 
 
@@ -240,6 +251,23 @@ def test_wrong_sizes_are_said_before_the_work(sizes, message):
     assert not hasattr(model, "mixture_")
 
 
+@pytest.mark.parametrize(("size", "warns"), [(0.05, False), (0.04, True)])
+def test_sizes_smaller_than_the_labels_are_said(size, warns):
+    """Five of a hundred rows have the label b, so a size of four rows is wrong."""
+    X, truth = make_moons(100, noise=0.2, random_state=0)
+    y = np.where(np.arange(100) < 15, np.where(truth, "a", "b"), None)
+    y[np.flatnonzero(y == "b")[5:]] = None
+    model = SemiSupervisedClassifier(
+        LogisticRegression(), graph=None, class_sizes={"a": 1 - size, "b": size}, random_state=0
+    )
+    if not warns:
+        model.fit(X, y)
+        return
+    text = "class_sizes gives class 'b' 4 of 100 rows, but 5 rows have this label"
+    with pytest.warns(UserWarning, match=text):
+        model.fit(X, y)
+
+
 def test_sizes_work_with_any_model_and_without_a_graph():
     X, y, _ = _blobs(labels=30)
     model = SemiSupervisedClassifier(
@@ -250,9 +278,7 @@ def test_sizes_work_with_any_model_and_without_a_graph():
 
 def test_blocks_have_the_sizes_on_their_anchors():
     X, y, _ = _blobs(labels=30)
-    model = SemiSupervisedClassifier(
-        graph=Anchors(100), unlabeled="", class_sizes=SIZES, random_state=0
-    )
+    model = _model(graph=Anchors(100), class_sizes=SIZES)
     blocks = [(X[i : i + 100], y[i : i + 100]) for i in range(0, len(X), 100)]
     model.fit(blocks)
     assert _shares(model, X)["c"] == pytest.approx(1 / 7, rel=0.5)
@@ -276,19 +302,23 @@ def test_dask_gives_the_same_classes_their_sizes():
 
     X, truth = make_moons(400, noise=0.2, random_state=0)
     y = np.where(np.arange(400) < 20, truth, -1)
-    about = {"graph": Anchors(60), "class_sizes": {0: 3, 1: 1}, "random_state": 0}
+    about = {
+        "estimator": LogisticRegression(),
+        "graph": Anchors(60),
+        "class_sizes": {0: 3, 1: 1},
+        "random_state": 0,
+    }
     far = Distributed(**about).fit(da.from_array(X, chunks=(100, 2)), da.from_array(y, chunks=100))
     blocks = [(X[i : i + 100], y[i : i + 100]) for i in range(0, 400, 100)]
     near = SemiSupervisedClassifier(**about).fit(blocks)
     assert far.to_local().predict_proba(X) == pytest.approx(near.predict_proba(X), abs=1e-6)
 
 
-def test_an_onnx_graph_keeps_the_sizes():
+def test_an_onnx_graph_keeps_the_sizes(sized):
     runtime = pytest.importorskip("onnxruntime")
     from graphkm.exchange import to_onnx
 
-    X, y, _ = _blobs(labels=30)
-    model = SemiSupervisedClassifier(unlabeled="", class_sizes=SIZES, random_state=0).fit(X, y)
+    X, _, model = sized
     session = runtime.InferenceSession(to_onnx(model).SerializeToString())
     rows = X[:100].astype(np.float32)
     (found,) = session.run(["probabilities"], {"X": rows})

@@ -10,6 +10,8 @@ from graphkm.app.journal import Answer, Journal
 from graphkm.app.reading import read_material
 from graphkm.formats import read_annotations
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 @pytest.fixture
 def page(tmp_path):

@@ -20,6 +20,7 @@ from graphkm.exchange.skops_files import is_skops_file
 from graphkm.io.files import STDIN
 
 pd = pytest.importorskip("pandas")
+
 CLASSES = np.array(["art", "law", "zoo"], dtype=object)
 KNOWN, NEW = 120, 30
 QUICK = ("--threads", "1", "--seed", "0")

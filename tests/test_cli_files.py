@@ -21,6 +21,8 @@ from cli_runner import (
     write_parquet,
 )
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 X, Y, NAMES = moons(120, 16)
 CODES = np.where(Y == "cat", "1", np.where(Y == "dog", "2", ""))
 GKM = ("--method", "gkm")

@@ -24,6 +24,8 @@ from graphkm.exchange import save_model
 from graphkm.members.ranked import Ranked
 from graphkm.semi.ordered import asked_order
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 NAMES = ["quiet", "happy", "rare"]  # not in the order of the alphabet
 FEATURES = ["a", "b", "c"]
 QUICK = ("--graph", "None", "--cv", "2")  # for tests of files, whatever the members are

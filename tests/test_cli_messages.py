@@ -7,6 +7,8 @@ import pytest
 
 from cli_runner import run
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 GKM = ("--method", "gkm")
 
 

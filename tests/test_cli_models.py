@@ -31,6 +31,8 @@ from graphkm.baselines import LaplacianSVC, TransductiveSVC
 from graphkm.exchange import load_model, save_model
 from graphkm.io import read_libsvm
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 @pytest.fixture
 def folder(tmp_path):

@@ -16,6 +16,8 @@ from graphkm.exchange import load_model
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
+
+pytestmark = pytest.mark.usefixtures("one_model")
 N = 90
 
 

@@ -20,6 +20,8 @@ from graphkm.cli.model_files import read_model
 from graphkm.exchange import load_model, save_model
 
 pd = pytest.importorskip("pandas")
+
+pytestmark = pytest.mark.usefixtures("one_model")
 N = 120
 
 

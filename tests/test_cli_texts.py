@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 
 from cli_runner import read_predictions, run, wrong
-from graphkm import KernelRidgeClassifierCV, KernelRidgeCV, SemiSupervisedClassifier
+from graphkm import SemiSupervisedClassifier
 from graphkm.cli.model_files import read_model
 from graphkm.embed import TextEmbedder, Words
 from graphkm.exchange import save_model
 
 pytest.importorskip("tokenizers")
 Image = pytest.importorskip("PIL.Image")
+
+pytestmark = pytest.mark.usefixtures("one_model")
 
 GOOD = ("I love this phone", "the screen is great", "very happy with it", "best buy of the year")
 BAD = ("it broke after a week", "a terrible battery", "I want my money back", "slow and useless")
@@ -52,19 +54,6 @@ def picture(path, upright, seed):
     grey = np.random.default_rng(seed).integers(0, 60, (16, 16), dtype=np.uint8)
     grey[(slice(None), slice(8, None)) if upright else (slice(8, None), slice(None))] += 150
     Image.fromarray(grey).save(path)
-
-
-def one_model(known, X, seed, n_jobs, *, alike=False):
-    """Return kernel ridge alone: forests and boosting take seconds."""
-    ridge = KernelRidgeCV if known.classes is None else KernelRidgeClassifierCV
-    return {"kernel ridge": ridge(random_state=seed, n_jobs=n_jobs)}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("graphkm.semi.base.usual_models", one_model)
-        yield
 
 
 @pytest.fixture(scope="module")

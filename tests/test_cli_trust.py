@@ -21,6 +21,8 @@ from graphkm.inspection import (
     prediction_sets,
 )
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
@@ -105,6 +107,29 @@ def test_errors_of_sets(trained, capsys):
     assert code == 2 and "GKMClassifier, which holds no labels out" in said
     code, said = wrong(capsys, "predict", folder / "model.gkm", folder / "new.csv", "--sets", 90)
     assert code == 2 and "--sets 90: it is a share of rows between 0 and 1" in said
+
+
+@pytest.mark.parametrize(("name", "told"), [("wild;cat", True), ("-", True), ("wild,cat", False)])
+def test_names_that_a_set_cannot_hold_are_refused(tmp_path, capsys, name, told):
+    """With ; between classes, the set of "wild;cat" would be that of "wild" and "cat"."""
+    X, y, _ = moons(60, 30)
+    y[y == "cat"] = name
+    write_csv(tmp_path / "new.csv", X)
+    with open(tmp_path / "rows.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerows(
+            [["x", "z", "label"], *([*row, word] for row, word in zip(X, y, strict=True))]
+        )
+    assert run("train", tmp_path / "rows.csv", tmp_path / "m.gkm") == 0
+    capsys.readouterr()
+    arguments = ("predict", tmp_path / "m.gkm", tmp_path / "new.csv", "--sets", 0.8)
+    if told:
+        code, said = wrong(capsys, *arguments)
+        assert code == 2 and f"the class {name!r} could not be told from others" in said
+        return
+    assert run(*arguments, "--out", tmp_path / "out.csv") == 0
+    sets = {word for row in read_predictions(tmp_path / "out.csv")[1] for word in row[2].split(";")}
+    assert name in sets <= {name, "dog", "-"}
 
 
 # ------------------------------------------------------------------ predict --novelty

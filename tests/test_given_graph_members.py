@@ -17,6 +17,8 @@ from graphkm.graphs.given_edges import Ids, weights_of
 from graphkm.members.averages import unit_rows
 from graphkm.members.communities import damped
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 
 def two_groups(n=120, seed=0, inside=0.15, outside=0.01):
     """Return classes, and edges that mostly join rows of one class."""

@@ -18,6 +18,8 @@ from graphkm.graphs.given import GivenGraph
 from graphkm.graphs.given_edges import Ids, named_affinities, weights_of
 from graphkm.semi.given_graphs import links_of
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 # ------------------------------------------------------------------ what people bring
 
 PAIRS = [(0, 1), (1, 2), (3, 2)]

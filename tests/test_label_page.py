@@ -378,6 +378,7 @@ def test_a_wrong_token_reads_and_writes_nothing(page):
     tries = [(token, *each) for token in ("", "wrong", "x" * 32) for each in asked]
     tries += [("wrong", "GET", "api/row/0", None)]
     assert len(tries) == TRIES
+    assert page.get("api/state")["labelled"] == 0  # who was let in once does not wait
     for token, *request in tries:
         assert page.request(*request, token=token)[0] == 403
     assert page.get("api/state")["labelled"] == 0

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_moons
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -144,8 +148,9 @@ def test_a_forest_is_held_out_by_its_bag_and_others_by_folds():
         "linear": "out-of-fold",
         "forest": "out-of-bag",
         "extra trees": "out-of-bag",
-        "boosting": "out-of-fold",
     }
+    boosting = {"boosting": HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=2)}
+    assert next(model_members(boosting, known, X, labeled)).how == "out-of-fold"
     whole = ExtraTreesClassifier(60, random_state=0)
     (extra,) = model_members({"extra": whole}, known, X, labeled)
     twin = clone(whole).set_params(bootstrap=True, oob_score=True)
@@ -251,14 +256,26 @@ def test_without_some_labels_a_member_is_one_that_never_saw_them(quantities):
 
 @pytest.mark.parametrize(
     ("columns", "classes", "quick"),
-    [(4, 2, True), (9, 1000, True), (20, 1000, False), (9000, 2, True), (10_000, 2, False)],
+    [(4, 2, True), (1, 1000, True), (2, 1000, False), (9000, 2, True), (10_000, 2, False)],
 )
 def test_boosting_is_left_out_where_it_is_slow(columns, classes, quick):
-    rows, y = np.zeros((60, columns)), np.arange(60) % 2
-    known = Known(rows, y, np.ones(60), None, np.arange(classes), [], copies_in_order(rows))
+    n = 60 if classes == 2 else 20 * classes
+    rows, y = np.zeros((n, columns)), np.arange(n) % 2
+    known = Known(rows, y, np.ones(n), None, np.arange(classes), [], copies_in_order(rows))
     assert ("boosting" in usual_models(known, rows, 0, 1)) == quick
     many = replace(known, y=np.zeros(10**7, dtype=np.int8))
     assert "boosting" not in usual_models(many, rows, 0, 1)
+
+
+@pytest.mark.parametrize("kind", ["classes", "labels", "quantities"])
+def test_boosting_needs_twenty_labels_of_a_class(kind):
+    """A label of several is there or not, which is two classes; a quantity has none."""
+    for n, enough in ((39, kind == "quantities"), (40, True)):
+        rows, y = np.zeros((n, 3)), np.arange(n) % 2
+        classes = np.arange(2) if kind == "classes" else None
+        y = y if kind == "classes" else np.column_stack([y, y, y]).astype(np.float64)
+        known = Known(rows, y, np.ones(n), None, classes, [], copies_in_order(rows), kind)
+        assert ("boosting" in usual_models(known, rows, 0, 1)) == enough
 
 
 def test_a_column_that_follows_from_others_is_no_choice():

@@ -20,6 +20,8 @@ from graphkm.positive.answers import names_of_classes, truth_of
 from graphkm.positive.prior import share_of_positives
 from graphkm.positive.weighing import Scores, shares_of_odds, shift_to_share, weigh
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 SEED = {"random_state": 0}
 
 

@@ -24,6 +24,8 @@ from graphkm.exchange import ModelFileError, load_model, save_model, to_onnx
 from graphkm.exchange.container import read_container, write_container
 
 pd = pytest.importorskip("pandas")
+
+pytestmark = pytest.mark.usefixtures("one_model")
 rng = np.random.default_rng(0)
 N = 80
 FRAME = pd.DataFrame(

@@ -45,7 +45,7 @@ def test_the_mixture_is_the_sum_of_its_members(fitted):
     assert model.score(X, truth) > 0.97
     weights = [each.weight for each in model.members_]
     assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1)
-    assert {"kernel ridge", "linear", "forest", "extra trees", "boosting"} <= {
+    assert {"kernel ridge", "linear", "forest", "extra trees"} <= {
         each.name for each in model.members_
     }
     lines = repr(model.members_).splitlines()

@@ -22,6 +22,8 @@ from graphkm.semi import member_list
 from graphkm.semi.mixed_views import MixedViews
 from graphkm.semi.views import Views, are_texts, copies_of
 
+pytestmark = pytest.mark.usefixtures("one_model")
+
 ANIMALS = ("the cat sleeps on the sofa", "a dog barks at the cat", "my kitten chases a mouse")
 MONEY = (
     "the bank raised its interest rates",

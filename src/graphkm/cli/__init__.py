@@ -24,7 +24,10 @@ starting       scikit-learn, imported without the packages that few commands use
 first_model    a model from before, which chooses the first rows of the labelling page
 label_saving   a model of the labels so far, which the labelling page saves
 label_team     what is labelled, and by whom
-label_serving  where the labelling page is, and who may come in
+label_classes  what is labelled on the page
+label_people   who answers
+label_content  the rows of the page: texts, pictures and their encoder
+label_serving  where the labelling page is
 label_ways_in  links of people, the look of the page, visitors of a demo
 label_predictions  what a saved model says of all rows of the labelling page
 labelled_rows  all rows that the labelling page has shown, with their labels and skips

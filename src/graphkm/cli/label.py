@@ -6,17 +6,21 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
-from .label_serving import Place, people_named, warning
-from .options import Format, TableOptions, UsageError
+from .label_classes import What
+from .label_content import Content
+from .label_people import Who
+from .label_serving import Place, warning
+from .options import TableOptions, UsageError
 from .spreading import spread
 
 if TYPE_CHECKING:
     from ..app.material import Material
-    from ..app.team import Second
+    from ..app.team import Team
+    from .label_team import Labelling
 
 EXAMPLES = (
     "graphkm label unlabelled.csv --out labels.csv --classes cat,dog --no-browser",
@@ -45,80 +49,13 @@ def label(
             show_default=False,
         ),
     ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,C", help="The classes. Default: those of DATA, and new ones on the page."
-        ),
-    ] = None,
-    regression: Annotated[
-        bool, typer.Option("--regression", help="Labels are quantities.")
-    ] = False,
-    several: Annotated[
-        bool | None,
-        typer.Option(
-            "--several/--no-several",
-            help="Rows have several labels, or none: their names stand in one column with ; "
-            "between them. Default: if rows have them so already.",
-            show_default=False,
-        ),
-    ] = None,
-    annotator: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Who answers. The name is kept with every answer, and rows that others have "
-            "answered may be answered again.",
-        ),
-    ] = None,
-    people: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,C",
-            help="Who answers, several people at once: each gets a link of their own, and no row "
-            "is given to two of them unless --second asks for it.",
-        ),
-    ] = None,
-    new_links: Annotated[
-        bool,
-        typer.Option("--new-links", help="Give all people new links; the old ones end."),
-    ] = False,
-    second: Annotated[
-        bool,
-        typer.Option(
-            "--second",
-            help="Show rows that others have answered first, where a second answer tells most.",
-        ),
-    ] = False,
-    relevant: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLASS",
-            help="Screening: show the rows first that most probably belong to this class, or have "
-            "this label, and none at random. graphkm screen says how many are missed.",
-        ),
-    ] = None,
+    what: What = What(),  # noqa: B008
+    who: Who = Who(),  # noqa: B008
     guidelines: Annotated[
         Path | None,
         typer.Option(metavar="FILE.md", help="Guidelines in Markdown, shown beside the rows."),
     ] = None,
-    images: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="The column with paths of images, inside the folder of DATA."
-        ),
-    ] = None,
-    text: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of texts to learn from.")
-    ] = None,
-    encoder: Annotated[
-        str,
-        typer.Option(
-            metavar="MODEL",
-            help="What makes vectors of texts or images: the name, folder or ONNX file of a "
-            "model. auto needs no network.",
-        ),
-    ] = "auto",
+    content: Content = Content(),  # noqa: B008
     model: Annotated[
         Path | None,
         typer.Option(
@@ -127,32 +64,7 @@ def label(
             "as MODEL.previous when it is replaced.",
         ),
     ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            help="The address of this computer at which the page is; 0.0.0.0 is all of them, and "
-            "the network reaches it then."
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where the page is; 0 takes a free port.")
-    ] = 0,
-    tls_cert: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.pem", help="A certificate: the page speaks TLS (https) then."),
-    ] = None,
-    tls_key: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.pem", help="Its key, if it stands in a file of its own."),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where people find the page if a proxy or a name stands before it, as in "
-            "https://labels.example.org.",
-        ),
-    ] = None,
+    place: Place = Place(),  # noqa: B008
     lang: Annotated[
         str | None,
         typer.Option(
@@ -181,16 +93,14 @@ def label(
     Labels that DATA has already are in the column called label, or in the one that --label names;
     no other is taken for them.
     """
-    names = people_named(annotator, people, second=second, new_links=new_links, demo=demo)
-    if out is None and not demo:
-        raise UsageError("--out: name the CSV file of labels, or pass --demo to save nothing.")
-    if demo and (out is not None or model is not None):
-        raise UsageError("--demo saves nothing: drop --out and --model.")
-    out = out if out is not None else Path("demo.csv")  # which nothing writes
-    _check(out, data, classes, regression, several, images, text)
-    _check_relevant(relevant, classes, regression)
-    where = Place(host, port, address, tls_cert, tls_key)
-    where.check()
+    names = who.names(demo=demo)
+    written = _written(out, model, demo=demo)
+    if not data.exists():
+        raise FileNotFoundError(2, "No such file or directory", str(data))
+    if written.labels.suffix.lower() != ".csv":
+        raise UsageError(f"--out {out}: labels are written as CSV; name a file that ends in .csv.")
+    for part in (what, content, place):
+        part.check()
     try:
         from ..app.server import serve
     except ImportError as error:
@@ -200,83 +110,88 @@ def label(
     import webbrowser
 
     from ..app.session import Room
-    from .first_model import first_model
-    from .label_predictions import predictions_path
-    from .label_team import Labelling
     from .label_ways_in import page_look, serve_demo, way_in
-    from .opening import reading
     from .output import check_output, say
 
     look = page_look(lang, guidelines, demo=demo)
-    place = model if model is not None else out.with_suffix(".gkm")
-    predictions = predictions_path(out)
-    for written in () if demo else (out, place, predictions):
-        check_output(written, *([] if data.is_dir() else [data]))
-    rows = _read(
-        data,
-        None if files.format is Format.auto else files.format.value,
-        encoder=encoder,
-        label=files.label,
-        images=images,
-        text=text,
-        drop=files.drop or (),
-        id=files.id,
-        categorical=files.categorical,
-        regression=regression,
-        encoding=files.encoding,
-        **reading(files),
-    )
+    for path in () if demo else written:
+        check_output(path, *([] if data.is_dir() else [data]))
+    rows = content.read(data, files, regression=what.regression)
     for note in rows.notes:
         say(f"note: {note}")
-    asked = _listed(classes)
-    first = None
-    if model is not None and model.exists():
-        first = first_model(model, data, rows, files, asked, regression)
-        several = first.several if several is None and first is not None else several
-    order: Second = "first" if second else "fifth" if people is None else "never"
-    labelling = Labelling(rows, files, asked, regression, several, names, order, first, relevant)
-    with where.opened() as listener:
-        site = where.site(listener.getsockname()[1])
+    labelling = _labelling(data, rows, files, what, who, names, model)
+    with place.opened() as listener:
+        site = place.site(listener.getsockname()[1])
         if warned := warning(site):
             say(warned)
         if demo:
-            serve_demo(labelling, site, listener, look, where.tls, browser)
+            serve_demo(labelling, site, listener, look, place.tls, browser)
             return
-        team = labelling.team(out, place, predictions)
-        door, lines = way_in(out, site, names, together=people is not None, new=new_links)
+        team = labelling.team(*written)
+        door, lines = way_in(written.labels, site, names, together=who.together, new=who.new_links)
 
         def ready() -> None:
             print(f"{len(rows):,} rows, {len(team.now()):,} labelled. The page is at")
             print("\n".join(lines), flush=True)
-            if browser and people is None:
+            if browser and not who.together:
                 webbrowser.open(lines[0])
 
         with suppress(KeyboardInterrupt):  # the usual way to stop
-            serve(Room(team), door, site, listener, look=look, tls=where.tls, ready=ready)
+            serve(Room(team), door, site, listener, look=look, tls=place.tls, ready=ready)
+    _end(team, written.labels)
+
+
+class _Written(NamedTuple):
+    """The files that are written."""
+
+    labels: Path
+    model: Path
+    predictions: Path
+
+
+def _written(out: Path | None, model: Path | None, *, demo: bool) -> _Written:
+    """Return where labels, the model and predictions go; a demo writes none of them."""
+    from .label_predictions import predictions_path
+
+    if out is None and not demo:
+        raise UsageError("--out: name the CSV file of labels, or pass --demo to save nothing.")
+    if demo and (out is not None or model is not None):
+        raise UsageError("--demo saves nothing: drop --out and --model.")
+    labels = out if out is not None else Path("demo.csv")
+    return _Written(labels, model or labels.with_suffix(".gkm"), predictions_path(labels))
+
+
+def _labelling(
+    data: Path,
+    rows: Material,
+    files: TableOptions,
+    what: What,
+    who: Who,
+    names: list[str | None],
+    model: Path | None,
+) -> Labelling:
+    """Return how the rows are labelled; a model that is there already chooses the first ones."""
+    from .first_model import first_model
+    from .label_team import Labelling
+
+    first, several = None, what.several
+    if model is not None and model.exists():
+        first = first_model(model, data, rows, files, what.listed, what.regression)
+        several = first.several if several is None and first is not None else several
+    kinds = what.listed, what.regression, several
+    return Labelling(rows, files, *kinds, names, who.order, first, what.relevant)
+
+
+def _end(team: Team, labels: Path) -> None:
+    """Say what is kept, and end."""
+    from .output import say
+
     if team.saving.busy:
         say("a model or predictions were being written. What was not finished is as it was before.")
-    kept = team.journal.place if team.journal.behind else out
+    kept = team.journal.place if team.journal.behind else labels
     say(f"{len(team.journal.labels()):,} labels are in {kept}. Start again to continue.")
     if team.saving.busy or team.learner.is_alive():
         _leave()
-
-
-def _read(data: Path, format: str | None, *, encoder: str, **options: Any) -> Material:
-    """Return the rows; raise UsageError if what makes vectors of them is missing or not needed."""
-    from ..app.reading import read_material
-    from ..embed import MissingModelError
-
-    shown = int(sys.stderr.isatty())
-    try:
-        rows = read_material(data, format, encoder=encoder, verbose=shown, **options)
-    except (ImportError, MissingModelError) as error:
-        raise UsageError(str(error)) from error
-    if encoder != "auto" and rows.vectors is None:
-        raise UsageError(
-            f"--encoder {encoder}: it makes vectors of texts and images, and these rows have none; "
-            "name their column with --text or --images, or drop --encoder."
-        )
-    return rows
 
 
 def _leave() -> NoReturn:
@@ -284,50 +199,3 @@ def _leave() -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
-
-
-def _check(
-    out: Path,
-    data: Path,
-    classes: str | None,
-    regression: bool,
-    several: bool | None,
-    images: Any,
-    text: Any,
-) -> None:
-    if not data.exists():
-        raise FileNotFoundError(2, "No such file or directory", str(data))
-    if out.suffix.lower() != ".csv":
-        raise UsageError(f"--out {out}: labels are written as CSV; name a file that ends in .csv.")
-    if regression and classes is not None:
-        raise UsageError("--classes and --regression do not go together; pass one of them.")
-    if regression and several:
-        raise UsageError("--several and --regression do not go together; pass one of them.")
-    if images is not None and text is not None:
-        raise UsageError("--images and --text do not go together; pass one of them.")
-    from ..io.kinds import label_word
-
-    listed = _listed(classes)
-    if listed is not None and (len(set(listed)) != len(listed) or len(listed) < 2):
-        raise UsageError(f"--classes {classes}: name two or more different classes, as in a,b,c.")
-    marks = [name for name in listed or () if label_word(name, None) is None]
-    if marks:
-        raise UsageError(f"--classes {classes}: {marks[0]} marks rows without a label; rename it.")
-
-
-def _check_relevant(relevant: str | None, classes: str | None, regression: bool) -> None:
-    if relevant is None:
-        return
-    if regression:
-        raise UsageError("--relevant names a class, and --regression has quantities; drop one.")
-    listed = _listed(classes)
-    if listed is not None and relevant not in listed:
-        raise UsageError(
-            f"--relevant {relevant}: --classes {classes} does not have it; name one of them."
-        )
-
-
-def _listed(classes: str | None) -> list[str] | None:
-    if classes is None:
-        return None
-    return [name.strip() for name in classes.split(",") if name.strip()]

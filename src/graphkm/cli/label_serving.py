@@ -1,29 +1,52 @@
-"""Where the labelling page is, and who may come in."""
+"""Where the labelling page is: its options, and whether the network reaches it."""
 
 from __future__ import annotations
 
 import socket
 import ssl
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
+
+import typer
 
 from .options import UsageError
 
 if TYPE_CHECKING:
     from ..app.security import Site
 
-_LONGEST = 100  # letters of a name, at most
 
-
-class Place(NamedTuple):
+@dataclass(frozen=True)
+class Place:
     """Where the page shall be."""
 
-    host: str
-    port: int
-    address: str | None
-    tls_cert: Path | None
-    tls_key: Path | None
+    host: Annotated[
+        str,
+        typer.Option(
+            help="The address of this computer at which the page is; 0.0.0.0 is all of them, and "
+            "the network reaches it then."
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Where the page is; 0 takes a free port.")
+    ] = 0
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.pem", help="A certificate: the page speaks TLS (https) then."),
+    ] = None
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.pem", help="Its key, if it stands in a file of its own."),
+    ] = None
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where people find the page if a proxy or a name stands before it, as in "
+            "https://labels.example.org.",
+        ),
+    ] = None
 
     @property
     def tls(self) -> tuple[Path, Path | None] | None:
@@ -87,37 +110,3 @@ def warning(site: Site) -> str:
         f"rows, answers and links, and can answer in the name of others. {proxy}"
         "Pass --tls-cert and --tls-key, or use --host 127.0.0.1 behind a proxy or an SSH tunnel."
     )
-
-
-def people_named(
-    annotator: str | None, people: str | None, *, second: bool, new_links: bool, demo: bool
-) -> list[str | None]:
-    """Return who answers; None is a person without a name.
-
-    Examples
-    --------
-    >>> people_named(None, "eva, tom", second=False, new_links=False, demo=False)
-    ['eva', 'tom']
-    """
-    together = {"--annotator": annotator, "--people": people, "--demo": demo or None}
-    given = [option for option, value in together.items() if value is not None]
-    if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} do not go together; pass one of them.")
-    if new_links and people is None:
-        raise UsageError("--new-links: name the people, as in --people eva,tom --new-links.")
-    if second and not (annotator or people):
-        raise UsageError("--second: name who answers, as in --annotator eva --second.")
-    if people is None:
-        return [None if annotator is None else _name(annotator, "--annotator")]
-    found = [_name(name, "--people") for name in people.split(",")]
-    if len({name.casefold() for name in found}) < len(found):
-        raise UsageError(f"--people {people}: a name stands there twice.")
-    return [*found]
-
-
-def _name(name: str, option: str) -> str:
-    """Return a person's name; raise UsageError if it is none."""
-    name = name.strip()
-    if not name or not name.isprintable() or len(name) > _LONGEST:
-        raise UsageError(f"{option} {name!r}: a name has 1 to {_LONGEST} letters, in one line.")
-    return name

@@ -95,6 +95,41 @@ def checked_sizes(asked: Any, classes: NDArray[Any], known: Array) -> Array:
     return sizes / sizes.sum()
 
 
+def contradiction(sizes: Array, counts: NDArray[np.int64], n: int, classes: Any) -> str | None:
+    """Return how the labels of n rows contradict the sizes of classes; None if they do not.
+
+    A class cannot have fewer rows than labels. The slack of sizes is left to it.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_classes,)
+        Shares of the classes, which add up to 1.
+    counts : ndarray of shape (n_classes,)
+        Labelled rows of every class.
+    n : int
+        All rows.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+
+    Examples
+    --------
+    >>> sizes, classes = np.array([0.95, 0.05]), np.array(["ham", "spam"])
+    >>> contradiction(sizes, np.array([10, 5]), 100, classes)
+    >>> contradiction(sizes, np.array([10, 6]), 100, classes)[:63]
+    "class_sizes gives class 'spam' 5 of 100 rows, but 6 rows have t"
+    """
+    rows = sizes * n
+    worst = int(np.argmax(counts - (1.0 + SLACK) * rows))
+    if counts[worst] <= (1.0 + SLACK) * rows[worst]:
+        return None
+    name = classes.tolist()[worst]
+    return (
+        f"class_sizes gives class {name!r} {rows[worst]:,.3g} of {n:,} rows, but {counts[worst]:,} "
+        "rows have this label. Sizes count all rows of the fit, and labelled ones are among them: "
+        "correct the sizes or the labels, or leave class_sizes out."
+    )
+
+
 def _some(names: list[Any]) -> str:
     return ", ".join(map(repr, names[:10])) + (" and others" if len(names) > 10 else "")
 

@@ -36,6 +36,7 @@ _TREES = 100
 _LOOKED_AT = 0.5  # share of the columns that extra trees try for every cut
 _ROUNDS = 60  # rounds of boosting
 _LEAF = 20  # a leaf of boosting needs one label in so many, but never fewer than 2 or more than 20
+_EACH = 20  # labels of a class, on average, from which boosting is tried
 _BINS = 255  # of a column in boosting: no more than labels, and than scikit-learn takes
 _LITTLE = 10_000  # with at most so many labels, threads of OpenMP wait longer than they work
 _READ = 64  # boosting reads so many labels in the time that it needs to add up one bin
@@ -48,7 +49,8 @@ def usual_models(
     """Return the models of estimator="auto" that suit the rows, by name.
 
     Trees look at one column at a time, and need dense rows. So wide sparse rows, such as counts of
-    words, get only kernel ridge and a linear model. Columns that are `alike` share one unit, as
+    words, get only kernel ridge and a linear model. Boosting grows a tree for every class in every
+    round, and few labels leave nothing to grow on. Columns that are `alike` share one unit, as
     those of an encoder do. They are not scaled one by one: with fewer labels than columns, that
     would make noise as large as the rest. Their linear models have two strengths.
 
@@ -58,7 +60,7 @@ def usual_models(
     >>> ones, copies = np.ones(2), Copies.of(np.arange(2))
     >>> known = Known(np.eye(2), np.array([0, 1]), ones, None, np.array([0, 1]), [], copies)
     >>> list(usual_models(known, np.eye(2), 0, None))
-    ['kernel ridge', 'linear', 'forest', 'extra trees', 'boosting']
+    ['kernel ridge', 'linear', 'forest', 'extra trees']
     """
     from sklearn.ensemble import (
         ExtraTreesClassifier,
@@ -96,6 +98,8 @@ def usual_models(
         return found
     extra = ExtraTreesClassifier if classes else ExtraTreesRegressor
     found["extra trees"] = extra(_TREES, max_features=_LOOKED_AT, random_state=seed, n_jobs=n_jobs)
+    if len(known.y) < _EACH * _n_classes(known):
+        return found
     bins = min(_BINS, max(2, len(known.y)))
     trees = known.y.shape[1] if known.classes is None else len(known.classes)
     read = bins + len(known.y) // _READ
@@ -109,6 +113,13 @@ def usual_models(
             random_state=seed,
         )
     return found
+
+
+def _n_classes(known: Known) -> int:
+    """Return how many classes a model tells apart: a label of several has two, a quantity none."""
+    if known.kind == "quantities":
+        return 0
+    return 2 if known.classes is None else len(known.classes)
 
 
 def total_variance(X: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,7 +25,7 @@ from ..estimators.labels import (
 )
 from ..judge.held_out import check_classifier
 from ..judge.mixture import Verdict
-from ..judge.sizes import checked_sizes, drawn_by_class, sizes_of_rows, tilt_to_sizes
+from ..judge.sizes import checked_sizes, contradiction, drawn_by_class, sizes_of_rows, tilt_to_sizes
 from ..judge.thresholds import best_threshold, checked_thresholds
 from ..members import Known, Member
 from ..members.of_all_rows import check_kind
@@ -320,8 +321,20 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervised):
                 self.class_sizes_ = sizes_of_rows(looked_at.said(self.mixture_, rows), counts)
                 tilt = np.log(self.class_sizes_ / own)
         elif known.sizes is not None:
+            self._warn_of_sizes(training, known)
             tilt = tilt_to_sizes(training.said(self.mixture_), self.class_sizes_)
         self.mixture_ = replace(self.mixture_, tilt=tilt)
+
+    def _warn_of_sizes(self, training: Training, known: Known) -> None:
+        """Warn if a class has more labels than rows by the sizes that a person gave."""
+        labeled = training.labeled  # empty for rows in blocks, and twice for shares of two classes
+        whole = len(np.unique(labeled)) == len(known.y)
+        if not (whole and isinstance(self.class_sizes, Mapping)):
+            return
+        counts = np.bincount(known.codes, minlength=len(self.classes_))
+        said = contradiction(self.class_sizes_, counts, training.rows.shape[0], self.classes_)
+        if said is not None:
+            warnings.warn(said, UserWarning, stacklevel=4)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that a row may have several labels."""

@@ -51,6 +51,7 @@ class Review {
     const { make, percent } = this.tools, list = this.place.querySelector("#review-list");
     const focused = list.contains(document.activeElement) ? document.activeElement.dataset.row : undefined;
     this.place.querySelector("#review-words").textContent = this.words(found);
+    this.place.querySelector("#review-how").hidden = !found.items.length;
     const items = found.items.map((item) => this.item(item, found));
     list.replaceChildren(...(items.length ? items : [make("li", say("review_nothing"), { className: "small" })]));
     if (focused !== undefined) (list.querySelector("button") || this.place.querySelector("h2")).focus();
@@ -60,7 +61,7 @@ class Review {
     const { wrong, left, items } = found;
     const shown = left > items.length ? ` ${say("review_first", { n: items.length, left })}` : "";
     const numbers = wrong === null ? "" : `${say("review_wrong", { n: Math.round(wrong.number), labels: wrong.labels, low: wrong.low, high: wrong.high })} `;
-    return `${numbers}${say("second_look_words")}${shown}`;
+    return items.length ? `${numbers}${say("second_look_words")}${shown}` : numbers.trim();
   }
 
   item(item) {
