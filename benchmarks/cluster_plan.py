@@ -116,8 +116,9 @@ def checked(smaller: dict[str, str], run: dict[str, str]) -> dict[str, Any]:
     """Return what the costs of a smaller run predict of a run, beside what was measured."""
     found = plan(costs_of(smaller), int(run["rows"]), int(run["size"]), int(run["workers"]))
     cpu = sum(float(run[f"cpu_{kind}"]) for kind in PASSES)
-    sent = sum(float(run[f"sent_{kind}"]) for kind in PASSES) / 1e3
-    predicted_sent = sum(PASSES[kind] * found[f"{kind}_gb"] for kind in PASSES)
+    told = [kind for kind in PASSES if run[f"sent_{kind}"]]  # not all runs could measure it
+    sent = sum(float(run[f"sent_{kind}"]) for kind in told) / 1e3
+    predicted_sent = sum(PASSES[kind] * found[f"{kind}_gb"] for kind in told)
     return {
         "rows": run["rows"],
         "measured_rows": smaller["rows"],

@@ -351,8 +351,9 @@ def _dask_scale() -> str:
     passes = ("cpu_labels", "cpu_move", "cpu_join")
     each = [sum(float(run[k]) for k in passes) / int(run["rows"]) * 1e6 for run in runs]
     lines.insert(5, ["all passes, CPU seconds per million rows", *(f"{own:.0f}" for own in each)])
-    sent = [sum(float(run[f"sent_{kind}"]) for kind in ("labels", "move", "join")) for run in runs]
-    lines.insert(8, ["sent between workers, MB", *(f"{own:.3g}" for own in sent)])
+    for name, key in (("moves", "sent_move"), ("joins", "sent_join")):
+        told = [f"{float(run[key]):.3g}" if run[key] else "not measured" for run in runs]
+        lines.insert(-3, [f"sent between workers by the {name}, MB", *told])
     kept = [line for line in lines if any(line[1:])]
     return table(["", *(f"{int(run['rows']):,} rows" for run in runs)], kept)
 

@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dask_rows import PROCESSES, cut, moons
 from graphkm.graphs import Anchors
+from graphkm.graphs.given_edges import Ids
 from test_dask_edges import edges_of, groups, labels_of, rows_of
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'graphkm[dask]'")
@@ -32,6 +33,7 @@ from graphkm.dask import (  # noqa: E402
     elsewhere,
     passes,
 )
+from graphkm.dask.edges import SpreadGraph  # noqa: E402
 from graphkm.dask.passes import Passes  # noqa: E402
 from graphkm.dask.runner import Runner  # noqa: E402
 
@@ -195,7 +197,7 @@ IN_PASSES = [
     (passes, "add_tables"),
     (passes, "fit_model"),
 ]
-WITH_EDGES = [
+OF_GRAPHS = [
     (edges, "list_edges"),
     (edges, "count_ends"),
     (edges, "split_edges"),
@@ -204,10 +206,6 @@ WITH_EDGES = [
     (edges, "facts_of"),
     (blocks, "multiply"),
     (blocks, "multiply_back"),
-    (elsewhere, "columns_of"),
-    (elsewhere, "unit_part"),
-    (elsewhere, "reach_anchors"),
-    (elsewhere, "said_of"),
 ]
 
 
@@ -257,43 +255,53 @@ def test_a_worker_killed_in_any_task_changes_nothing(where, name, reborn, monkey
     assert_identical(model, wanted)
 
 
-def assert_same_bits(model, wanted):
-    weights = [[each.weight for each in own.members_] for own in (model, wanted)]
-    assert weights[0] == weights[1]
-    np.testing.assert_array_equal(model.label_distributions_, wanted.label_distributions_)
+def products(pairs, n):
+    """Return products of a given graph with a table, and of its transpose."""
+    graph = SpreadGraph.of("given", edges_of(pairs), Ids(n, None), Runner())
+    table = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
+    out = np.empty_like(table)
+    squares = graph.similarity.product(np.float32(1.0), 0.5, table, out)
+    return [out, squares, graph.weights @ table, graph.weights.back @ table, graph.means @ table]
 
 
-@pytest.fixture(scope="module")
-def with_edges():
-    """A model that learns from rows and edges, and what it has learnt without a cluster."""
+@pytest.mark.long
+@pytest.mark.parametrize(("where", "name"), OF_GRAPHS)
+def test_a_worker_killed_in_any_task_of_a_graph(where, name, reborn, monkeypatch, tmp_path):
+    *_, pairs = groups()
+    with dask.config.set(scheduler="sync"):
+        wanted = products(pairs, 300)
+    (killed,) = make_mortal(monkeypatch, where, name, tmp_path, 1)
+    found = products(pairs, 300)
+    assert killed.exists()
+    for one, two in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.long
+def test_workers_killed_again_and_again_in_a_fit_with_edges(reborn, monkeypatch, tmp_path):
+    """All workers lose what they have, one after another: rows, edges and tables are made again."""
     X, y, _, pairs = groups()
     given = (rows_of(X), labels_of(y)), {"affinity": edges_of(pairs)}
     model = SemiSupervisedClassifier(LogisticRegression(), graph=Anchors(60), random_state=0)
     with dask.config.set(scheduler="sync"):
         wanted = clone(model).fit(*given[0], **given[1])
-    return model, given, wanted
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("where", "name"), WITH_EDGES)
-def test_a_worker_killed_in_any_task_with_edges(
-    where, name, reborn, with_edges, monkeypatch, tmp_path
-):
-    model, (rows, options), wanted = with_edges
-    (killed,) = make_mortal(monkeypatch, where, name, tmp_path, 1)
-    found = clone(model).fit(*rows, **options)
-    assert killed.exists()
-    assert_same_bits(found, wanted)
-
-
-@pytest.mark.long
-def test_workers_killed_again_and_again_in_products(reborn, with_edges, monkeypatch, tmp_path):
-    """All workers lose what they have, one after another: rows, edges and tables are made again."""
-    model, (rows, options), wanted = with_edges
-    deaths = make_mortal(monkeypatch, blocks, "multiply", tmp_path, 3, 9, 40, 90)
-    found = clone(model).fit(*rows, **options)
+    deaths = []
+    for where, name, calls in (
+        (elsewhere, "columns_of", (1,)),
+        (elsewhere, "unit_part", (2,)),
+        (elsewhere, "reach_anchors", (1,)),
+        (elsewhere, "said_of", (1,)),
+        (blocks, "multiply", (3, 40, 90)),
+        (blocks, "multiply_back", (9,)),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        deaths += make_mortal(monkeypatch, where, name, folder, *calls)
+    found = clone(model).fit(*given[0], **given[1])
     assert all(death.exists() for death in deaths)
-    assert_same_bits(found, wanted)
+    weights = [[each.weight for each in own.members_] for own in (found, wanted)]
+    assert weights[0] == weights[1]
+    np.testing.assert_array_equal(found.label_distributions_, wanted.label_distributions_)
 
 
 def pid():

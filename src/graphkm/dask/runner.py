@@ -13,9 +13,11 @@ from typing import Any
 from uuid import uuid4
 
 import dask
+import scipy.sparse as sp
 from dask.base import compute
 from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
+from dask.sizeof import sizeof
 from dask.utils import parse_timedelta
 from distributed import Client, default_client, wait
 
@@ -25,6 +27,20 @@ _TOGETHER = 8  # sums that one task adds
 _LOOK = 1.0  # seconds between two looks at the workers
 _PATIENCE = "60s"  # how long a fit waits if there is no worker
 _ANY_SIZE = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}  # of a shared value
+
+
+def bytes_of_csr(array: Any) -> int:
+    """Return what a CSR array weighs: Dask knows matrices only, and would move blocks to tables.
+
+    Examples
+    --------
+    >>> sizeof(sp.csr_array([[0.0, 1.0, 2.0]])) >= 2 * 8 + 4 * 4
+    True
+    """
+    return int(array.data.nbytes + array.indices.nbytes + array.indptr.nbytes)
+
+
+sizeof.register(sp.csr_array, bytes_of_csr)
 
 
 def cluster_client() -> Client | None:
