@@ -11,6 +11,7 @@ import pytest
 
 from flat import parts
 from graphkm import GKMClassifier, GKMRegressor, KernelRidgeClassifierCV, KernelRidgeCV
+from graphkm.members import usual_models
 from pairwise import pairwise
 
 # Defaults follow measurements and may change; tests name what they depend on.
@@ -116,6 +117,12 @@ def one_model():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("graphkm.semi.base.usual_models", _one_model)
         yield
+
+
+@pytest.fixture
+def all_models(monkeypatch):
+    """Let a test have all usual models in a module with `one_model`."""
+    monkeypatch.setattr("graphkm.semi.base.usual_models", usual_models)
 
 
 class Problem(NamedTuple):

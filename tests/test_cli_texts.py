@@ -418,12 +418,8 @@ def test_a_model_of_other_views_from_python_is_refused(place, capsys):
 
 
 @pytest.mark.long
-def test_the_usual_members_are_kept_with_their_encoders(tmp_path, capsys, monkeypatch):
+def test_the_usual_members_are_kept_with_their_encoders(tmp_path, capsys, all_models):
     pytest.importorskip("skops")
-    monkeypatch.undo()
-    from graphkm.members import usual_models
-
-    monkeypatch.setattr("graphkm.semi.base.usual_models", usual_models)
     write(tmp_path / "texts.csv", reviews())
     flags = ("--text", "review", "--id", "id")
     assert run("train", tmp_path / "texts.csv", tmp_path / "m.gkm", *flags) == 0

@@ -69,7 +69,7 @@ def lengths(some):
 # ------------------------------------------------------------------ a dict of views
 
 
-def test_two_views_tell_more_than_each_of_them():
+def test_two_views_tell_more_than_each_of_them(all_models):
     views, truth = two_views()
     y, rest = few(truth), few(truth) == -1
     both = SemiSupervisedClassifier(random_state=0).fit(views, y)
@@ -315,7 +315,9 @@ def test_names_are_of_the_kind_of_the_labels():
 
 
 @pytest.mark.parametrize(("room", "found"), [(0, True), (-1, False)])
-def test_many_rows_of_encoders_are_averaged_as_far_as_memory_goes(room, found, monkeypatch):
+def test_many_rows_of_encoders_are_averaged_as_far_as_memory_goes(
+    room, found, monkeypatch, all_models
+):
     made, truth = texts()
     y = np.where(np.arange(60) < 16, truth, None)
     monkeypatch.setattr(member_list, "can_have_features", lambda n, n_labels: False)
