@@ -6,7 +6,8 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*) $(wildcard native/
 
 # The tests of compiled code: under the sanitizers, and on every instruction set.
 NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py implicit_step.py smo.py columns.py \
-	budget.py partial_fit.py libsvm_reader.py csv_reader.py custom_loss.py transductive_svc.py cells.py neighbour_index.py)
+	budget.py partial_fit.py libsvm_reader.py csv_reader.py custom_loss.py transductive_svc.py cells.py \
+	neighbour_index.py)
 
 # One test process per core, up to eight. Compiled code keeps to one thread in each: threads that
 # wait for a core make a test many times slower.
