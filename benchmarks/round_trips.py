@@ -7,8 +7,8 @@ cells with newlines, commas, semicolons, quotes, formulas, surrounding blanks an
 scripts, ids, answers of up to three people, skips, and predictions with scores. They go from a
 table to the format and back to a table, and what came back is compared with what there was.
 
-"kept" counts are behind a stroke where not all came back. "named" counts what the notes of the
-writer name as left out, and "lost" what is missing besides. Lost must be 0.
+Where not all came back, what did stands before a stroke. "noted" is what the notes of the writer
+count as left out, and "lost" what is missing besides. Lost must be 0.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def lines(n: int) -> list[dict[str, Any]]:
 
 def summary(results: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the lines of the page's table."""
-    heads = ["format", "rows", *PARTS, "named in a note", "lost"]
+    heads = ["format", "rows", *PARTS, "noted", "lost"]
     cells = []
     for each in results:
         parts = [_kept(each, part) for part in PARTS]
@@ -151,7 +151,7 @@ def _number(count: Any) -> str:
 
 def _kept(line: dict[str, Any], part: str) -> str:
     kept, there = int(line[f"{part} kept"]), int(line[part])
-    return f"{there:,}" if kept == there else f"{kept:,} of {there:,}"
+    return f"{there:,}" if kept == there else f"{kept:,}/{there:,}"
 
 
 def run(arguments: argparse.Namespace) -> list[Figure]:

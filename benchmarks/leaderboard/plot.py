@@ -75,7 +75,8 @@ def _name(axes: Any, names: dict[str, Any]) -> None:
                 name, at, xytext=(x, y), textcoords="offset points", fontsize=9, ha=side
             )
             box = text.get_window_extent()
-            free = not any(box.overlaps(one) for one in boxes)
+            free = axes.bbox.contains(*box.min) and axes.bbox.contains(*box.max)
+            free = free and not any(box.overlaps(one) for one in boxes)
             if free and not any(box.contains(*point) for point in others):
                 break
             if (x, y, side) != _BESIDE[-1]:
