@@ -421,11 +421,9 @@ def _cluster_checks() -> str:
     numbers = ("cpu_seconds", "gb", "seconds")
     lines = []
     for run in stored("cluster_checks"):
-        pairs = [
-            [f"{float(run[key]):.3g}", f"{float(run[f'measured_{key}']):.3g}"] for key in numbers
-        ]
+        both = [name for key in numbers for name in (key, f"measured_{key}")]
         shown = [f"{int(run[key]):,}" for key in ("rows", "measured_rows")]
-        lines.append([*shown, *pairs[0], *pairs[1], *pairs[2]])
+        lines.append([*shown, *(f"{float(run[key]):,.4g}" for key in both)])
     return table(heads, lines)
 
 
