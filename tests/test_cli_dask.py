@@ -287,7 +287,6 @@ def reviews(tmp_path):
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_texts_are_encoded_in_the_parts(format, reviews, tmp_path, here, small_parts, capsys):
     """The model is that of one file with the same views; its files predict by themselves."""
-    pytest.importorskip("wordllama", reason="it has the vectors of word pieces")
     from sklearn.preprocessing import StandardScaler
 
     from graphkm import SemiSupervisedClassifier

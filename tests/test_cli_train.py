@@ -240,7 +240,7 @@ def test_folds_are_those_of_python(folder, capsys):
 # ---------------------------------------------------------------- files
 
 
-def test_the_same_file_again_has_the_same_bytes(folder):
+def test_the_same_file_again_has_the_same_bytes(folder, one_model):
     X, _, names = moons(200, 4)
     y = [name if k < 4 else "" for k, name in enumerate(names)]
     write_csv(folder / "four.csv", X, y)

@@ -79,7 +79,6 @@ def test_quantities_of_texts_in_a_single_view():
 
 
 def test_a_model_of_vectors_is_saved_with_its_encoder(tmp_path):
-    pytest.importorskip("wordllama", reason="it has the vectors of word pieces")
     frame, y, truth = reviews()
     views = {"vectors": (TextEmbedder(), "said")}
     model = SemiSupervisedClassifier(estimator=None, graph=Anchors(50), views=views, cv=3)

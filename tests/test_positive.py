@@ -198,7 +198,6 @@ def test_texts_are_rows():
     texts = [f"the {word} runs {i}" for i in range(20) for word in ("cat", "ship")]
     y = np.full(40, -1)
     y[0:24:2] = 1
-    pytest.importorskip("wordllama")
     door = SemiSupervisedClassifier(LogisticRegression(), graph=None, **SEED)
     model = fitted(PositiveUnlabeledClassifier(door, class_prior=0.5, **SEED), texts, y)
     assert model.score(texts, np.arange(40) % 2 == 0) > 0.9
