@@ -121,7 +121,7 @@ def sums(_: bool) -> None:
         share = rate * 1e9 * 2 * (-(-d // 8) * 8) * 3 / TENSOR
         report(
             f"fused rbf product, d = {d}",
-            f"{rate:,.0f} billion/s (error {error:.0e} of sum |a|)",
+            f"{rate:,.0f} billion/s (error {error:.0e} of the absolute coefficients)",
             f">= {target:,}",
             known,
             f"{share:.0%} of TF32 arithmetic",

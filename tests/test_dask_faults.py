@@ -237,7 +237,6 @@ def reborn():
         yield client
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("where", "name"), IN_PASSES)
 def test_a_worker_killed_in_any_task_changes_nothing(where, name, reborn, monkeypatch, tmp_path):
     X, y, _ = moons(2000, 900)
@@ -264,7 +263,6 @@ def products(pairs, n):
     return [out, squares, graph.weights @ table, graph.weights.back @ table, graph.means @ table]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("where", "name"), OF_GRAPHS)
 def test_a_worker_killed_in_any_task_of_a_graph(where, name, reborn, monkeypatch, tmp_path):
     *_, pairs = groups()
@@ -277,7 +275,6 @@ def test_a_worker_killed_in_any_task_of_a_graph(where, name, reborn, monkeypatch
         np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.long
 def test_workers_killed_again_and_again_in_a_fit_with_edges(reborn, monkeypatch, tmp_path):
     """All workers lose what they have, one after another: rows, edges and tables are made again."""
     X, y, _, pairs = groups()
@@ -304,7 +301,6 @@ def test_workers_killed_again_and_again_in_a_fit_with_edges(reborn, monkeypatch,
     np.testing.assert_array_equal(found.label_distributions_, wanted.label_distributions_)
 
 
-@pytest.mark.long
 def test_shared_values_outlive_all_workers_that_had_them(reborn, tmp_path):
     """A task kills one worker, and then, done again, the other; both had the value."""
     runner = Runner(reborn)

@@ -27,7 +27,7 @@ from .problem import Problem
 from .tuning import Answer
 
 ROW_KINDS = tuple(KINDS)[:-1]
-GROUPS = ("labels alone", "unlabelled rows too", "this library")
+GROUPS = ("labels alone", "all rows", "this library")
 
 
 @dataclass(frozen=True)
