@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import chain
@@ -188,7 +189,9 @@ def predict_part(todo: tuple[FilePart, str], about: Any) -> Done:
             names += [name for each_ in further for name in each_.names]
             pieces = unknown.passing(table.pieces)
             found = predictions(fitted, note, pieces, asked.proba, Links(), further)
-            rows = list(chain.from_iterable(found))
+            with warnings.catch_warnings():  # the command's own filters do not reach a worker
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+                rows = list(chain.from_iterable(found))
             copied = list(table.kept) if table.kept_names else [()] * len(rows)
     except DataFileError as error:
         raise DataFileError(f"{error} (Lines are counted in {part.name}.)") from error
