@@ -8,7 +8,7 @@ of them is left when it is done.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from dask._task_spec import Task, convert_legacy_graph
@@ -20,7 +20,8 @@ from dask.highlevelgraph import HighLevelGraph
 def fused(tasks: Sequence[Delayed]) -> list[Delayed]:
     """Return the same tasks, each with all that it alone needs.
 
-    What several of them need remains a task of its own, and so do results that are there already.
+    What several of them need remains a task of its own, and so do results that are there already,
+    and these tasks themselves, if one needs another.
 
     Examples
     --------
@@ -33,26 +34,27 @@ def fused(tasks: Sequence[Delayed]) -> list[Delayed]:
     graph = dict(HighLevelGraph.merge(*(task.__dask_graph__() for task in tasks)))
     nodes: dict[Any, Any] = convert_legacy_graph(graph)
     own = defaultdict(list)
-    for key, number in _users(graph, [task.key for task in tasks]).items():
-        if number is not None and key in nodes:  # futures are no nodes
-            own[number].append(nodes[key])
+    for key, user in _users(graph, {task.key for task in tasks}).items():
+        if user is not None and key in nodes:  # futures are no nodes
+            own[user].append(nodes[key])
     inside = {node.key for group in own.values() for node in group}
     found = {key: value for key, value in graph.items() if key not in inside}
-    for number, task in enumerate(tasks):
-        found[task.key] = Task.fuse(*own[number], key=task.key)
+    found |= {key: Task.fuse(*group, key=key) for key, group in own.items()}
     return [Delayed(task.key, found) for task in tasks]
 
 
-def _users(graph: dict[Any, Any], keys: Sequence[Any]) -> dict[Any, int | None]:
-    """Return which of the tasks with these keys needs a key; None if several do."""
-    users: dict[Any, int | None] = {}
-    for number, wanted in enumerate(keys):
-        ahead = [wanted]
+def _users(graph: dict[Any, Any], wanted: Set[Any]) -> dict[Any, Any]:
+    """Return which of the wanted keys needs a key, itself among them; None if several do."""
+    users: dict[Any, Any] = {key: key for key in wanted}
+    for user in wanted:
+        ahead = [user]
         while ahead:
-            key = ahead.pop()
-            known = users.get(key, number)
-            if key in users and known in (number, None):
-                continue
-            users[key] = number if known == number else None
-            ahead += [each for each in get_dependencies(graph, key) if each in graph]
+            for key in get_dependencies(graph, ahead.pop()):
+                if key not in graph or key in wanted:
+                    continue
+                known = users.get(key, user)
+                if key in users and known in (user, None):
+                    continue
+                users[key] = user if known == user else None
+                ahead.append(key)
     return users

@@ -114,7 +114,8 @@ class Runner:
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         """Compute tasks now, and return their results as tasks for others. They stay there."""
         if self._client is None:
-            return [self.task("kept", _same, value) for value in self._compute_here(tasks)]
+            found = self._compute_here(tasks)
+            return [self.task("kept", _held, _Held(value)) for value in found]
         return [delayed(future) for future in self._wait_for(tasks)]
 
     def bring(self, tasks: Sequence[Delayed]) -> list[Any]:
@@ -220,10 +221,6 @@ def _copied(client: Client, futures: Sequence[Any]) -> None:
     """Copy results to all workers."""
     with suppress(ValueError):  # there is none: who needs the results waits for one
         client.replicate(futures)
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 class _Held:
