@@ -131,6 +131,37 @@ def checked(smaller: dict[str, str], run: dict[str, str]) -> dict[str, Any]:
     }
 
 
+def summary(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the lines of the page's table of plans."""
+    kinds = {"labels": "labels", "move": "a move", "join": "joining"}
+    heads = ["rows", "workers", "hours", "CPU hours of the passes"]
+    heads += [f"{name}: seconds; GB sent" for name in kinds.values()] + ["members, seconds"]
+    shown = []
+    for line in lines:
+        passes = [f"{line[f'{kind}_seconds']}; {float(line[f'{kind}_gb']):.3g}" for kind in kinds]
+        hours, cpu = float(line["seconds"]) / 3600, float(line["cpu_hours"])
+        about = [f"{float(line['rows']):,.0f}", line["workers"], f"{hours:.3g}", f"{cpu:.3g}"]
+        shown.append([*about, *passes, line["members_seconds"]])
+    return heads, shown
+
+
+def checks(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the lines of the page's table of predictions that were checked."""
+    heads = ["rows", "costs of a run of", "CPU seconds: predicted", "measured"]
+    heads += ["GB sent: predicted at most", "measured", "seconds: on idle cores", "measured"]
+    numbers = [
+        name for key in ("cpu_seconds", "gb", "seconds") for name in (key, f"measured_{key}")
+    ]
+    shown = [
+        [
+            *(f"{int(line[key]):,}" for key in ("rows", "measured_rows")),
+            *(f"{float(line[key]):,.4g}" for pair in pairs for key in pair),
+        ]
+        for line in lines
+    ]
+    return heads, shown
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=float, default=1e10)
@@ -139,8 +170,8 @@ def main() -> None:
     parser.add_argument("--store", action="store_true")
     arguments = parser.parse_args()
     measured = sorted(stored("dask_scale"), key=lambda line: int(line["rows"]))
-    checks = [checked(one, other) for one, other in pairwise(measured)]
-    print(table(list(checks[0]), [list(line.values()) for line in checks]))
+    told = [checked(one, other) for one, other in pairwise(measured)]
+    print(table(list(told[0]), [list(line.values()) for line in told]))
     lines = []
     costs = costs_of(measured[-1])
     for rows in (1e8, 1e9, arguments.rows):
@@ -148,7 +179,7 @@ def main() -> None:
             lines.append(plan(costs, rows, arguments.size, workers))
     print(table(list(lines[0]), [list(line.values()) for line in lines]))
     if arguments.store:
-        store("cluster_checks", checks, ("rows", "measured_rows"))
+        store("cluster_checks", told, ("rows", "measured_rows"))
         store("cluster_plan", lines, ("rows", "workers", "size", "measured_rows"))
 
 

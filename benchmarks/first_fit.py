@@ -44,6 +44,13 @@ print(json.dumps(times))
 """
 
 
+def summary(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the lines of the page's table."""
+    heads = ["process", "the card's own start", "first fit", "second fit"]
+    keys = ("card", "first", "second")
+    return heads, [[line["process"], *(f"{line[key]} s" for key in keys)] for line in lines]
+
+
 def run(arguments: argparse.Namespace) -> list[Figure]:
     try:
         backend_for("cuda")

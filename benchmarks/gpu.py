@@ -46,6 +46,12 @@ def report(name: str, value: str, target: str = "", known: str = "", share: str 
     print(" | ".join(ROWS[-1]), flush=True)
 
 
+def summary(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the lines of the page's table."""
+    heads = ["what", "measured", "share of the limit"]
+    return heads, [[line[head] for head in heads] for line in lines]
+
+
 def clock(work: Callable[[], Any], repeats: int = 5, warm: bool = True) -> tuple[float, Any]:
     """Return the median time, and what the last run returned."""
     import cupy

@@ -87,6 +87,14 @@ PARTS: dict[str, tuple[Callable[[float], np.ndarray], float]] = {
 }
 
 
+TITLES = {
+    "one_hot": "one-hot columns",
+    "vectors": "sentence vectors",
+    "noise": "noise",
+    "many": "clusters",
+}
+
+
 def true_distances(X: np.ndarray, some: np.ndarray) -> np.ndarray:
     """Return squared distances of the nearest other rows, by products in double precision."""
     import cupy
@@ -157,6 +165,19 @@ def measured(name: str, scale: float, rounds: int) -> dict[str, Any]:
         "share of the limit": "" if probes else f"{pairs * d * 2 / min(seconds) / LIMIT:.3f}",
         "torch": "" if rival is None else f"{rival:.1f}",
     }
+
+
+def summary(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the lines of the page's table."""
+    heads = ["rows", "seconds", "asked", "recall", "cells read", "share of the limit"]
+    shown = []
+    for line in lines:
+        rows = f"{TITLES[line['rows']]}, {int(line['n']):,} x {line['d']}"
+        measured = [line[key] for key in ("seconds", "target", "recall")]
+        share = line["share of the limit"]
+        about = [line["cells read"] or "all", f"{float(share):.0%}" if share else ""]
+        shown.append([rows, *measured, *about, line["torch"]])
+    return [*heads, "torch, seconds"], shown
 
 
 def run(arguments: argparse.Namespace) -> list[Figure]:

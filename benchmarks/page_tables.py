@@ -17,9 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+import cluster_plan
 import doubtful
 import explain
+import first_fit
 import given_graphs
+import gpu
+import gpu_neighbours
 import images
 import labels
 import large_graphs
@@ -326,7 +330,7 @@ def _row_steps() -> str:
 # -------------------------------------------------------------- many machines
 
 DASK = {
-    "seconds": "seconds, on shared cores",
+    "seconds": "seconds of the clock",
     "passes": "of which passes over the rows",
     "cpu_labels": "CPU seconds: labels",
     "cpu_move": "two moves of the anchors",
@@ -367,66 +371,6 @@ def _anchor_search() -> str:
     return table(heads, lines)
 
 
-def _cluster_plan() -> str:
-    kinds = {"labels": "labels", "move": "a move", "join": "joining"}
-    heads = ["rows", "workers", "hours", "CPU hours of the passes"]
-    heads += [f"{name}: seconds; GB sent" for name in kinds.values()] + ["members, seconds"]
-    lines = []
-    for run in stored("cluster_plan"):
-        passes = [f"{run[f'{kind}_seconds']}; {float(run[f'{kind}_gb']):.3g}" for kind in kinds]
-        hours = f"{float(run['seconds']) / 3600:.3g}"
-        cpu = f"{float(run['cpu_hours']):.3g}"
-        about = [f"{float(run['rows']):,.0f}", run["workers"], hours, cpu]
-        lines.append([*about, *passes, run["members_seconds"]])
-    return table(heads, lines)
-
-
-def _gpu_neighbours() -> str:
-    names = {"one_hot": "one-hot columns", "vectors": "sentence vectors", "noise": "noise"}
-    heads = ["rows", "seconds", "asked", "recall", "cells read", "share of the limit"]
-    lines = []
-    for run in stored("gpu_neighbours"):
-        kind = names.get(run["rows"], "clusters")
-        rows = f"{kind}, {int(run['n']):,} x {run['d']}"
-        share = run["share of the limit"]
-        lines.append(
-            [
-                rows,
-                *(run[key] for key in ("seconds", "target", "recall")),
-                run["cells read"] or "all",
-                f"{float(share):.0%}" if share else "",
-                run["torch"],
-            ]
-        )
-    return table([*heads, "torch, seconds"], lines)
-
-
-def _first_fit() -> str:
-    heads = ["process", "the card's own start", "first fit", "second fit"]
-    lines = [
-        [run["process"], *(f"{run[key]} s" for key in ("card", "first", "second"))]
-        for run in stored("first_fit")
-    ]
-    return table(heads, lines)
-
-
-def _gpu() -> str:
-    heads = ["what", "measured", "share of the limit"]
-    return table(heads, [[run[head] for head in heads] for run in stored("gpu")])
-
-
-def _cluster_checks() -> str:
-    heads = ["rows", "costs of a run of", "CPU seconds: predicted", "measured"]
-    heads += ["GB sent: predicted at most", "measured", "seconds: on idle cores", "measured"]
-    numbers = ("cpu_seconds", "gb", "seconds")
-    lines = []
-    for run in stored("cluster_checks"):
-        both = [name for key in numbers for name in (key, f"measured_{key}")]
-        shown = [f"{int(run[key]):,}" for key in ("rows", "measured_rows")]
-        lines.append([*shown, *(f"{float(run[key]):,.4g}" for key in both)])
-    return table(heads, lines)
-
-
 VIEWS: dict[str, Callable[[], str]] = {
     "leaderboard": lambda: few_labels.board(board.single(_board())),
     **{
@@ -453,11 +397,11 @@ VIEWS: dict[str, Callable[[], str]] = {
     "row_steps": _row_steps,
     "dask_scale": _dask_scale,
     "anchor_search": _anchor_search,
-    "cluster_checks": _cluster_checks,
-    "cluster_plan": _cluster_plan,
-    "gpu": _gpu,
-    "gpu_neighbours": _gpu_neighbours,
-    "first_fit": _first_fit,
+    "cluster_checks": lambda: table(*cluster_plan.checks(stored("cluster_checks"))),
+    "cluster_plan": lambda: table(*cluster_plan.summary(stored("cluster_plan"))),
+    "gpu": lambda: table(*gpu.summary(stored("gpu"))),
+    "gpu_neighbours": lambda: table(*gpu_neighbours.summary(stored("gpu_neighbours"))),
+    "first_fit": lambda: table(*first_fit.summary(stored("first_fit"))),
     "given_graphs": lambda: table(*given_graphs.summary(stored("given_graphs"))),
     "texts": lambda: table(*texts.summary(stored("texts"))),
     "labels f1": lambda: table(*labels.summary(stored("labels"), "f1")),
