@@ -149,9 +149,7 @@ def checks(lines: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the lines of the page's table of predictions that were checked."""
     heads = ["rows", "costs of a run of", "CPU seconds: predicted", "measured"]
     heads += ["GB sent: predicted at most", "measured", "seconds: on idle cores", "measured"]
-    numbers = [
-        name for key in ("cpu_seconds", "gb", "seconds") for name in (key, f"measured_{key}")
-    ]
+    pairs = [(key, f"measured_{key}") for key in ("cpu_seconds", "gb", "seconds")]
     shown = [
         [
             *(f"{int(line[key]):,}" for key in ("rows", "measured_rows")),
