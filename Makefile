@@ -132,7 +132,7 @@ $(OLDEST)/test.stamp: pyproject.toml tools/oldest.py $(SOURCES)
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python tools/oldest.py > $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/oldest.txt \
-		--editable ".[all]" pytest hypothesis cvxpy pandas polars markdown-it-py
+		--editable ".[all]" pytest hypothesis "cvxpy>=1.8" onnxruntime pandas polars markdown-it-py
 	touch $@
 
 $(VENV)/test.stamp: $(VENV)/bin/python $(SOURCES)

@@ -147,7 +147,7 @@ def test_one_row():
 
 
 def test_targets_of_three_dimensions():
-    with pytest.raises(ValueError, match="dim <= 2"):
+    with pytest.raises(ValueError, match="dim 3"):
         SemiSupervisedRegressor().fit(X, np.dstack([X, X]))
 
 

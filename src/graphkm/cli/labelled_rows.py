@@ -53,7 +53,7 @@ def _places(
     names = labels.columns
     for place in reversed(range(len(shown))):
         by_cells[_key(shown[place], names)].append(place)
-    for row in labels.rows:
+    for number, row in enumerate(labels.rows, 1):
         key = _key(row, names)
         if row.id is None and by_cells[key]:
             yield by_cells[key].pop(), row
@@ -61,9 +61,8 @@ def _places(
         known = row.id is not None and row.id.isdecimal() and 0 < int(row.id) <= len(shown)
         place = int(str(row.id)) - 1 if known else -1
         if place < 0 or _key(shown[place], names) != key:
-            called = "" if row.id is None else f" {row.id}"
             raise AnnotationsError(
-                f"the row{called} of {source} is no row of {data}. Is it the file that was "
+                f"row {row.id or number} of {source} is no row of {data}. Is it the file that was "
                 "labelled?"
             )
         yield place, row
