@@ -137,6 +137,7 @@ def test_regressors_get_rows_that_cover(blobs):
         assert set(truth[suggest(ours.fit(X, y), X, 5, y=y)]) == {1, 2, 3, 4, 5}
 
 
+@pytest.mark.long
 def test_frames_sparse_rows_and_words(blobs):
     pd = pytest.importorskip("pandas")
     X, truth = blobs

@@ -53,6 +53,7 @@ class Sure(BaseEstimator):
         return self
 
 
+@pytest.mark.long
 def test_one_answer_a_row_is_enough_to_know_who_is_reliable():
     X, truth, lines = answered()
     alone = DawidSkene().fit(lines)
@@ -67,6 +68,7 @@ def test_one_answer_a_row_is_enough_to_know_who_is_reliable():
         assert abs(line.reliability - FIVE[line.name]) < 3 * line.error
 
 
+@pytest.mark.long
 def test_priors_do_not_know_the_rows_own_answers():
     """Rows of noise tell nothing: a model that had seen their answers would say them again."""
     rng = np.random.default_rng(0)
@@ -80,6 +82,7 @@ def test_priors_do_not_know_the_rows_own_answers():
     assert min(line.error for line in model.reliability_) > 0.1
 
 
+@pytest.mark.long
 def test_rows_have_numbers_ids_or_an_index():
     pd = pytest.importorskip("pandas")
     X, _, (rows, who, said) = answered(n=200, n_answered=80)
@@ -196,6 +199,7 @@ def test_a_class_that_nobody_believes_in_keeps_its_column():
     assert np.mean(model.predict(X) == truth) > 0.9
 
 
+@pytest.mark.long
 def test_minus_one_is_a_class_if_somebody_answered_it():
     X, truth = make_moons(200, noise=0.1, random_state=0)
     rows = np.arange(60)

@@ -836,6 +836,7 @@ def test_a_model_is_written_once_at_a_time(tmp_path, rows):
     session.end()
 
 
+@pytest.mark.long
 def test_the_rows_that_are_looked_at_stay_while_the_model_changes(session):
     session, truth = session
     settled(session)
@@ -912,6 +913,7 @@ def test_two_tabs_that_answer_the_same_row_are_told(session):
     assert session.undo(session.state()["recent"][0])["recent"][0]["label"] == "dog"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", [2e4, 2e-6])
 def test_quantities_and_fixed_classes(tmp_path, rows, unit):
     material, _ = rows
@@ -935,6 +937,7 @@ def test_quantities_and_fixed_classes(tmp_path, rows, unit):
     fixed.end()
 
 
+@pytest.mark.long
 def test_a_restart_draws_the_same_curve(tmp_path, rows):
     material, truth = rows
     first = Alone(material, Journal(tmp_path / "labels.csv", material))

@@ -208,6 +208,7 @@ def test_nothing_to_compare():
 # -------------------------------------------------------------------- the session
 
 
+@pytest.mark.long
 def test_a_second_person_is_asked_now_and_then_for_rows_of_the_first(tmp_path, rows):
     material, truth = rows
     eva = opened(tmp_path, material, "eva")
@@ -237,6 +238,7 @@ def test_a_second_person_is_asked_now_and_then_for_rows_of_the_first(tmp_path, r
     tom.end()
 
 
+@pytest.mark.long
 def test_second_answers_on_request_and_when_nothing_else_is_left(tmp_path, rows):
     material, truth = rows
     eva = opened(tmp_path, material, "eva")
@@ -270,6 +272,7 @@ def test_one_person_is_asked_nothing_twice(tmp_path, rows):
     eva.end()
 
 
+@pytest.mark.long
 def test_what_rows_are_whose_answers_differ(tmp_path, rows):
     material, truth = rows
     other = {"c0": "c1", "c1": "c2", "c2": "c0"}

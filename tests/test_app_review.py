@@ -124,6 +124,7 @@ def test_a_label_is_confirmed_by_the_same_answer():
     assert confirmed(first[:2]) == set()
 
 
+@pytest.mark.long
 def test_the_outlook_has_the_accuracy_that_more_labels_give():
     """Labels of the next hundred rows are given, and all other rows are tested."""
     inside = 0
@@ -163,6 +164,7 @@ def test_where_nothing_is_said_of_more_labels():
 # ------------------------------------------------------------------ the session and the server
 
 
+@pytest.mark.long
 def test_review_keep_change_and_restart(tmp_path):
     X, _, names = moons(120, 0)
     write_csv(tmp_path / "rows.csv", X)
@@ -194,6 +196,7 @@ def test_review_keep_change_and_restart(tmp_path):
         assert second not in [item["row"] for item in server.get("api/review")["items"]]
 
 
+@pytest.mark.long
 def test_the_page_says_what_more_labels_would_give(tmp_path):
     X, _, names = moons(120, 0)
     write_csv(tmp_path / "rows.csv", X)
@@ -208,6 +211,7 @@ def test_the_page_says_what_more_labels_would_give(tmp_path):
         assert found["more"] >= 80 and found["low"] < found["high"] <= 1
 
 
+@pytest.mark.long
 def test_a_row_of_none_of_the_classes_gets_a_new_one(tmp_path):
     X, _, _ = moons(60, 0)
     write_csv(tmp_path / "rows.csv", X)

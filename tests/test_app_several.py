@@ -95,6 +95,7 @@ def test_what_a_person_means():
             one.meant(known, ["red"])
 
 
+@pytest.mark.long
 def test_a_session_learns_several_labels_from_start_to_end(session, tmp_path):
     session, truth = session
     state = settled(session)

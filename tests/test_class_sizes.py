@@ -84,6 +84,7 @@ def test_classes_are_within_a_tenth_of_their_sizes(factor):
         assert tilt.any()
 
 
+@pytest.mark.long
 def test_known_sizes_help_where_labels_say_the_wrong_ones():
     gains = []
     for seed in range(5):

@@ -475,6 +475,7 @@ def test_an_open_gamma_of_a_kernel_object_is_the_estimators(classifier, two):
     np.testing.assert_array_equal(opened.dual_coef_, fixed.dual_coef_)
 
 
+@pytest.mark.long
 def test_tau_of_a_loss_object_matters(classifier, labelled):
     X, y, K = labelled
     half = classifier(loss=SmoothHinge(tau=0.5), **ACCURATE).fit(X, y).decision_function(X)

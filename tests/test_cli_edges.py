@@ -102,6 +102,7 @@ def probabilities(path, classes=CLASSES):
 # ------------------------------------------------------------------ the same as in Python
 
 
+@pytest.mark.long
 def test_predictions_are_those_of_the_library(folder, library):
     done = process(
         *("predict", "papers.gkm", "new.csv", "--edges", "new_cites.csv", "--proba"),
@@ -120,6 +121,7 @@ def test_predictions_are_those_of_the_library(folder, library):
     assert np.mean(np.array(told) == new.truth) > 0.85
 
 
+@pytest.mark.long
 def test_the_file_is_read_although_a_forest_counts(folder, library):
     """A mixture on edges with a model of scikit-learn inside is a skops file."""
     assert is_skops_file(folder / "papers.gkm")
@@ -174,6 +176,7 @@ def test_suggest_goes_by_features_and_export_says_what_to_do(folder, capsys):
         assert code == 1 and "trained with --edges" in told and "Train without --edges" in told
 
 
+@pytest.mark.long
 def test_several_graphs_by_row_numbers(tmp_path, capsys):
     frame, _, pairs = papers()
     old = (pairs < KNOWN).all(axis=1)
@@ -203,6 +206,7 @@ def test_several_graphs_by_row_numbers(tmp_path, capsys):
     np.testing.assert_allclose(probabilities(tmp_path / "p.csv"), expected, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_quantities_along_edges(tmp_path):
     rng = np.random.default_rng(0)
     at = np.sort(rng.uniform(0, 6, 90))

@@ -20,6 +20,7 @@ from cli_runner import (
     write_libsvm,
     write_parquet,
 )
+from graphkm.exchange.skops_files import is_skops_file
 
 pytestmark = pytest.mark.usefixtures("one_model")
 
@@ -158,6 +159,7 @@ def test_labels_by_name_by_number_and_by_default(tmp_path, capsys):
     assert "the columns are kind, x, z" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["csv", "parquet", "libsvm"])
 def test_markers(tmp_path, kind, capsys):
     write = {"csv": write_csv, "libsvm": write_libsvm, "parquet": write_parquet}[kind]
@@ -171,6 +173,7 @@ def test_markers(tmp_path, kind, capsys):
     assert "3: -1 (104)" in printed.out and "pass --unlabeled -1" in printed.err
 
 
+@pytest.mark.long
 def test_question_marks_and_words_mark_unlabelled_rows(tmp_path, capsys):
     for k, mark in enumerate(("?", "", "nan", "unknown")):
         path = write_csv(tmp_path / f"{k}.csv", X, np.where(Y == "", mark, Y))
@@ -195,6 +198,7 @@ def test_libsvm_of_another_width(tmp_path, capsys):
     assert not out.exists() and not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.long
 def test_features_of_libsvm_files_are_dropped_by_index(tmp_path, new, capsys):
     write_libsvm(tmp_path / "plain.libsvm", X, CODES)
     wide = np.column_stack([X[:, 0], np.arange(len(X)), X[:, 1], np.ones(len(X))])
@@ -377,3 +381,14 @@ def test_the_output_before_is_kept(tmp_path, new, command):
     assert run(command, tmp_path / "m.gkm", new, "--out", out) == 0
     assert out.read_text() != "by hand"
     assert (tmp_path / "out.csv.previous").read_text() == "by hand"
+
+
+def test_the_same_file_again_has_the_same_bytes(tmp_path):
+    X, _, names = moons(200, 4)
+    y = [name if k < 4 else "" for k, name in enumerate(names)]
+    data = write_csv(tmp_path / "four.csv", X, y)
+    first, second = tmp_path / "first.gkm", tmp_path / "second.gkm"
+    for model in (first, second):
+        assert run("train", data, model) == 0
+    assert not is_skops_file(first)  # zip files tell the time
+    assert first.read_bytes() == second.read_bytes()

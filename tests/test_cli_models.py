@@ -123,6 +123,7 @@ def test_sparse_rows_give_the_model_of_python(tmp_path, n):
     np.testing.assert_allclose([float(row[1]) for row in rows], wanted, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_several_classes_have_a_column_each(tmp_path, three):
     y = np.where(three.y < 0, "", three.y.astype(str))
     names = list("abcd")
@@ -230,6 +231,7 @@ def test_nothing_is_claimed_that_was_not_held_out(folder, capsys):
     assert 0 <= found["held_out"]["accuracy"] <= 1
 
 
+@pytest.mark.long
 def test_rows_held_out_are_not_learnt(tmp_path, capsys):
     # Labels without any pattern: only one who has seen them knows them.
     rng = np.random.default_rng(0)
@@ -278,6 +280,7 @@ def test_sparse_rows_stay_sparse(tmp_path, two, capsys):
     assert "--scale maxabs" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_demo(tmp_path, capsys):
     out = tmp_path / "moons.png"
     assert run("demo", "--out", out, "--json") == 0

@@ -154,6 +154,7 @@ def test_an_order_of_columns_and_new_categories(folder, capsys):
     assert "lacks 2 of the model's 4 columns: colour, price" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_gaps_are_filled_dropped_or_refused(folder, capsys):
     frame, _ = shop()
     used = ["size", "colour", "price", "sold"]
@@ -299,6 +300,7 @@ def test_a_later_word_in_a_column_of_numbers(folder, capsys):
     )
 
 
+@pytest.mark.long
 def test_the_index_of_pandas_is_no_feature(tmp_path, capsys):
     frame, _ = shop()
     frame = frame[["price", "id", "label"]].rename(columns={"id": "count"}).sample(N)
@@ -334,6 +336,7 @@ def test_the_label_is_found_whatever_its_case(folder, capsys, name):
     assert run("evaluate", folder / "m.gkm", folder / "b.csv") == 0
 
 
+@pytest.mark.long
 def test_a_guess_says_so_and_regresses_nothing(tmp_path, capsys):
     from sklearn.datasets import load_wine
 
@@ -354,6 +357,7 @@ def test_a_guess_says_so_and_regresses_nothing(tmp_path, capsys):
     assert "a guess" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_what_may_be_an_identifier_or_a_mark_is_noted(folder, capsys):
     frame, _ = shop()
     frame["label"] = frame["label"].fillna("NA")

@@ -89,6 +89,7 @@ def predicted(place, *arguments):
 # ---------------------------------------------------------------- texts in a table
 
 
+@pytest.mark.long
 def test_the_summary_tells_columns_and_encoders(place, capsys):
     assert run("train", "texts.csv", "again.gkm", "--text", "review", "--id", "id") == 0
     told = capsys.readouterr().out
@@ -98,6 +99,7 @@ def test_the_summary_tells_columns_and_encoders(place, capsys):
     assert (place / "again.gkm").read_bytes() == (place / "mixed.gkm").read_bytes()
 
 
+@pytest.mark.long
 def test_json_has_the_encoders(place, capsys):
     assert run("train", "texts.csv", "again.gkm", "--text", "review", "--id", "id", "--json") == 0
     told = json.loads(capsys.readouterr().out)
@@ -160,6 +162,7 @@ def test_predictions_in_chunks_are_the_same(place, monkeypatch):
     np.testing.assert_allclose([float(r[2]) for r in found], [float(r[2]) for r in wanted])
 
 
+@pytest.mark.long
 def test_more_unlabelled_texts_and_rows_held_out(place, capsys):
     write(place / "few.csv", reviews()[:16])
     write(
@@ -188,6 +191,7 @@ def test_quantities_of_texts(place, capsys):
     assert header == ["file", "prediction"] and len(found) == 39
 
 
+@pytest.mark.long
 def test_edges_beside_texts(place, capsys):
     pairs = [f"r{k},r{k + 2}" for k in range(38)]
     (place / "edges.csv").write_text("\n".join(["source,target", *pairs]) + "\n")
@@ -213,6 +217,7 @@ def test_info_tells_the_encoders(place, capsys):
     assert json.loads(capsys.readouterr().out)["encoders"]["vectors"]["hash"]
 
 
+@pytest.mark.long
 def test_a_model_by_its_file(place, monkeypatch, capsys):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
@@ -278,6 +283,7 @@ def test_pictures(place, capsys):
     assert json.loads(capsys.readouterr().out)["rows"] == 36
 
 
+@pytest.mark.long
 def test_a_column_of_pictures(place, capsys):
     names = sorted(path.relative_to(place) for path in place.glob("photos/*/[0-9]*.png"))
     rows = [[str(n), k, n.parent.name.replace("unknown", "")] for k, n in enumerate(names)]
@@ -406,6 +412,7 @@ def test_a_model_of_texts_from_python(place, capsys):
     assert len(predicted(place, "python.gkm", "notes")[1]) == 39
 
 
+@pytest.mark.long
 def test_a_model_of_other_views_from_python_is_refused(place, capsys):
     X = np.empty((40, 2), dtype=object)
     X[:, 0], X[:, 1] = [row[1] for row in reviews()], np.arange(40.0)

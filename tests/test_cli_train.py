@@ -80,6 +80,7 @@ def test_classes_are_those_of_python(folder, capsys):
     assert loaded(folder / "m.gkm").n_jobs is None
 
 
+@pytest.mark.long
 def test_the_heaviest_members_and_the_gain_are_told(folder, capsys):
     assert trained(folder) == 0
     told = capsys.readouterr().out
@@ -106,6 +107,7 @@ def test_the_heaviest_members_and_the_gain_are_told(folder, capsys):
     assert found["members"][0]["weight"] == model.members_[0].weight
 
 
+@pytest.mark.long
 def test_quantities_and_models_of_scikit_learn(folder, capsys):
     assert trained(folder, "--threads", "1", data="steps.csv", model="q.gkm") == 0
     X, _, y = steps()
@@ -192,6 +194,7 @@ def test_the_sentence_says_which_way_it_went(score, gain, told):
     assert gain_sentence(model).startswith(told)
 
 
+@pytest.mark.long
 def test_the_sentence_does_not_speak_of_rows_that_are_not_there(tmp_path, capsys):
     X, _, names = moons(60, 60)
     write_csv(tmp_path / "all.csv", X, names)
@@ -227,6 +230,7 @@ def test_a_graph_that_does_not_help_is_said_not_to(tmp_path, capsys):
     assert re.search(r"The unlabelled rows (lowered|did not change) held-out accuracy", told)
 
 
+@pytest.mark.long
 def test_folds_are_those_of_python(folder, capsys):
     assert trained(folder, "--cv", "3", "--json") == 0
     found = json.loads(capsys.readouterr().out)
@@ -238,16 +242,6 @@ def test_folds_are_those_of_python(folder, capsys):
 
 
 # ---------------------------------------------------------------- files
-
-
-def test_the_same_file_again_has_the_same_bytes(folder, one_model):
-    X, _, names = moons(200, 4)
-    y = [name if k < 4 else "" for k, name in enumerate(names)]
-    write_csv(folder / "four.csv", X, y)
-    for model in ("first.gkm", "second.gkm"):
-        assert trained(folder, data="four.csv", model=model) == 0
-    assert not is_skops_file(folder / "first.gkm")  # zip files tell the time
-    assert (folder / "first.gkm").read_bytes() == (folder / "second.gkm").read_bytes()
 
 
 def test_a_skops_file_is_no_model_file_of_python(folder):

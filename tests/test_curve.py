@@ -130,6 +130,7 @@ def test_no_error_at_all_leaves_doubt():
     assert 0.002 < law.quantile(80, 0.9) < 0.03
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth_of_simulated_learning():
     """Rows differ in how hard they are. Laws are drawn; the interval is for twice the labels."""
     rng, inside, draws = np.random.default_rng(1), 0, 200

@@ -86,6 +86,7 @@ def assert_same(model, wanted, X):
 # ------------------------------------------------------------------ the same as at home
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rows", "labels"), [(600, (600, 3)), (170, (200, 2)), (97, (97, 1))])
 def test_several_labels(rows, labels):
     X, table, _ = several_labels()
@@ -103,6 +104,7 @@ def test_several_labels(rows, labels):
         np.testing.assert_allclose(mine, other, atol=1e-5)
 
 
+@pytest.mark.long
 def test_two_labels_have_a_score_each():
     """Two columns of labels are no classes, of which one score would tell all."""
     X, table, _ = several_labels()
@@ -114,6 +116,7 @@ def test_two_labels_have_a_score_each():
     np.testing.assert_array_equal(found > 0, wanted.predict(X))
 
 
+@pytest.mark.long
 def test_weights():
     X, table, _ = several_labels()
     weight = np.random.default_rng(1).random(len(X)) * (np.arange(len(X)) % 5 > 0)
@@ -123,6 +126,7 @@ def test_weights():
     assert_same(model, wanted, X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("targets", ["auto", "shares"])
 def test_shares_of_classes(targets):
     """Partitions without a label hold nothing but zeros, which other kinds of y count as labels."""
@@ -178,6 +182,7 @@ def test_every_partition_may_have_other_names(kind, tmp_path):
     assert model.score(there, given) == pytest.approx(wanted.score(np.asarray(X), lists))
 
 
+@pytest.mark.long
 def test_frames_keep_names_and_index():
     X, table, _ = several_labels()
     frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(600) + 5000)
@@ -220,6 +225,7 @@ def test_workers_do_not_matter(client):
     np.testing.assert_array_equal(kept, wanted.transduction_)
 
 
+@pytest.mark.long
 def test_ordered_classes():
     X, y, _ = moons(600, 90)
     y = np.where((y >= 0) & (X[:, 1] > 0.7), 2, y)
@@ -271,6 +277,7 @@ def test_scores_of_quantities():
 # ------------------------------------------------------------------ given graphs
 
 
+@pytest.mark.long
 def test_edges_and_several_labels():
     X, table, whole = several_labels(300, 90)
     rng = np.random.default_rng(0)
@@ -317,6 +324,7 @@ def test_partitions_that_do_not_belong_together():
         SemiSupervisedClassifier(**LINE, targets="labels").fit(*cut(X, X[:, 0] > 0, 300, 300))
 
 
+@pytest.mark.long
 def test_columns_that_the_model_has_not_learnt():
     X, table, whole = several_labels()
     there, given = cut(X, table)

@@ -74,6 +74,7 @@ def assert_same(model, wanted):
 # ------------------------------------------------------------------ the same as at home
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [10**4, 700, 97])
 def test_edges_alone_are_the_same_as_at_home(size):
     _, y, truth, edges = groups()
@@ -109,6 +110,7 @@ def test_workers_do_not_matter(client):
     assert_same(model, wanted)
 
 
+@pytest.mark.long
 def test_frames_of_edges_and_several_graphs():
     X, y, _, edges = groups()
     table = pd.DataFrame(X, columns=list("abcd"))
@@ -131,6 +133,7 @@ def test_frames_of_edges_and_several_graphs():
     assert list(model.feature_names_in_) == list("abcd")
 
 
+@pytest.mark.long
 def test_quantities():
     X, y, truth, edges = groups()
     target = np.where(y >= 0, truth + 0.1 * X[:, 0], np.nan)
@@ -142,6 +145,7 @@ def test_quantities():
     assert not hasattr(model, "class_sizes_")
 
 
+@pytest.mark.long
 def test_columns_that_are_mixed(monkeypatch):
     """All averages together have a limit; beyond it, columns are mixed in partitions, too."""
     monkeypatch.setattr("graphkm.members.averages._ENTRIES", 900)
@@ -152,6 +156,7 @@ def test_columns_that_are_mixed(monkeypatch):
     assert_same(model, wanted)
 
 
+@pytest.mark.long
 def test_sparse_rows_are_averaged_as_they_are():
     X, y, _, edges = groups()
     X = np.where(X > 1.0, X, 0.0)
@@ -164,6 +169,7 @@ def test_sparse_rows_are_averaged_as_they_are():
         assert losses[0][name] == pytest.approx(losses[1][name], abs=1e-4)
 
 
+@pytest.mark.long
 def test_weights_of_labels_and_a_label_of_weight_zero():
     X, y, _, edges = groups()
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
@@ -174,6 +180,7 @@ def test_weights_of_labels_and_a_label_of_weight_zero():
     assert_same(model, wanted)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", [True, False])
 def test_edges_with_ids(column):
     X, y, _, edges = groups()
@@ -196,6 +203,7 @@ def test_edges_with_ids(column):
     np.testing.assert_allclose(model.predict_proba(*told), wanted.predict_proba(*told), atol=1e-4)
 
 
+@pytest.mark.long
 def test_arrays_of_this_process_go_to_the_local_estimator():
     X, y, _, edges = groups()
     wanted = graphkm.SemiSupervisedClassifier(**LINE).fit(X, y, affinity=edges)
@@ -275,6 +283,7 @@ def test_moments_of_columns_add_up():
 # ------------------------------------------------------------------ after the fit
 
 
+@pytest.mark.long
 def test_the_local_estimator_predicts_new_rows_by_edges():
     X, y, truth, edges = groups()
     model = SemiSupervisedClassifier(**LINE)
@@ -289,6 +298,7 @@ def test_the_local_estimator_predicts_new_rows_by_edges():
         model.predict(X, affinity=edges_of(edges))
 
 
+@pytest.mark.long
 def test_a_fit_without_edges_forgets_those_of_the_one_before():
     X, y, _, edges = groups()
     model = SemiSupervisedClassifier(**LINE)

@@ -64,6 +64,7 @@ def test_three_classes(rows):
     np.testing.assert_allclose(scores.compute(), wanted.decision_function(X), atol=1e-4)
 
 
+@pytest.mark.long
 def test_copies_in_other_partitions_are_held_out_together():
     """Every label is copied, and contradicted by some copies; the copies lie far away."""
     X, y = three_moons(500, 500)
@@ -86,6 +87,7 @@ def test_quantities_weights_and_workers(client):
     assert_same(model, wanted, X)
 
 
+@pytest.mark.long
 def test_frames_with_texts_as_labels_and_empty_partitions(tmp_path):
     X, y, _ = moons(1500, 400)
     names = np.array(["no", "yes"], dtype=object)
@@ -141,6 +143,7 @@ def test_sparse_rows():
     np.testing.assert_array_equal(model.to_local().predict(X), wanted.predict(X))
 
 
+@pytest.mark.long
 def test_the_memory_of_labelled_rows():
     X, y = three_moons(2000, 900)
     model = SemiSupervisedClassifier(LogisticRegression(), label_memory="10 kB", **ABOUT)
@@ -190,6 +193,7 @@ def halves(part, about):
     return X[part], y[part]
 
 
+@pytest.mark.long
 def test_labelled_rows_of_files_take_a_share_of_a_workers_memory(monkeypatch):
     """A 64th of it, or 2 GiB where there is no limit."""
     X, y, _ = moons(2000, 900)

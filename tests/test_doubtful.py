@@ -183,6 +183,7 @@ def test_a_model_from_a_file_doubts_the_same(tmp_path):
     assert doubtful_labels(load_model(tmp_path / "a"), X) == doubtful_labels(live, X)
 
 
+@pytest.mark.long
 def test_names_of_classes_and_the_table(model):
     pd = pytest.importorskip("pandas")
     names = np.array(["ash", "beech", "cedar", "date"], dtype=object)
@@ -203,6 +204,7 @@ def test_names_of_classes_and_the_table(model):
     assert frame["near"][0] == [each.row for each in found[0].near]
 
 
+@pytest.mark.long
 def test_each_of_several_labels_is_judged():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(200, 4))
@@ -246,6 +248,7 @@ def test_quantities_of_rows(several):
     assert repr(found).splitlines()[-3].startswith("5 ")
 
 
+@pytest.mark.long
 def test_shares_count_as_their_largest_class():
     y = np.full((240, 4), np.nan)
     y[np.arange(80)] = 0.1
@@ -255,6 +258,7 @@ def test_shares_count_as_their_largest_class():
     assert all(line.given == Y[line.row] for line in found) and len(found) == 80
 
 
+@pytest.mark.long
 def test_what_cannot_be_judged_is_told(model):
     with pytest.raises(TypeError, match="GKMClassifier holds no labels out"):
         doubtful_labels(GKMClassifier().fit(X, Y))
@@ -276,6 +280,7 @@ def test_weights_are_what_is_left_of_the_doubts(model):
     np.testing.assert_allclose(weights[:80], np.maximum(1 - found.doubts, 0.001))
 
 
+@pytest.mark.long
 def test_the_gain_is_that_of_a_fit_with_these_weights(model):
     found = refit_with_doubts(model, X, Y)
     doubts = doubtful_labels(model)

@@ -71,6 +71,7 @@ def test_what_is_no_sum_over_labels_stands_beside_them():
     assert all(abs(why.others[name]) <= weight for why in found) and said.shape == (6, 3)
 
 
+@pytest.mark.long
 def test_another_class_can_be_explained(model):
     found = explain(model, NEW, of=2)
     np.testing.assert_allclose(
@@ -208,6 +209,7 @@ def test_members_on_the_graph_are_ridge_regressions():
     assert (np.linalg.eigvalsh((gram + gram.T) / 2) > -1e-6).all()
 
 
+@pytest.mark.long
 def test_quantities_add_up():
     y = np.where(np.isin(np.arange(150), LABELED), X[:, 3], np.nan)
     model = SemiSupervisedRegressor(random_state=0).fit(X, y)
@@ -301,6 +303,7 @@ def test_columns_of_a_forest_follow_its_paths():
     assert abs(np.mean(roots) + sum(why.columns.values()) - why.value) < 1e-6
 
 
+@pytest.mark.long
 def test_columns_have_their_names():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
@@ -380,6 +383,7 @@ def test_they_print_and_are_a_frame_and_a_figure(model):
     assert len(found.figure.axes) == 2
 
 
+@pytest.mark.long
 def test_what_cannot_be_explained_is_told(model):
     with pytest.raises(ValueError, match="is a copy, or comes from a file"):
         explain(copy.deepcopy(model), NEW)
@@ -395,6 +399,7 @@ def test_an_explained_model_is_copied_without_its_graph(model):
     assert "evidence_" in vars(model) and "evidence_" not in vars(copy.deepcopy(model))
 
 
+@pytest.mark.long
 def test_shares_do_not_depend_on_where_columns_have_their_zero():
     line = LogisticRegression(tol=1e-8, max_iter=10_000)
     found = []

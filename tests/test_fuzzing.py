@@ -14,11 +14,13 @@ pytest.importorskip("pyarrow")
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "fuzz_files.py"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", CASES)
 def test_whole_files_are_accepted(group, tmp_path):
     read_good_file(group, tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", CASES)
 def test_some_damaged_files(group, tmp_path):
     fates = [run_case(group, index, tmp_path, seed=1)[1] for index in range(200)]

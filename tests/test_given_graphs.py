@@ -241,6 +241,7 @@ def test_new_rows_by_edges_and_by_features(fitted):
     assert model.score(rows, new, affinity=np.argwhere(links)) > 0.95
 
 
+@pytest.mark.long
 def test_a_frame_with_ids():
     pandas = pytest.importorskip("pandas")
     X, truth, edges = communities(n=120)
@@ -346,6 +347,7 @@ def test_a_later_fit_forgets_the_graph(fitted):
         model.predict(X, affinity=edges)
 
 
+@pytest.mark.long
 def test_class_sizes_and_weights_times_ten(fitted):
     X, truth, edges, _model = fitted
     y = labelled(truth)

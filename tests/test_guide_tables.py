@@ -13,6 +13,7 @@ from guide_pages import BLOCK, parts
 PAGE = (Path(__file__).parents[1] / "docs/guide/tables.md").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_the_page_word_by_word(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = list(BLOCK.finditer(PAGE))

@@ -25,6 +25,7 @@ CHROMIUM = next(
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
     pytest.mark.xdist_group("browser"),
+    pytest.mark.long,
 ]
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -101,7 +102,6 @@ OUTLINE = "getComputedStyle(document.activeElement).outlineStyle"
 ARGUMENTS = ("rows.csv", "--out", "labels.csv", "--classes", "cat,dog")
 
 
-@pytest.mark.long
 def test_ten_rows_by_keys_undo_kill_and_train(rows, tab):
     folder, names = rows
     given = {}
@@ -127,7 +127,6 @@ def test_ten_rows_by_keys_undo_kill_and_train(rows, tab):
     assert run("train", folder / "labels.csv", folder / "m.gkm") == 0
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_everything_by_keyboard_alone(rows, tab):
     folder, _ = rows
@@ -166,7 +165,6 @@ def test_everything_by_keyboard_alone(rows, tab):
         page.close()
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_mouse_map_and_history(rows, tab):
     folder, names = rows
@@ -204,7 +202,6 @@ def test_mouse_map_and_history(rows, tab):
         page.close()
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_hostile_cells_are_text(tmp_path, tab):
     lines = [f'"{k}","{HOSTILE[k % 5].replace(chr(34), chr(34) * 2)}"' for k in range(20)]
@@ -233,7 +230,6 @@ def test_hostile_cells_are_text(tmp_path, tab):
         page.close()
 
 
-@pytest.mark.long
 def test_texts_and_their_neighbours_are_text(tmp_path, tab):
     pytest.importorskip("tokenizers")
     hebrew, long = "\u05e9\u05dc\u05d5\u05dd", "verylong" * 40
@@ -270,7 +266,6 @@ def test_texts_and_their_neighbours_are_text(tmp_path, tab):
             page.close()
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_images_neighbours_and_predictions(tmp_path, tab):
     Image = pytest.importorskip("PIL.Image")
@@ -294,7 +289,6 @@ def test_images_neighbours_and_predictions(tmp_path, tab):
         page.close()
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_two_tabs_follow_each_other(rows, tab):
     folder, _ = rows
@@ -309,7 +303,6 @@ def test_two_tabs_follow_each_other(rows, tab):
         other.close()
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_two_tabs_at_the_same_row_are_told_of_each_other(rows, tab):
     folder, _ = rows
@@ -342,7 +335,6 @@ def test_two_tabs_at_the_same_row_are_told_of_each_other(rows, tab):
         other.close()
 
 
-@pytest.mark.long
 def test_a_class_in_other_letters_is_the_known_one(rows, tab):
     folder, _ = rows
     with label_page(folder, "rows.csv", "--out", "labels.csv") as server:
@@ -359,7 +351,6 @@ def test_a_class_in_other_letters_is_the_known_one(rows, tab):
         page.close()
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_another_page_cannot_read_or_answer(rows, tab, chromium, tmp_path):
     folder, _ = rows
@@ -394,7 +385,6 @@ def test_another_page_cannot_read_or_answer(rows, tab, chromium, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [412, 1300])
-@pytest.mark.long
 def test_it_fits_and_can_be_read(page_for_looks, tab, width, scheme):
     page = tab(page_for_looks.address, width=width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

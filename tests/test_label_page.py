@@ -168,6 +168,7 @@ def test_predictions_of_all_rows_have_the_columns_of_the_table(tmp_path):
     assert [line[1] for line in read_predictions(out)[1]] == [line[4] for line in found]
 
 
+@pytest.mark.long
 def test_predictions_of_quantities_and_of_odd_tables(tmp_path):
     rows = [f"{k},{k % 7},{2 * k}" for k in range(40)]
     (tmp_path / "rows.csv").write_text("x,prediction,label\n" + "\n".join(rows) + "\n")

@@ -109,6 +109,7 @@ def test_svm_predict_gives_our_targets(tmp_path, rows):
         np.testing.assert_allclose(theirs, model.predict(rows), rtol=2e-6)
 
 
+@pytest.mark.long
 @needs_libsvm
 def test_other_labels_are_codes(tmp_path):
     for names in (["no", "so", "yes"], [0.5, 1.5, 2.5], [2**40, 2**41, 2**42]):
@@ -129,6 +130,7 @@ def test_other_labels_are_codes(tmp_path):
         to_libsvm(model, tmp_path / "model", labels="words")
 
 
+@pytest.mark.long
 @needs_libsvm
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler((-1, 3)), MaxAbsScaler()])
 def test_scaling_is_written_for_svm_scale(tmp_path, scaler):
@@ -201,6 +203,7 @@ def test_models_of_svm_train(tmp_path, svm_type, kernel, n_classes):
     np.testing.assert_array_equal(load_model(tmp_path / "saved").predict(X), model.predict(X))
 
 
+@pytest.mark.long
 @needs_libsvm
 def test_our_models_come_back(tmp_path):
     for y in (TWO, FOUR):

@@ -139,6 +139,7 @@ def test_scores_of_models_of_all_rows_become_shares():
     np.testing.assert_allclose(np.exp(member.held).sum(axis=1), 1)
 
 
+@pytest.mark.long
 def test_a_forest_is_held_out_by_its_bag_and_others_by_folds():
     X, labeled, known = data()
     models = usual_models(known, X, 0, None)

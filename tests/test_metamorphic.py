@@ -89,6 +89,7 @@ def test_one_change(model, change, capsys):
         assert another, "this is an exception no longer; take it out of the table"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", COSTLY)
 def test_many_changes_at_once(model, capsys):
     """What `test_one_change` shows one by one, where that takes long."""

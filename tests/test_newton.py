@@ -760,6 +760,7 @@ def test_threads_change_nothing(n_landmarks, batch, three):
     np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
 
 
+@pytest.mark.long
 def test_the_graph_helps_on_two_moons_untuned():
     accuracy = {None: [], 0: []}
     for seed in range(8):

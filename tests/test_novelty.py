@@ -85,6 +85,7 @@ def test_many_rows_are_compared_in_parts(monkeypatch):
     np.testing.assert_allclose(cover.unexplained(LABELED, ALL), whole)
 
 
+@pytest.mark.long
 def test_ranks_are_shares_of_smooth_steps():
     rng = np.random.default_rng(0)
     among, values = rng.normal(size=50), np.linspace(-3, 3, 2500)
@@ -98,6 +99,7 @@ def test_ranks_are_shares_of_smooth_steps():
 # ------------------------------------------------------------------ novelty
 
 
+@pytest.mark.long
 def test_rows_of_a_class_without_labels_are_novel(model):
     for rows, truth in ((X, TRUTH[:350]), (NEW, TRUTH[350:])):
         found, novel = novelty(model, rows), truth == FOURTH
@@ -108,6 +110,7 @@ def test_rows_of_a_class_without_labels_are_novel(model):
         assert area > 0.95 and area > roc_auc_score(novel[unlabelled], unsure[unlabelled])
 
 
+@pytest.mark.long
 def test_a_tenth_of_the_rows_of_known_classes_has_more_than_nine_tenths():
     shares = []
     for seed in range(5):
@@ -120,6 +123,7 @@ def test_a_tenth_of_the_rows_of_known_classes_has_more_than_nine_tenths():
     assert (np.abs(np.mean(shares, axis=0) - 0.1) < 0.05).all()
 
 
+@pytest.mark.long
 def test_the_score_is_that_of_the_formula(model):
     held, cover = held_of(model), Cover(X)
 
@@ -148,6 +152,7 @@ def test_a_model_from_a_file_has_its_rows(tmp_path):
     np.testing.assert_allclose(found, novelty(live, NEW))
 
 
+@pytest.mark.long
 def test_copies_and_anchors_need_the_rows(tmp_path):
     rows, y = np.vstack([X[:1], X]), np.append(-1, Y)
     copied = SemiSupervisedClassifier(None, random_state=0).fit(rows, y)
@@ -161,6 +166,7 @@ def test_copies_and_anchors_need_the_rows(tmp_path):
         assert roc_auc_score(TRUTH[350:] == FOURTH, found) > 0.9
 
 
+@pytest.mark.long
 def test_views_have_the_rows_of_the_heaviest():
     both = {"one": ALL[:, :2], "two": ALL}
     fit, new = (
@@ -171,6 +177,7 @@ def test_views_have_the_rows_of_the_heaviest():
     assert roc_auc_score(TRUTH[350:] == FOURTH, found) > 0.9
 
 
+@pytest.mark.long
 def test_what_has_no_novelty_is_told(model):
     with pytest.raises(TypeError, match="GKMClassifier holds no labels out"):
         novelty(GKMClassifier().fit(X, Y), X)
@@ -213,6 +220,7 @@ def test_a_pipeline_suggests_novel_rows():
     assert (TRUTH[:350][found] == FOURTH).all()
 
 
+@pytest.mark.long
 def test_strategies_that_cannot_be_are_told(model):
     with pytest.raises(ValueError, match="strategy must be one of 'uncertainty', 'novelty'"):
         suggest(model, X, strategy="new")

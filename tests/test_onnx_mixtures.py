@@ -148,6 +148,7 @@ def test_behind_a_scaler(graph):
     assert_same_classes(model, rows_of(200, seed=5))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [csr_array(X * (X > 0)), X.astype(np.float32)], ids=type)
 def test_rows_of_other_kinds(rows):
     model = SemiSupervisedClassifier([RIDGE, TREES], random_state=0).fit(rows, labels(2))
@@ -167,6 +168,7 @@ def test_many_columns_of_whole_numbers():
     assert_same_classes(model, new[~tie])
 
 
+@pytest.mark.long
 def test_frames():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=list("abcde"))

@@ -81,6 +81,7 @@ def test_its_probabilities_are_the_posterior():
     assert np.abs(model.predict_proba(new)[:, 1] - posterior).mean() < 0.03
 
 
+@pytest.mark.long
 def test_intervals_hold_the_share():
     found = []
     for seed in range(20):
@@ -109,6 +110,7 @@ def test_the_estimated_share_is_of_all_rows():
     assert abs(model.class_prior_ - truth.mean()) < 0.05
 
 
+@pytest.mark.long
 def test_clusters_apart_are_told_apart_exactly():
     X, truth, y = gaussians(90, 0.4, 12.0, 15)
     for model in (linear(), PositiveUnlabeledClassifier(**SEED)):
@@ -182,6 +184,7 @@ def test_every_fit_says_what_is_assumed():
     assert len(seen) == 1 and seen[0].filename == __file__  # the line of the user
 
 
+@pytest.mark.long
 def test_rows_of_other_kinds_give_the_same_model():
     pandas = pytest.importorskip("pandas")
     X, _, y = gaussians(150, 0.5, 4.0, 30)

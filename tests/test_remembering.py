@@ -116,6 +116,7 @@ def test_nothing_of_a_model_and_its_rows_outlives_it(name, read, form):
     assert left_behind(fit_and_forget) == ([], [])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("solver", ["sgd", "sums"])
 def test_nothing_of_a_stream_outlives_it(solver):
     def learn_and_forget():

@@ -19,6 +19,7 @@ CHROMIUM = next(
 )
 LABELS = ["<script>window.hacked = 1</script>", "<img src=x onerror='window.hacked = 1'>"]
 COLUMN = '"><svg onload=window.hacked=1>'
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

@@ -77,6 +77,7 @@ def page(markdown):
     return MarkdownIt("commonmark").enable("table").render(markdown)
 
 
+@pytest.mark.long
 def test_the_sections_and_tables_are_complete(page):
     sections = re.findall(r"<h2>(.*?)</h2>", page)
     assert [title.split(" (")[0] for title in sections] == [
@@ -104,6 +105,7 @@ def test_ours_the_papers_and_the_difference_stand_together(markdown):
     assert "94.00 ± 1.41 (paper 92.84, +1.16) |" in markdown
 
 
+@pytest.mark.long
 def test_what_did_not_work_is_shown_as_such(page):
     assert OVER in page and NO_FIT in page
     assert "fit/g50c/cccp/90/0" in page

@@ -116,6 +116,7 @@ def test_what_makes_no_sense_is_refused(more, why):
         recall_so_far(**({"relevant": [True, False, True], "n_rows": 9} | more))
 
 
+@pytest.mark.long
 def test_relevant_rows_come_first():
     X, y, names = moons(200, 60)
     y[y == ""] = None
@@ -170,6 +171,7 @@ def screened(tmp_path, name, answers, **more):
     return (names[order] == "cat"), team, session
 
 
+@pytest.mark.long
 def test_the_page_brings_relevant_rows(tmp_path):
     first, team, session = screened(tmp_path, "a.csv", 30, relevant="cat")
     usual, _, _ = screened(tmp_path, "b.csv", 30)

@@ -403,6 +403,7 @@ def test_folds_try_what_the_closed_form_tries(kind, moons, sine):
     assert folds.cv_results_["params"] == closed.cv_results_["params"]
 
 
+@pytest.mark.long
 def test_costs_of_another_p_are_in_units_of_the_kernel(moons):
     X, y, _ = moons
     options = {"C_graphs": [1.0], "graphs": [(5, 1)], "gammas": [1.0], "p": 1.5, "cv": 2}

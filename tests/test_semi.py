@@ -199,6 +199,7 @@ def test_fields_on_anchors_need_labels_to_hold_out():
     assert [each.name for each in found.members_] == ["LogisticRegression"]
 
 
+@pytest.mark.long
 def test_a_grid_search_can_choose_its_graph():
     X, truth, _ = moons(120)
     search = GridSearchCV(clone(QUICK), {"graph": [None, "auto"]}, cv=3).fit(X, truth)
@@ -304,6 +305,7 @@ def wave(n=300, labels=40, seed=0):
     return X, t, np.where(np.arange(n) < labels, t, np.nan)
 
 
+@pytest.mark.long
 def test_quantities_follow_a_curve():
     X, truth, y = wave()
     model = SemiSupervisedRegressor(random_state=0).fit(X, y)

@@ -230,6 +230,7 @@ def test_blocks_are_added(monkeypatch, fitted):
     np.testing.assert_array_equal(other.predict(cut(X, y, 90)), model.predict(X))
 
 
+@pytest.mark.long
 def test_blocks_of_frames_sparse_rows_and_weights():
     pd = pytest.importorskip("pandas")
     X, y, _ = spirals()
@@ -372,6 +373,7 @@ def names_of(table, names):
     return lists
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [90, 400])
 @pytest.mark.parametrize("make", [several_labels, soft_labels])
 def test_blocks_of_tables_give_the_same_model(monkeypatch, make, size):
@@ -387,6 +389,7 @@ def test_blocks_of_tables_give_the_same_model(monkeypatch, make, size):
     np.testing.assert_allclose(other.held_out_, model.held_out_, atol=1e-6)
 
 
+@pytest.mark.long
 def test_blocks_of_several_quantities():
     X, table = several_quantities()
     model, other = regressor().fit(X, table), regressor().fit(cut(X, table))
@@ -395,6 +398,7 @@ def test_blocks_of_several_quantities():
     assert other.predict(cut(X, table)).shape == table.shape
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_blocks_of_frames_name_the_labels(kind, monkeypatch):
     frames = pytest.importorskip(kind)
@@ -407,6 +411,7 @@ def test_blocks_of_frames_name_the_labels(kind, monkeypatch):
     assert_same(other, model, X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("least", "names"), [(1, ["a", "b", "c"]), (500, [3, 1, 2])])
 def test_every_block_may_have_other_names(monkeypatch, least, names):
     monkeypatch.setattr("graphkm.semi.blocks._LEAST", least)
@@ -422,6 +427,7 @@ def test_every_block_may_have_other_names(monkeypatch, least, names):
         assert_same(other, model, X)
 
 
+@pytest.mark.long
 def test_a_mapped_array_takes_tables_of_labels(tmp_path, monkeypatch):
     monkeypatch.setattr("graphkm.semi.blocks._NUMBERS", 2**10)
     monkeypatch.setattr("graphkm.semi.blocks._FEWEST", 2**8)
@@ -443,6 +449,7 @@ def test_missing_texts_of_small_blocks_are_no_class(fitted):
     np.testing.assert_array_equal(other.predict(X) == "b", model.predict(X) == 1)
 
 
+@pytest.mark.long
 def test_ordered_classes_keep_their_order_in_blocks():
     pd = pytest.importorskip("pandas")
     X, y, _ = spirals(n_labeled=60)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,6 +106,7 @@ def test_everything_comes_back(tmp_path, name, rows):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.long
 def test_models_and_nodes_of_every_kind_are_among_them():
     names = ("words", "of all rows", "pipeline")
     fitted = [clone(MODELS[name][0]).fit(X, MODELS[name][1]).mixture_ for name in names]
@@ -141,6 +144,7 @@ def test_behind_a_scaler(tmp_path):
     assert note == {"who": "me"}
 
 
+@pytest.mark.long
 def test_an_approximate_search_finds_the_same_again(tmp_path, monkeypatch):
     monkeypatch.setattr(search, "LARGE", 1000)
     many = rng.normal(size=(3000, 8))
@@ -231,17 +235,25 @@ def test_a_regressor_of_other_libraries_is_refused(tmp_path):
 # ---------------------------------------------------------------- damage
 
 
-@pytest.fixture
-def parts(tmp_path, monkeypatch):
-    """Return the path of a file with nodes and a corrected model, its header and its arrays."""
-    monkeypatch.setattr("graphkm.semi.member_list.MANY", 20)
-    model = SemiSupervisedClassifier(RIDGE, unlabeled="", random_state=0).fit(X, WORDS)
-    save_model(model, tmp_path / "a")
-    header, arrays = read_container(tmp_path / "a")
-    mixed = load_model(tmp_path / "a").mixture_
+@pytest.fixture(scope="module")
+def whole_file(tmp_path_factory):
+    """Return the path of a file with nodes and a corrected model."""
+    file = tmp_path_factory.mktemp("whole") / "a"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphkm.semi.member_list.MANY", 20)
+        save_model(
+            SemiSupervisedClassifier(RIDGE, unlabeled="", random_state=0).fit(X, WORDS), file
+        )
+    mixed = load_model(file).mixture_
     assert mixed.nodes is not None and any(part.field is not None for part in mixed.parts)
     assert len({id(part.model) for part in mixed.parts}) == 1 < len(mixed.parts)
-    return tmp_path / "a", header, arrays
+    return file
+
+
+@pytest.fixture
+def parts(whole_file, tmp_path):
+    """Return the path of a copy that may be damaged, its header and its arrays."""
+    return Path(shutil.copy(whole_file, tmp_path)), *read_container(whole_file)
 
 
 def damage_of(name, change):

@@ -47,6 +47,7 @@ def test_a_model_that_knows_columns_by_name_is_corrected(kind, graph):
     assert model.score(frame, TRUTH) > 0.9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_frame_says_the_same_as_its_numbers(library):
     frame = pytest.importorskip(library).DataFrame({"a": X[:, 0], "b": X[:, 1]})
@@ -92,6 +93,7 @@ def test_missing_values_of_rows():
 # ------------------------------------------------------------------ other kinds of rows
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("graph", [KNN(), Anchors(n_anchors=40)])
 def test_sparse_rows(graph):
     model = clone(QUICK).set_params(graph=graph)
@@ -102,11 +104,13 @@ def test_sparse_rows(graph):
         )
 
 
+@pytest.mark.long
 def test_float32_rows():
     one, other = clone(QUICK).fit(X, MANY), clone(QUICK).fit(X.astype(np.float32), MANY)
     np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_units_of_rows(unit):
     scaled = make_pipeline(StandardScaler(), LogisticRegression())
@@ -154,6 +158,7 @@ def test_targets_of_three_dimensions():
 # ------------------------------------------------------------------ labels and weights
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, "?"])
 def test_text_and_missing_labels(missing):
     names = np.array(["in", "outside"], dtype=object)
@@ -166,6 +171,7 @@ def test_text_and_missing_labels(missing):
     assert model.score(X, text) == plain.score(X, FEW)
 
 
+@pytest.mark.long
 def test_minus_one_and_one_are_ambiguous():
     with pytest.raises(ValueError, match="unlabeled=None"):
         clone(QUICK).fit(X, 2 * TRUTH - 1)
@@ -181,6 +187,7 @@ def test_bad_weights(weights):
         clone(QUICK).fit(X, MANY, sample_weight=weights)
 
 
+@pytest.mark.long
 def test_a_target_of_weight_zero_is_no_target():
     weights = np.ones(120)
     weights[::7] = 0
@@ -230,6 +237,7 @@ def test_one_target_has_no_score():
 # ------------------------------------------------------------------ copies
 
 
+@pytest.mark.long
 def test_copies_of_labelled_rows_do_not_show_labels_to_a_forest():
     """Twenty points without signal, each six times: a bag holds copies of what it holds out."""
     rng = np.random.default_rng(0)
@@ -351,6 +359,7 @@ def test_a_model_that_fails_on_folds():
 # ------------------------------------------------------------------ parameters and threads
 
 
+@pytest.mark.long
 def test_a_grid_search_reaches_into_the_model_and_the_graph():
     grid = {"estimator__C": [0.1, 1.0], "graph__n_neighbors": [3, 8]}
     search = GridSearchCV(clone(QUICK).set_params(graph=KNN()), grid, cv=2).fit(X, TRUTH)
@@ -381,6 +390,7 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(graph):
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 
 
+@pytest.mark.long
 def test_a_grid_search_can_set_the_neighbours():
     search = GridSearchCV(
         clone(QUICK).set_params(graph=KNN(4)), {"graph__n_neighbors": [3, 5]}, cv=2
@@ -404,6 +414,7 @@ def test_models_of_few_labels_do_not_wait_for_threads():
     assert set(model.mixture_.parts[0].model.model.threads_) <= {1}
 
 
+@pytest.mark.long
 def test_odd_rows_leave_no_warnings():
     for rows in (np.ones((120, 2)), X * 1e-30, X * 1e30, (10 * X).astype(int), X[:, :1]):
         for model, y in (

@@ -53,6 +53,7 @@ def test_a_graph_helps_a_line_on_rings(classes, graph):
     np.testing.assert_array_equal(model.transduction_[:60], truth[:60])
 
 
+@pytest.mark.long
 def test_a_graph_helps_a_line_with_quantities():
     X, y, truth = wave(labels=150)
     model = SemiSupervisedRegressor(LinearRegression(), random_state=0).fit(X, y)
@@ -75,6 +76,7 @@ def test_one_label_of_a_class_goes_around_the_moons():
     assert np.mean(scores) > 0.95
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("labels", [7, 11, 12])
 def test_few_labels_of_clear_groups_are_enough(labels):
     X, blob = make_blobs(300, centers=3, cluster_std=0.5, random_state=0)

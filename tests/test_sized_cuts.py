@@ -268,6 +268,7 @@ def test_anchors_have_no_cut():
     assert "cut to sizes" not in [each.name for each in model.members_]
 
 
+@pytest.mark.long
 def test_only_the_ratios_of_weights_matter():
     model, X, y, _ = _fitted(class_sizes="labels")
     weights = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
@@ -281,6 +282,7 @@ def _cells():
     yield make_blobs([150, 150, 60], centers=None, n_features=5, cluster_std=3.0, random_state=2)
 
 
+@pytest.mark.long
 def test_sizes_that_are_wrong_by_a_fifth_cost_less_than_a_point():
     right, wrong = [], []
     for cell, (X, truth) in enumerate(_cells()):

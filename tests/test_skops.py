@@ -114,6 +114,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(kind, tmp_path, monkeypatch):
         tracemalloc.stop()
 
 
+@pytest.mark.long
 def test_models_that_compress_well_are_no_bombs(tmp_path, monkeypatch):
     monkeypatch.setattr(skops_files, "_HARMLESS", 2**16)
     forest = RandomForestClassifier(30, random_state=0)

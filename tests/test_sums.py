@@ -205,6 +205,7 @@ def test_the_cut_into_chunks_changes_only_rounding(cuts, half_life, C):
     )
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=20)
 @given(
     cuts=st.lists(st.integers(51, 699), max_size=6, unique=True),
@@ -224,6 +225,7 @@ def test_the_cut_after_the_first_chunk_changes_no_bit(cuts, half_life, C):
     np.testing.assert_array_equal(whole.support_, cut.support_)
 
 
+@pytest.mark.long
 def test_C_is_chosen_at_fixed_moments():
     """When there are a quarter more labels, from the rows so far, whoever asks in between."""
     X, y, _ = make_rows(600, seed=30)

@@ -49,6 +49,7 @@ def light(**options: object) -> SemiSupervisedClassifier:
 # ------------------------------------------------------------------ shares of classes
 
 
+@pytest.mark.long
 def test_certain_shares_are_classes():
     X, y, _ = rows_and_labels(gaps=False)
     classes = np.where(np.isnan(y[:, 0]), -1, y[:, 0])
@@ -77,6 +78,7 @@ def test_a_row_of_half_and_half_says_nothing_of_members():
     np.testing.assert_allclose(found, w, atol=1e-3)
 
 
+@pytest.mark.long
 def test_shares_that_are_less_than_one_leave_the_rest_unknown():
     X, _, truth = rows_and_labels(gaps=False)
     shares = np.full((N, 2), np.nan)
@@ -149,6 +151,7 @@ def test_shares_are_scored_as_parts_of_labels():
         model.score(X, np.ones((N, 2)))
 
 
+@pytest.mark.long
 def test_shares_are_cross_validated_and_searched():
     X, _, truth = rows_and_labels()
     shares = np.where(np.eye(2)[truth[:, 0].astype(int)] == 1, 0.9, 0.1)
@@ -159,6 +162,7 @@ def test_shares_are_cross_validated_and_searched():
 # ------------------------------------------------------------------ several labels
 
 
+@pytest.mark.long
 def test_labels_come_in_every_form():
     X, y, truth = rows_and_labels(gaps=False)
     names = np.array(["a", "b", "c"])
@@ -176,6 +180,7 @@ def test_labels_come_in_every_form():
     np.testing.assert_array_equal(whole.predict(X), light().fit(X[:L], truth[:L]).predict(X))
 
 
+@pytest.mark.long
 def test_series_of_lists_are_lists():
     X, y, _ = rows_and_labels(gaps=False)
     names = np.array(["a", "b", "c"])
@@ -185,6 +190,7 @@ def test_series_of_lists_are_lists():
         np.testing.assert_array_equal(light().fit(X, each).predict_proba(X), expected)
 
 
+@pytest.mark.long
 def test_one_name_is_one_label():
     X, y, _ = rows_and_labels(gaps=False)
     lists = [None if np.isnan(row[0]) else ["a"] * int(row[0]) for row in y]
@@ -212,6 +218,7 @@ def test_wrong_lists_are_told(lists, message):
         light().fit(X, lists)
 
 
+@pytest.mark.long
 def test_tables_that_mean_something_else_are_told():
     X, y, truth = rows_and_labels()
     signs = np.where(np.isnan(y), np.nan, 2.0 * y - 1.0)
@@ -227,6 +234,7 @@ def test_tables_that_mean_something_else_are_told():
         light().fit(X, y).score(X, truth[:, 0])
 
 
+@pytest.mark.long
 def test_answers_are_as_scikit_learn_has_them():
     X, y, truth = rows_and_labels()
     model = light().fit(X, y)
@@ -247,6 +255,7 @@ def test_answers_are_as_scikit_learn_has_them():
     assert f1_score(truth, said, average="macro") > 0.85
 
 
+@pytest.mark.long
 def test_the_order_of_rows_and_the_size_of_weights_do_not_matter():
     X, y, _ = rows_and_labels()
     model, order = light(), np.random.default_rng(0).permutation(N)
@@ -279,6 +288,7 @@ def test_a_label_that_no_row_knows_has_a_probability():
     assert np.isnan(model.held_out_[:, 1]).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [2, 6, 12])
 def test_few_labelled_rows_are_enough(n):
     X, y, _ = rows_and_labels(gaps=False)
@@ -453,6 +463,7 @@ def test_the_best_threshold_is_that_of_all_cuts():
         assert f1(found) == pytest.approx(max(f1(t) for t in every))
 
 
+@pytest.mark.long
 def test_thresholds_are_as_asked():
     X, y, _ = rows_and_labels()
     frame = pd.DataFrame(y, columns=["a", "b", "c"])
@@ -482,6 +493,7 @@ def test_wrong_thresholds_are_told():
             light(thresholds=wrong).fit(X, y)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
 def test_decisions_at_the_ends_are_finite(threshold):
     X, y, _ = rows_and_labels()
@@ -491,6 +503,7 @@ def test_decisions_at_the_ends_are_finite(threshold):
     np.testing.assert_array_equal(decision > 0, model.predict(X) == 1)
 
 
+@pytest.mark.long
 def test_what_labels_say_is_kept_in_the_shape_of_held_out_answers():
     X, y, _ = rows_and_labels()
     model = light().fit(X, y)
@@ -507,6 +520,7 @@ def test_what_labels_say_is_kept_in_the_shape_of_held_out_answers():
     assert np.array_equal(number.told_, X[number.labeled_, 0])
 
 
+@pytest.mark.long
 def test_thresholds_need_no_unlabelled_rows():
     X, _, truth = rows_and_labels()
     model = light(thresholds="f1").fit(X, truth)
@@ -518,6 +532,7 @@ def test_thresholds_need_no_unlabelled_rows():
 # ------------------------------------------------------------------ several quantities
 
 
+@pytest.mark.long
 def test_several_quantities_with_gaps():
     X, _, _ = rows_and_labels()
     truth = np.column_stack([X[:, 0], 1e4 * X[:, 1], np.sin(3 * X[:, 0])])
@@ -536,6 +551,7 @@ def test_several_quantities_with_gaps():
     assert np.isfinite(model.score(X, missing))
 
 
+@pytest.mark.long
 def test_one_quantity_is_one_column():
     X, _, _ = rows_and_labels()
     y = np.where(np.arange(N) < L, X[:, 0], np.nan)
@@ -557,6 +573,7 @@ def test_the_nearest_class_has_the_least_expected_distance():
     np.testing.assert_allclose(expected[np.arange(200), found], expected.min(axis=1), atol=1e-12)
 
 
+@pytest.mark.long
 def test_orders_are_found_and_told():
     X, _, _ = rows_and_labels()
     level = np.digitize(X[:, 0], [0.0, 0.7, 1.3])
@@ -584,6 +601,7 @@ def test_orders_are_found_and_told():
         light(ordered="yes").fit(X, texts)
 
 
+@pytest.mark.long
 def test_numbers_of_ordered_classes_are_members():
     X, _, _ = rows_and_labels()
     noise = np.random.default_rng(0).normal(scale=0.7, size=N)
@@ -608,6 +626,7 @@ def test_shares_of_ranks_are_areas_under_a_normal_curve():
     np.testing.assert_allclose(shares, [np.mean(drawn == rank) for rank in ranks], atol=3e-3)
 
 
+@pytest.mark.long
 def test_a_matrix_that_is_a_dict_holds_rows():
     """A dok_array of scipy is a mapping too, and no dict of views."""
     X, y, _ = rows_and_labels()

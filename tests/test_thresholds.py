@@ -137,6 +137,7 @@ def test_rows_on_which_every_graph_is_quick(kind, options, monkeypatch):
     assert_no_jump(scores(kind, (250, 251), (100, 100), **options), method)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["classes, flat", "classes, clustered"])
 def test_rows_too_many_for_their_own_scores(kind, smaller, monkeypatch):
     monkeypatch.setattr(plan, "LARGEST", 600 * 100)

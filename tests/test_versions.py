@@ -55,9 +55,7 @@ def test_of_the_requirements_in_the_guide():
     split = re.compile(r", (?![^\[]*\])")  # not inside brackets
     extras = {k: v for k, v in PROJECT["optional-dependencies"].items() if k not in OURS}
     assert {name: split.split(text) for name, text in rows if name} == extras
-    always = [each for each in PROJECT["dependencies"] if ";" not in each]
-    some = [each.split(";")[0] for each in PROJECT["dependencies"] if ";" in each]
-    assert listed[""] == f"{', '.join(always)} ({some[0]} on Windows)" and len(some) == 1
+    assert listed[""] == ", ".join(PROJECT["dependencies"])
 
 
 def test_of_the_extra_all():

@@ -89,6 +89,7 @@ def test_a_table_with_a_column_of_texts_comes_back(tmp_path):
     assert loaded.views_["columns"].chosen == [0, 2]
 
 
+@pytest.mark.long
 def test_given_views_come_back(tmp_path):
     X = {"size": SIZE[:, None], "more": rng.normal(size=(36, 4))}
     again(SemiSupervisedClassifier(None, **PLAIN).fit(X, Y), X, tmp_path)
@@ -127,6 +128,7 @@ def test_edges_beside_views_come_back(tmp_path):
     assert own.tobytes() == loaded.predict_proba(new, affinity=links).tobytes()
 
 
+@pytest.mark.long
 def test_the_usual_members_are_kept_by_skops(tmp_path):
     pytest.importorskip("skops.io")
     model = SemiSupervisedClassifier(views=VIEWS, **PLAIN).fit(table(), Y)

@@ -69,6 +69,7 @@ def lengths(some):
 # ------------------------------------------------------------------ a dict of views
 
 
+@pytest.mark.long
 def test_two_views_tell_more_than_each_of_them(all_models):
     views, truth = two_views()
     y, rest = few(truth), few(truth) == -1
@@ -102,6 +103,7 @@ def test_one_view_is_the_plain_rows():
     np.testing.assert_allclose(mine, other, atol=1e-9)
 
 
+@pytest.mark.long
 def test_the_order_of_rows_and_the_unit_of_weights_do_not_matter():
     views, truth = two_views(60)
     y, turn = few(truth), np.random.default_rng(0).permutation(60)
@@ -123,6 +125,7 @@ def test_copies_are_equal_in_all_views():
     assert place[0] == place[1] and len(set(place.tolist())) == 3
 
 
+@pytest.mark.long
 def test_sparse_rows_frames_and_other_graphs():
     pandas = pytest.importorskip("pandas")
     views, truth = two_views()
@@ -149,6 +152,7 @@ def test_edges_beside_views():
     assert model.predict(new).shape == (3,)
 
 
+@pytest.mark.long
 def test_quantities_of_two_views():
     rng = np.random.default_rng(0)
     views = {"one": rng.normal(size=(100, 2)), "two": rng.normal(size=(100, 2))}
@@ -198,6 +202,7 @@ def test_a_later_fit_forgets_the_views():
 # ------------------------------------------------------------------ texts
 
 
+@pytest.mark.long
 def test_texts_are_rows():
     made, truth = texts()
     y = np.where(np.arange(60) < 16, truth, None)
@@ -207,6 +212,7 @@ def test_texts_are_rows():
     assert model.predict(["a cat", "", None]).shape == (3,)
 
 
+@pytest.mark.long
 def test_the_usual_views_of_texts():
     made, truth = texts()
     y = np.where(np.arange(60) < 10, truth, None)
@@ -234,6 +240,7 @@ def test_what_texts_are(given, expected):
     assert are_texts(given) is expected
 
 
+@pytest.mark.long
 def test_a_table_with_a_column_of_texts():
     pandas = pytest.importorskip("pandas")
     made, truth = texts(80)
@@ -283,6 +290,7 @@ def test_labels_that_are_words_are_their_own_names():
     assert not any("names of labels" in member.name for member in coded.members_)
 
 
+@pytest.mark.long
 def test_names_are_judged_by_labels_alone():
     """Rows of names are never held out, so scores are those of the labels."""
     made, truth = texts()
@@ -314,6 +322,7 @@ def test_names_are_of_the_kind_of_the_labels():
         model.fit(made, y)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("room", "found"), [(0, True), (-1, False)])
 def test_many_rows_of_encoders_are_averaged_as_far_as_memory_goes(
     room, found, monkeypatch, all_models
