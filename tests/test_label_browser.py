@@ -610,3 +610,18 @@ def test_a_doubtful_row_is_shown_for_another_answer_and_gets_a_new_class(rows, t
         assert server.get("api/row/3")["label"] == HOSTILE[0]
         assert page.evaluate("window.hacked") is None
         page.close()
+
+
+def test_a_search_for_one_class_says_what_is_found_and_never_that_it_is_over(rows, tab):
+    folder, names = rows
+    with label_page(folder, *ARGUMENTS, "--relevant", "dog") as server:
+        page = tab(server.address)
+        found = 0
+        for _ in range(45):  # from 40 labels on, steady predictions end the search for labels
+            row = page.evaluate("shown")
+            found += names[row] == "dog"
+            press(page, "12"[names[row] == "dog"])
+        until(page, f"state.current && state.counts[1] === {found}")
+        assert page.inner_text("#stop").startswith(f"{found} rows of dog are found.")
+        assert found > 30
+        page.close()

@@ -9,7 +9,9 @@ function drawKnown() {
     ? say("accuracy_words", { value: number(accuracy.value), low: number(accuracy.low), high: number(accuracy.high), n: accuracy.rows })
     : state.relevant ? say("accuracy_relevant", { name: state.relevant }) : say("accuracy_later");
   $("gain").textContent = accuracy ? gainWords(accuracy, number) : say("gain_later");
-  $("stop").textContent = steady
+  $("stop").textContent = state.relevant
+    ? say("stop_relevant", { name: state.relevant, n: state.counts[state.classes.indexOf(state.relevant)] || 0 })
+    : steady
     ? `${say("steady", { n: steady.labels, share: percent(steady.changed) })} ${say(steady.enough ? "steady_enough" : "steady_more")}`
     : say(regression ? "stop_flat" : "stop_later");
   $("outlook").textContent = outlookWords(state.outlook);
