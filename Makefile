@@ -36,9 +36,8 @@ test: lint
 	$(PYTEST) -m "not slow and not long"
 
 # Tests that take seconds each: they start and kill processes, or fit many models.
-# ARGS="-k browser" are the pages in a browser.
 test-long: $(VENV)/test.stamp
-	$(PYTEST) -m "long and not slow" $(ARGS)
+	$(PYTEST) -m "long and not slow"
 
 test-slow: $(VENV)/test.stamp
 	$(PYTEST) -m slow
