@@ -111,8 +111,9 @@ def _one_model(known, X, seed, n_jobs, *, alike=False):
 def one_model():
     """Let kernel ridge be the only usual model: forests take most of a fit's time.
 
-    For tests of files, options and pages, whatever the models are. Others, of the command and of
-    the page as well, have all models. Processes of their own are not touched.
+    For modules of tests of files, options and pages, whatever the models are: all later tests of
+    the module have it. Others, of the command and of the page as well, have all models. Processes
+    of their own are not touched.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("graphkm.semi.base.usual_models", _one_model)

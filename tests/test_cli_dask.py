@@ -114,6 +114,18 @@ def assert_alike(one, two, data):
     np.testing.assert_allclose(*numbers, atol=1e-8)
 
 
+def test_a_folder_is_learnt_with_anchors_by_default(tmp_path, here):
+    header, rows = table(120)
+    (tmp_path / "rows").mkdir()
+    for k in range(2):
+        write(tmp_path / "rows" / f"{k}.csv", header, rows[60 * k : 60 * (k + 1)])
+    whole = write(tmp_path / "all.csv", header, rows)
+    one, two = tmp_path / "one.gkm", tmp_path / "two.gkm"
+    assert run("train", whole, one, "--id", "row", "--cv", "3", "--graph", "anchors") == 0
+    assert run("train", tmp_path / "rows", two, "--id", "row", "--cv", "3", "--dask") == 0
+    assert_alike(one, two, whole)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_a_folder_gives_the_model_of_one_file(format, files, tmp_path, here, small_parts, capsys):

@@ -15,7 +15,7 @@ from ..dask.part_fit import fit_parts
 from ..dask.runner import Runner
 from ..dask.workers import each
 from ..embed import TextEmbedder, Words
-from ..graphs import Anchors
+from ..graphs import resolve_nodes
 from ..io import DataFileError
 from ..io.columns import Columns
 from ..io.file_parts import FilePart, cut_file, data_files, put_together
@@ -81,9 +81,8 @@ def train_parts(
         seen = _look(files, data, options, first, task, runner)
         note = replace(seen.rows.note, n_rows=sum(part.n_rows for part in seen.parts))
         note = replace(note, n_labeled=seen.n_labeled)
-        model = make_estimator("mixture", note.task, fit).set_params(n_jobs=1, verbose=0)
-        if model.graph == "anchors":  # without parameters of its own
-            model.set_params(graph=Anchors())
+        model = make_estimator("mixture", note.task, fit)
+        model.set_params(graph=resolve_nodes(model.graph), n_jobs=1, verbose=0)
         prepare, steps, views = prepared, None, None
         if note.encoded:
             given, chosen = part_views(scale, seen.rows, options.encoder)
