@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -279,3 +280,15 @@ def test_no_estimator_has_more_than_six_ancestors(kind):
 def test_no_estimator_computes_attributes_by_their_names(kind):
     """`hasattr` of a name that an estimator does not have would start the work."""
     assert not hasattr(kind, "__getattr__")
+
+
+# ------------------------------------------------------------ nothing is left
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no clone")
+def test_no_data_was_committed_at_the_root():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    found = [Path(name) for name in listed.stdout.splitlines() if "/" not in name]
+    data = {".csv", ".json", ".jsonl", ".npz", ".npy", ".gkm", ".parquet", ".png", ".html"}
+    assert found
+    assert [path.name for path in found if path.suffix in data] == []
