@@ -153,6 +153,28 @@ def test_rows_near_each_other_are_told_apart(backend, d, tight):
     np.testing.assert_allclose(d2[some], distances[:, 1:], rtol=1e-9)
 
 
+@pytest.mark.parametrize("worth", [0.0, 1.0])
+def test_what_a_pilot_leaves_out_changes_no_neighbours(backend, monkeypatch, worth):
+    """A card tries cheap distances first, and leaves out those that prove few lists of a pilot."""
+    if not backend.searches(10**6, 30):
+        pytest.skip("graphs search on the processor by themselves")
+    monkeypatch.setattr("graphkm.backends.cuda.search._BLOCK", 2048)
+    monkeypatch.setattr("graphkm.backends.cuda.search._PILOT", 100)
+    monkeypatch.setattr("graphkm.backends.cuda.search._WORTH", worth)
+    X = rows(6000, 30)
+    grouped = np.random.default_rng(1).random(len(X)) < 0.3
+    X[grouped] = X[0] + 0.0001 * X[grouped]
+    search, asked = backend.search(X), []
+    search._by = lambda way, given, *rest: (asked.append(len(given)), by(way, given, *rest))[1]
+    by = type(search)._by.__get__(search)
+    near, d2 = search.nearest(None, 10)
+    wanted, distances = by_brute_force(X, X[:300], 11, own=False)
+    np.testing.assert_array_equal(near[:300], wanted[:, 1:])
+    np.testing.assert_allclose(d2[:300], distances[:, 1:], rtol=1e-9)
+    assert max(asked) <= 2048
+    assert (sum(asked) < 6000 + 400) == (worth > 0)
+
+
 @pytest.mark.parametrize("k", [1, 10, 64])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["outlier", "line", "copies", "groups far apart"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,18 @@ from .rows import on_card
 from .tables import Table, Units
 
 _BLOCK = 2**18  # queries searched at a time
-_PILOT = 4096  # first queries, which show whether a kind of distances proves enough lists
+_PILOT = 4096  # queries of the first block, which show whether a way proves enough lists
 _WORTH = 0.75  # share of the first queries whose lists it must prove
-_ROUGH_LISTS = 4  # least lists of a query for rough distances: together they keep more candidates
+
+
+class _Way(NamedTuple):
+    """A kind of distances, and the least lists of a query: together they keep more candidates."""
+
+    dtype: Any
+    lists: int = 1
+
+
+_WAYS = (_Way(np.float16), _Way(np.float16, 4), _Way(np.float32), _Way(np.float64))
 
 
 class CudaSearch:
@@ -26,9 +35,9 @@ class CudaSearch:
     Candidates are found by rounded distances, after the middle of the rows has been subtracted.
     Distances in double precision, between the rows as they came, decide. No row outside a query's
     list is nearer than the farthest row of the list, less what rounding may have changed. Where
-    that does not prove the neighbours, less is rounded: distances between rows of 16-bit numbers
-    come first, those in single precision next, and all distances in double precision last. If a
-    kind of distances proves few lists of the first queries, it is left out.
+    that does not prove the neighbours, the next way is taken: distances between rows of 16-bit
+    numbers come first, the same with more candidates next, then single precision, and all distances
+    in double precision last. A way that proves few lists of a pilot is left out.
 
     Whole numbers, like one-hot columns, are not rounded at all, up to a squared norm of 2^22.
 
@@ -65,6 +74,7 @@ class CudaSearch:
         """
         m = len(self._given) if queries is None else len(queries)
         near, d2 = np.empty((m, k), np.int64), np.empty((m, k))
+        ways = list(_WAYS)
         for start in range(0, m, _BLOCK):
             part = slice(start, min(start + _BLOCK, m))
             if queries is None:
@@ -73,7 +83,7 @@ class CudaSearch:
             else:
                 given = on_card(queries[part], self._given.dtype, self._given.shape[1])
                 own = self._cupy.full(len(given), -1, np.int32)
-            near[part], d2[part] = self._nearest(given, own, k)
+            near[part], d2[part] = self._nearest(given, own, k, ways, 0 if start else _PILOT)
         return near, d2
 
     def nearest_of(
@@ -81,39 +91,44 @@ class CudaSearch:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the k nearest other rows of some of the rows, given by their numbers."""
         numbers = self._cupy.asarray(own, np.int32)
-        return self._nearest(self._given[numbers], numbers, k)
+        return self._nearest(self._given[numbers], numbers, k, list(_WAYS), _PILOT)
 
     def _nearest(
-        self, given: Any, own: Any, k: int
+        self, given: Any, own: Any, k: int, ways: list[_Way], pilot: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the nearest rows of some queries.
+
+        About so many of them are a pilot: they come first, with as many lists as all have, and ways
+        that prove few of them are left out.
+        """
         m = len(given)
         near, d2 = np.empty((m, k), np.int64), np.empty((m, k))
-        ways = [np.float16, np.float32, np.float64]
-        for start, stop in ((0, _PILOT), (_PILOT, m)):
-            unsure = np.arange(start, min(stop, m))
+        lists = lists_for(m, len(self._given))
+        first = np.arange(m) % max(1, m // pilot) == 0 if pilot else np.zeros(m, bool)
+        for judging, asked in ((True, first), (False, ~first)):
+            unsure = np.flatnonzero(asked)
             for way in list(ways):
                 if not len(unsure):
                     break
                 some = self._cupy.asarray(unsure)
-                found, squares, sure = self._by(way, given[some], own[some], k)
+                found, squares, sure = self._by(way, given[some], own[some], k, lists)
                 near[unsure], d2[unsure] = found.get(), squares.get()
-                if sure.mean() < _WORTH:
+                if judging and sure.mean() < _WORTH:
                     ways.remove(way)
                 unsure = unsure[~sure]
         return near, d2
 
-    def _by(self, way: Any, given: Any, own: Any, k: int) -> tuple[Any, Any, NDArray[np.bool_]]:
-        """Return the nearest rows by one kind of distances, and for which queries it is proved."""
-        if way is np.float64:
+    def _by(
+        self, way: _Way, given: Any, own: Any, k: int, lists: int
+    ) -> tuple[Any, Any, NDArray[np.bool_]]:
+        """Return the nearest rows in one way, and for which queries they are proved."""
+        if way.dtype is np.float64:
             near, d2 = nearest_by_all_distances(given, own, self._given, k)
             return near, d2, np.ones(len(given), bool)
-        rows, asked = self._table(way), self._units.table(given, way)
-        lists = lists_for(len(given), len(self._given))
-        if way is np.float16 and not rows.exact:
-            lists = max(lists, _ROUGH_LISTS)
-        found, reach = candidates(asked, own, rows, k, lists)
+        rows, asked = self._table(way.dtype), self._units.table(given, way.dtype)
+        found, reach = candidates(asked, own, rows, k, max(lists, way.lists))
         near, d2 = in_order(given, self._given, found, k)
-        return near, d2, self._proved(asked, rows, d2[:, -1].get(), reach.get().min(axis=1))
+        return near, d2, self._proved(asked, rows, d2[:, -1].get(), reach.min(axis=1).get())
 
     def _proved(
         self,
