@@ -9,6 +9,9 @@ NATIVE_TESTS := $(addprefix tests/test_,native.py expansion.py implicit_step.py 
 	budget.py partial_fit.py libsvm_reader.py csv_reader.py custom_loss.py transductive_svc.py cells.py \
 	neighbour_index.py)
 
+# Tests start many processes: each of them would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
+
 # One test process per core, up to eight. Compiled code keeps to one thread in each: threads that
 # wait for a core make a test many times slower.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 from typing import NamedTuple
@@ -54,6 +55,9 @@ def pytest_configure(config):
         "markers", "long: seconds, for processes or many fits; run by make test-long"
     )
     config.addinivalue_line(
+        "markers", "dear: a second for each case, of which all but the first are long"
+    )
+    config.addinivalue_line(
         "markers", "xdist_group(name): tests that run one after another in one process"
     )
     if config.pluginmanager.hasplugin("hypothesispytest"):
@@ -68,7 +72,8 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Mark as slow what repeats much: a check of scikit-learn with another kind of array.
 
-    Of a product of three or more lists, so is what shows no new pair of values.
+    Of a product of three or more lists, so is what shows no new pair of values. Of the cases of a
+    dear test, all but the first are long. Tests of a module go to one process, for their fixtures.
     """
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -76,11 +81,16 @@ def pytest_collection_modifyitems(items):
             item.add_marker("slow")
         if hasattr(item, "callspec"):
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
     for family in families.values():
         cases = [_case(item) for item in family]
         if len(cases[0]) > 2:
             for k in set(range(len(cases))) - pairwise(cases):
                 family[k].add_marker("slow")
+        if family[0].get_closest_marker("dear"):
+            for item in [each for each in family if not each.get_closest_marker("slow")][1:]:
+                item.add_marker("long")
 
 
 def _case(item):
@@ -100,6 +110,33 @@ def _own_cache(tmp_path_factory):
     del os.environ["GRAPHKM_CACHE"]
     if before is not None:
         os.environ["GRAPHKM_CACHE"] = before
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _small_forests():
+    """Let forests of the usual models have 30 trees: 100 take more than half of a small fit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphkm.members.models._TREES", 30)
+        yield
+
+
+@pytest.fixture
+def usual_forests(monkeypatch):
+    """Let forests have as many trees as those of users: for what pages print."""
+    monkeypatch.setattr("graphkm.members.models._TREES", 100)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_command():
+    """Make the command of its functions once, and not for every test that calls it."""
+    try:
+        from typer import main
+    except ImportError:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(main, "get_command", functools.cache(main.get_command))
+        yield
 
 
 def _one_model(known, X, seed, n_jobs, *, alike=False):
@@ -178,12 +215,17 @@ def _classes(n_classes, n, n_labeled):
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Two worker processes with one thread each."""
+    """Two worker processes with one thread each, which do nothing while no test asks them to."""
+    import dask
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0"
-    ) as started:
+    idle = {
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "10s",
+    }
+    processes = {"n_workers": 2, "processes": True, "threads_per_worker": 1}
+    with dask.config.set(idle), LocalCluster(**processes, dashboard_address=":0") as started:
         yield started
 
 

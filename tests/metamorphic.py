@@ -51,9 +51,6 @@ CHEAP: dict[str, Any] = {
     "SemiSupervisedRegressor(graph=Anchors())": SemiSupervisedRegressor(
         LinearRegression(), graph=Anchors(40), **SEED
     ),
-    "PositiveUnlabeledClassifier(...)": PositiveUnlabeledClassifier(
-        KernelRidgeClassifierCV(**SEED), **SEED
-    ),
     "LaplacianSVC": LaplacianSVC(n_jobs=1),
     "LaplacianRegressor": LaplacianRegressor(n_jobs=1),
     "TransductiveSVC": TransductiveSVC(n_jobs=1),
@@ -70,6 +67,9 @@ COSTLY: dict[str, Any] = {
     "GKMRegressorCV": GKMRegressorCV(**SEED),
     "SemiSupervisedClassifier": SemiSupervisedClassifier(**SEED),
     "SemiSupervisedRegressor": SemiSupervisedRegressor(**SEED),
+    "PositiveUnlabeledClassifier(...)": PositiveUnlabeledClassifier(
+        KernelRidgeClassifierCV(**SEED), **SEED
+    ),
 }
 """Models that search, or choose on held-out labels."""
 

@@ -87,6 +87,7 @@ def test_a_cold_start_finds_every_cluster(blobs):
     assert np.mean(by_chance) < 5
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "model",
     [
@@ -244,6 +245,7 @@ def test_the_command_suggests_rows_without_labels(tmp_path, capsys):
     assert len(out.read_text().split()) == 4
 
 
+@pytest.mark.long
 def test_the_command_says_what_is_wrong(tmp_path, capsys):
     X, _, names = moons(100, 12)
     rows = write_csv(tmp_path / "rows.csv", X, names)

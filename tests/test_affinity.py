@@ -79,6 +79,7 @@ def said(model, X):
 # ------------------------------------------------------------------ the same as the own graph
 
 
+@pytest.mark.dear
 @every_machine
 def test_the_own_graph_given_is_the_same_model(model, rows):
     searched = hasattr(model, "estimator")
@@ -96,6 +97,7 @@ def test_the_own_graph_given_is_the_same_model(model, rows):
     np.testing.assert_allclose(said(given, new), said(own, new), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.dear
 @every_machine
 def test_the_affinity_decides_in_place_of_the_graph(model, rows):
     name = "estimator__graph" if hasattr(model, "estimator") else "graph"
@@ -111,6 +113,7 @@ def test_a_graph_without_a_list_of_edges_gives_way_too(rows):
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.dear
 @every_machine
 def test_the_affinity_matters(model, rows):
     """Edges by chance give another model than edges between near rows."""
@@ -147,6 +150,7 @@ def ways_to_say(W):
     yield "a name", {"near": W, "none": sp.csr_array((N, N))}, None
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", ["strong", "regressor", "classifier search", "Laplacian"])
 def test_every_form_gives_the_same_model(name, rows):
     expected = said(fit(MACHINES[name], rows, rows.W), rows.X)
@@ -185,6 +189,7 @@ def test_polars_frames_have_a_column_of_ids(rows):
     np.testing.assert_allclose(found.decision_function(table.drop("id")), expected, atol=1e-6)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64])
 @pytest.mark.parametrize("name", ["strong", "regressor", "Laplacian"])
 def test_numbers_of_every_kind(name, dtype, rows):

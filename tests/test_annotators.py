@@ -199,6 +199,7 @@ def test_standard_errors_of_known_classes_are_those_of_a_share():
     assert errors == pytest.approx(np.sqrt(FIVE * (1 - FIVE) / (answers.per_annotator + PATTERN)))
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(("k", "per_row"), [(2, 1.5), (2, 3), (5, 1.5), (5, 3)])
 def test_standard_errors_cover_the_truth(k, per_row):
     off = []

@@ -38,6 +38,7 @@ def test_every_work_has_its_answer_and_its_process():
     assert all(answer["status"] == "ok" and answer["peak_mb"] > 0 for answer in found.values())
 
 
+@pytest.mark.long
 def test_a_failure_is_an_answer():
     assert alone(lambda: {"x": 1 / 0})["status"] == "error: ZeroDivisionError: division by zero"
     assert alone(lambda: sys.exit(3))["status"] == "error: SystemExit: 3"

@@ -65,6 +65,7 @@ def test_one_rule_for_ties_of_shares(monkeypatch):
     assert model.predict(X[:3]).tolist() == [1, 1, 1]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", [each for each in CLASSIFIERS if each not in MIXTURES])
 def test_one_rule_for_ties(name, monkeypatch):
     """Where f is 0 the second class wins, in labels and in probabilities."""
@@ -252,6 +253,7 @@ def test_scores_are_held_out(monkeypatch):
         assert P.max() < 0.75
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("loss", ["hinge", "logistic", Hinge(), Logistic()])
 def test_refits_of_newton_are_fits_to_fewer_labels(loss):
     rows = X[:60]
@@ -328,6 +330,7 @@ def test_copies_and_files_remember(name, tmp_path):
             np.testing.assert_array_equal(other.transduction_, model.transduction_)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", ["newton", "sgd", "sums", "ridge", "laplacian", "balanced"])
 @pytest.mark.parametrize("y", [Y, Y_THREE], ids=["two", "three"])
 def test_onnx_graphs_carry_probabilities(name, y):

@@ -99,6 +99,7 @@ def test_known_sizes_help_where_labels_say_the_wrong_ones():
     assert min(gains) > -0.02
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e6])
 def test_only_the_ratios_of_sizes_matter(scale):
     X, y, _ = _blobs(n=140)
@@ -107,6 +108,7 @@ def test_only_the_ratios_of_sizes_matter(scale):
     assert two.predict_proba(X) == pytest.approx(one.predict_proba(X), abs=1e-6)
 
 
+@pytest.mark.long
 def test_labels_give_the_sizes():
     X, y, truth = _blobs()
     y[:200] = truth[:200]

@@ -538,6 +538,7 @@ def test_float32_stays_float32(classifier, two):
     assert sparse.support_vectors_.dtype == np.float32
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_large_float32_rows_are_not_copied(kernel, classifier):
     rng = np.random.default_rng(0)

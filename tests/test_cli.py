@@ -225,6 +225,7 @@ SLOW = (
 
 
 # A search tree of scikit-learn imports all of these. Its old versions always import pandas.
+@pytest.mark.dear
 @pytest.mark.parametrize("scale", ["standard", "none"])
 def test_predict_imports_what_it_needs_alone(tmp_path, scale):
     X, y, _ = moons(100, 20)

@@ -59,12 +59,14 @@ def library():
     scaler = StandardScaler().fit(X[:KNOWN])
     y = frame["label"].to_numpy(dtype=object)[:KNOWN]
     model = SemiSupervisedClassifier(random_state=0, unlabeled=None, n_jobs=1)
-    model.fit(
-        scaler.transform(X[:KNOWN]),
-        y,
-        affinity={"cites": by_ids(pairs[old])},
-        ids=frame["paper"].to_numpy()[:KNOWN],
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphkm.members.models._TREES", 100)  # the other process has as many
+        model.fit(
+            scaler.transform(X[:KNOWN]),
+            y,
+            affinity={"cites": by_ids(pairs[old])},
+            ids=frame["paper"].to_numpy()[:KNOWN],
+        )
     new = SimpleNamespace(
         X=scaler.transform(X[KNOWN:]),
         ids=frame["paper"].to_numpy()[KNOWN:],
@@ -130,6 +132,7 @@ def test_the_file_is_read_although_a_forest_counts(folder, library):
     np.testing.assert_array_equal(model[-1].transduction_, library.model.transduction_)
 
 
+@pytest.mark.long
 def test_without_edges_features_decide_alone(folder, library, capsys):
     out = ("--out", folder / "p.csv", "--proba")
     assert run("predict", folder / "papers.gkm", folder / "new.csv", *out) == 0
@@ -255,6 +258,7 @@ def saved(tmp_path_factory):
 ROWS = np.array([[1.0, 2, 3], [4, 5, 6], [0, 0, 0]])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("name", "edges", "pairs"),
     [

@@ -134,6 +134,7 @@ def test_missing_columns_are_named(tmp_path, capsys):
     assert "lacks 1 of the model's 2 columns: height." in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_labels_by_name_by_number_and_by_default(tmp_path, capsys):
     front = np.column_stack([NAMES, X.astype(object)])
     for name, first in (("names.csv", [["kind", "x", "z"]]), ("bare.csv", [])):
@@ -262,6 +263,7 @@ def test_bad_rows_are_refused_or_left_out(tmp_path, capsys):
         assert ("note: 1 row was left out" in printed.err) is ("drop" in flags)
 
 
+@pytest.mark.long
 def test_columns_can_be_left_out(tmp_path, capsys):
     ids = [f"row {k}" for k in range(len(X))]
     with open(tmp_path / "a.csv", "w", newline="") as file:

@@ -484,6 +484,7 @@ def test_a_separator_that_never_occurs_is_told(tmp_path, capsys):
 # ------------------------------------------------------------------ models of Python, and orders
 
 
+@pytest.mark.long
 def test_models_of_several_labels_that_python_saved_are_taken(tmp_path, capsys):
     pd = pytest.importorskip("pandas")
     X, truth, y = songs()

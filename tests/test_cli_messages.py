@@ -156,6 +156,7 @@ def test_a_search_takes_the_parameters_of_a_graph(table, capsys, tmp_path):
     assert code == 0
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(("trained", "tested"), [("words", "numbers"), ("numbers", "words")])
 def test_labels_of_another_kind(table, capsys, tmp_path, trained, tested):
     words = {(i, 2): ("no", "yes")[i % 4 // 2] for i in range(1, 60, 2)}

@@ -58,6 +58,7 @@ def predicted(folder, model="m.gkm", data="new.csv"):
     return read_predictions(out)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("flags", "model"),
     [
@@ -104,6 +105,7 @@ def test_predictions_are_those_of_python(folder, flags, model):
     np.testing.assert_array_equal([float(row[1]) for row in rows], model.decision_function(X[200:]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [300, pytest.param(15_100, marks=pytest.mark.long)])
 def test_sparse_rows_give_the_model_of_python(tmp_path, n):
     """A file of many sparse rows and labels gets the graph that Python's default has."""
@@ -341,6 +343,7 @@ def test_the_same_bytes_again_and_from_a_process(folder):
     assert models[0] == models[1] and len(models[2]) == len(models[0])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("method", ["mixture", "gkm", "lapsvm", "tsvm"])
 def test_probabilities_of_every_method(tmp_path, method):
     rng = np.random.default_rng(0)

@@ -103,6 +103,7 @@ def test_whole_numbers_that_are_categories_do_not_collide(tmp_path):
 # ------------------------------------------------------------------------ encodings
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("codec", ["latin-1", "utf-16", "utf-8-sig"])
 def test_a_model_does_not_depend_on_the_encoding(tmp_path, capsys, codec):
     table().to_csv(tmp_path / "utf8.csv", index=False)
@@ -233,6 +234,7 @@ def typed(n=N, gaps=False):
     return frame
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("drop", ["", "stadt"])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_truth_values_and_times_mean_the_same_in_every_format(tmp_path, drop, gaps):
@@ -275,6 +277,7 @@ def test_truth_values_as_labels(tmp_path, capsys):
             assert summary(capsys, "evaluate", tmp_path / "m.gkm", tmp_path / data)["labelled"] == N
 
 
+@pytest.mark.long
 def test_dates_are_not_taken_for_numbers(tmp_path, capsys):
     frame = typed()[["size", "day", "label"]]
     frame.to_parquet(tmp_path / "days.parquet", index=False)
@@ -292,6 +295,7 @@ def test_dates_are_not_taken_for_numbers(tmp_path, capsys):
 # -------------------------------------------------------------------------- labels
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("mark", ["None", "null", "N/A", "<NA>", "NA"])
 @pytest.mark.parametrize("labels", ["words", "numbers"])
 @pytest.mark.parametrize("more", [(), ("--drop", "stadt")])
@@ -358,6 +362,7 @@ def test_columns_that_are_all_the_same_are_an_error(tmp_path, capsys):
 # ------------------------------------------------------------------------- amounts
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("write", "kind"),
     [
@@ -393,6 +398,7 @@ def test_amounts_are_numbers(tmp_path, capsys, write, kind):
     assert f"the value of 'GBP 7' is not an amount like {kind}, in column 'price'" in said
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "cells",
     [

@@ -67,6 +67,7 @@ GKM = ("--method", "gkm")
 SEARCH = (*GKM, "--search")
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("more", "estimator"),
     [
@@ -115,6 +116,7 @@ def test_predictions_carry_identifiers_and_other_columns(folder):
     assert read_predictions(folder / "p.csv")[0] == ["prediction", "decision"]
 
 
+@pytest.mark.long
 def test_columns_of_numbers_carry_identifiers_in_chunks(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(25_000, 2)), columns=["x", "z"])
@@ -205,6 +207,7 @@ def test_columns_that_say_nothing_are_left_out(folder, capsys):
     assert run("predict", folder / "m.gkm", folder / "shop.csv", "--out", folder / "p.csv") == 0
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("saved_by", ["command line", "python"])
 def test_categories_that_the_model_does_not_know_are_noted(folder, capsys, saved_by):
     frame = shop()[0].drop(columns="sold")
@@ -261,6 +264,7 @@ def test_rare_categories_are_alike(tmp_path):
     assert most[encoder.categories_[0].tolist()].min() >= most.iloc[49]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("date", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y", "%Y/%m/%d"])
 def test_decimal_commas_and_dates(folder, capsys, date):
     frame, _ = shop()
@@ -315,6 +319,7 @@ def test_the_index_of_pandas_is_no_feature(tmp_path, capsys):
         assert run("evaluate", tmp_path / "m.gkm", tmp_path / name) == 0
 
 
+@pytest.mark.long
 def test_parquet_and_csv_agree(folder):
     frame, _ = shop()
     frame.astype({"colour": "category"}).to_parquet(folder / "shop.parquet", index=False)
@@ -325,6 +330,7 @@ def test_parquet_and_csv_agree(folder):
     assert (folder / "csv.out").read_bytes() == (folder / "parquet.out").read_bytes()
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", ["Label", "LABEL", "label"])
 def test_the_label_is_found_whatever_its_case(folder, capsys, name):
     frame, _ = shop()

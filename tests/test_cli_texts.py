@@ -110,6 +110,7 @@ def test_json_has_the_encoders(place, capsys):
     assert told["missing_values"] == 0  # an empty text is not filled in
 
 
+@pytest.mark.long
 def test_a_column_of_texts_that_is_left_out_says_how_to_use_it(place, capsys):
     assert run("train", "texts.csv", "plain.gkm", "--id", "id") == 0
     told = capsys.readouterr().out
@@ -132,6 +133,7 @@ def test_predictions_of_a_table(place):
     assert [float(row[4]) for row in rows] == model.predict_proba(X)[:, 1].tolist()
 
 
+@pytest.mark.long
 def test_columns_in_another_order_and_a_category_that_is_new(place, capsys):
     rows = [[where, text, "x", stars] for _, text, stars, where, _ in reviews(6)]
     rows[0][0] = "market"
@@ -182,6 +184,7 @@ def test_a_label_before_the_texts_is_found(place, capsys):
     assert json.loads(capsys.readouterr().out)["label"] == "kind"
 
 
+@pytest.mark.long
 def test_quantities_of_texts(place, capsys):
     rows = [[text, "" if k > 20 else len(text) + 0.5] for k, (_, text, *_) in enumerate(reviews())]
     write(place / "lengths.csv", rows, ("review", "label"))
@@ -378,6 +381,7 @@ def test_export_refuses_several_views(place, capsys):
 # ---------------------------------------------------------------- models saved on the page
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("given", ["texts.csv", "notes", "photos"])
 def test_a_model_saved_on_the_page_predicts_what_it_was_made_of(place, given, capsys):
     pytest.importorskip("starlette")

@@ -128,6 +128,7 @@ def test_quantities_and_models_of_scikit_learn(folder, capsys):
         load_model(folder / "q.gkm")
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["auto", "None"])
 def test_mixtures_go_to_onnx_and_not_to_libsvm(folder, capsys, graph):
     pytest.importorskip("onnx")
@@ -244,12 +245,14 @@ def test_folds_are_those_of_python(folder, capsys):
 # ---------------------------------------------------------------- files
 
 
+@pytest.mark.long
 def test_a_skops_file_is_no_model_file_of_python(folder):
     assert trained(folder, data="steps.csv", model="q.gkm") == 0
     with pytest.raises(OSError, match=r"no file of save_model.*load_with_skops"):
         load_model(folder / "q.gkm")
 
 
+@pytest.mark.long
 def test_a_damaged_skops_file_is_refused(folder, capsys):
     assert trained(folder, data="steps.csv", model="q.gkm") == 0
     content = (folder / "q.gkm").read_bytes()

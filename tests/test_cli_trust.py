@@ -109,6 +109,7 @@ def test_errors_of_sets(trained, capsys):
     assert code == 2 and "--sets 90: it is a share of rows between 0 and 1" in said
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(("name", "told"), [("wild;cat", True), ("-", True), ("wild,cat", False)])
 def test_names_that_a_set_cannot_hold_are_refused(tmp_path, capsys, name, told):
     """With ; between classes, the set of "wild;cat" would be that of "wild" and "cat"."""

@@ -286,6 +286,7 @@ def test_a_bad_line_is_named_where_columns_are_skipped(line, reason):
     assert X.tolist() == [[1], [2]] and y.tolist() == [3, 4]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::graphkm.io.BadRowWarning")
 @pytest.mark.filterwarnings("ignore:.*was read as Windows-1252:UserWarning")
 def test_mutated_files_with_skipped_columns():

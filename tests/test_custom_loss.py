@@ -88,6 +88,7 @@ class Gentle(Loss):
         return -y * expit(-y * f) / 2
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("step", ["implicit", "explicit"])
 @pytest.mark.parametrize("budget", [None, 15])
 def test_a_custom_loss_is_learnt(three, classifier, step, budget):

@@ -76,6 +76,7 @@ def assert_same(found, wanted):
 # ------------------------------------------------------------------ the same as at home
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("rows", [1200, 500, 97])
 def test_partitions_do_not_matter(rows):
     X, y, _ = moons()
@@ -147,6 +148,7 @@ def test_the_field_is_that_of_sums_written_out():
     np.testing.assert_allclose(mixture.values[:, 0], wanted / total, atol=1e-2 * size)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("kind", ["classes", "quantities"])
 def test_the_usual_members(kind):
     """More labels than errors of models need to be corrected along the graph."""

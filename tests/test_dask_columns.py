@@ -142,6 +142,7 @@ def test_shares_of_classes(targets):
     np.testing.assert_array_equal(kept, wanted.transduction_)
 
 
+@pytest.mark.long
 def test_several_quantities():
     X, table, _ = several_quantities()
     wanted = graphkm.SemiSupervisedRegressor(**SLOPE).fit(X, table)
@@ -156,6 +157,7 @@ def test_several_quantities():
     np.testing.assert_allclose(kept, wanted.transduction_, rtol=1e-6)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("kind", ["array", "series", "parquet"])
 def test_every_partition_may_have_other_names(kind, tmp_path):
     X, _, whole = several_labels()

@@ -52,6 +52,7 @@ def assert_same(model, wanted, X):
         np.testing.assert_allclose(home.predict(X), wanted.predict(X), atol=1e-6 * size)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("rows", [2000, 700, 31])
 def test_three_classes(rows):
     X, y = three_moons()
@@ -134,6 +135,7 @@ def test_models_see_the_names_of_columns():
     np.testing.assert_allclose(shares, wanted.predict_proba(frame), atol=1e-6)
 
 
+@pytest.mark.long
 def test_sparse_rows():
     X, y, _ = moons(1500, 300)
     X = np.where(X > 0.3, X, 0.0)

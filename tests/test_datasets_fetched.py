@@ -151,6 +151,7 @@ def test_covtype_with_all_its_classes_and_raw(fetch):
     assert bunch.target_names[1] == "Lodgepole Pine"
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("name", "n_train", "n_test"),
     [

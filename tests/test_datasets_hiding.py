@@ -48,6 +48,7 @@ def test_counts(sizes, fraction, seed):
     assert (loose >= 0).sum() == asked
 
 
+@pytest.mark.long
 def test_labels_are_drawn_evenly():
     kept = sum(hide_labels(np.zeros(5, int), 0.6, random_state=s) == 0 for s in range(2000))
     np.testing.assert_allclose(kept / 2000, 0.4, atol=0.05)

@@ -43,6 +43,7 @@ def test_g50c_official_splits(classifier):
     assert np.mean(errors) < 0.12
 
 
+@pytest.mark.long
 def test_a1a_sparse_with_most_labels_hidden(classifier):
     X, truth = load_svmlight_file(str(data_file("a1a.libsvm.bz2")), n_features=123)
     assert X.shape == (1605, 123)

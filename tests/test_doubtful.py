@@ -226,6 +226,7 @@ def test_each_of_several_labels_is_judged():
     assert found.doubts[line.row] == pytest.approx(np.mean(own)) and len(own) == 3
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("several", [False, True])
 def test_quantities_of_rows(several):
     rng = np.random.default_rng(0)
@@ -296,6 +297,7 @@ def test_the_gain_is_that_of_a_fit_with_these_weights(model):
     assert found.error >= 0 and f"{found.before:.3f} before" in str(found)
 
 
+@pytest.mark.long
 def test_weights_of_the_first_fit_are_kept():
     rows, truth = make_moons(120, noise=0.2, random_state=0)
     y = np.where(np.arange(120) < 60, truth, -1)

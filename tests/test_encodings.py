@@ -92,6 +92,7 @@ def test_every_byte_of_windows_has_a_letter():
         assert letter == (known or chr(byte))
 
 
+@pytest.mark.dear
 @pytest.mark.filterwarnings("ignore:.*was read as Windows-1252:UserWarning")
 @pytest.mark.parametrize("codecs", [("utf-8", "cp1252"), ("cp1252", "utf-8")])
 def test_two_encodings_are_never_mixed(codecs):

@@ -56,6 +56,7 @@ def test_shares_add_up_to_the_probability(model):
     assert np.array_equal(found[0].labeled, LABELED) and np.array_equal(found[0].labels, Y[LABELED])
 
 
+@pytest.mark.long
 def test_what_is_no_sum_over_labels_stands_beside_them():
     boosting = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=5, random_state=0)
     model = SemiSupervisedClassifier(boosting, random_state=0).fit(X, Y)
@@ -90,6 +91,7 @@ def test_labels_of_the_class_speak_for_it_and_others_against_it(model):
         assert why.shares[own].sum() > 0 > why.shares[~own].sum()
 
 
+@pytest.mark.long
 def test_votes_are_what_members_say(model):
     found = explain(model, NEW)
     for why in found:
@@ -218,6 +220,7 @@ def test_quantities_add_up():
     assert found[0].answer is None and "quantity" in str(found[0])
 
 
+@pytest.mark.long
 def test_sizes_of_classes_stand_beside_labels():
     model = SemiSupervisedClassifier(
         LogisticRegression(), class_sizes={0: 0.6, 1: 0.2, 2: 0.2}, random_state=0
@@ -238,6 +241,7 @@ def test_far_rows_have_the_prior():
     assert abs(why.total - model.predict_proba(np.array([[100.0, 100.0]]))[0, 1]) < 1e-8
 
 
+@pytest.mark.long
 def test_shares_of_classes_are_one_row():
     shares = np.full((150, 3), np.nan)
     shares[LABELED] = 0.8 * np.eye(3)[TRUTH[LABELED]] + 0.2 / 3
@@ -315,6 +319,7 @@ def test_columns_have_their_names():
 VIEWS = {"sepals": X[:, :2], "petals": X[:, 2:]}
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("options", "rows", "fit"),
     [

@@ -81,6 +81,7 @@ CLASSIFIERS = {
 }
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_classifiers(kind, n_classes):
@@ -94,6 +95,7 @@ def test_classifiers(kind, n_classes):
     assert_same_classifier(model, rows_of(200, seed=1))
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("weights", [None, "balanced"])
 @pytest.mark.parametrize("n", [200, 1200])  # with 1,000 labels probabilities have curves

@@ -510,6 +510,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 @posix
 def test_commands_write_into_pipes_and_through_links(folder):
     assert run("predict", folder / "m.gkm", folder / "a.csv", "--out", folder / "p.csv") == 0
@@ -570,6 +571,7 @@ def test_restarting_keeps_a_link_to_the_checkpoint(folder):
     assert (folder / "c").is_symlink() and (folder / "far" / "c").is_file()
 
 
+@pytest.mark.long
 def test_what_is_read_is_not_replaced(folder, capsys):
     data, model = folder / "a.csv", folder / "m.gkm"
     (folder / "same.csv").hardlink_to(data)

@@ -170,6 +170,7 @@ def test_frames_of_polars_have_a_column_of_ids():
     np.testing.assert_allclose(model.label_distributions_, plain.label_distributions_, atol=1e-6)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("scale", [1e-4, 1e4])
 def test_the_unit_of_a_quantity_does_not_matter(scale):
     truth, edges = two_groups()
@@ -207,6 +208,7 @@ def test_the_weights_unit_does_not_matter():
     np.testing.assert_allclose(ten, one, atol=1e-4)
 
 
+@pytest.mark.long
 def test_a_frame_and_its_values_are_the_same_rows():
     pandas = pytest.importorskip("pandas")
     truth, edges = two_groups()

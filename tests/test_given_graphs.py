@@ -277,6 +277,7 @@ def test_several_graphs_and_one_that_says_nothing():
     assert weight < 0.2
 
 
+@pytest.mark.long
 def test_a_graph_without_edges_is_left_out():
     X, truth, edges = communities()
     model, y = SemiSupervisedClassifier(random_state=0), labelled(truth)
@@ -288,6 +289,7 @@ def test_a_graph_without_edges_is_left_out():
         clone(model).fit(X, y, affinity={"none": empty})
 
 
+@pytest.mark.long
 def test_a_graph_that_misleads_costs_little():
     X, truth = make_blobs(300, 6, centers=3, cluster_std=3.0, random_state=0)
     rng = np.random.default_rng(0)
@@ -359,6 +361,7 @@ def test_class_sizes_and_weights_times_ten(fitted):
     np.testing.assert_allclose(heavy.label_distributions_, light.label_distributions_)
 
 
+@pytest.mark.long
 def test_a_file_keeps_what_prediction_needs(fitted, tmp_path):
     from graphkm.exchange import load_model, save_model
 

@@ -472,6 +472,7 @@ def test_draws_do_not_depend_on_the_cuts(graph, rule, cuts, number):
         np.testing.assert_array_equal(np.concatenate(pieces), column)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("d", [1, 7, 300, 4096, 4097, 9000, 20000])
 def test_cuts_do_not_change_one_bit_of_wide_rows(sparse, d):

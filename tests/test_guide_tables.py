@@ -14,6 +14,7 @@ PAGE = (Path(__file__).parents[1] / "docs/guide/tables.md").read_text("utf-8")
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("usual_forests")
 def test_the_page_word_by_word(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = list(BLOCK.finditer(PAGE))

@@ -30,6 +30,7 @@ def assert_printed(passage, printed):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("usual_forests")
 def test_the_session_line_by_line(tmp_path, monkeypatch, capsys):
     pytest.importorskip("tokenizers")
     pytest.importorskip("skops")

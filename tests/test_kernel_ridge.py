@@ -79,6 +79,7 @@ def test_single_precision_is_refined():
 # ---------------------------------------------------------------- leave-one-out
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_held_out_shares_are_those_of_refits(classes, n_classes):
     X, y = classes

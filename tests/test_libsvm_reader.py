@@ -84,6 +84,7 @@ def test_compressed(pack):
     assert_same(read(pack(ODD)), read(ODD))
 
 
+@pytest.mark.long
 def test_many_blocks():
     rng = np.random.default_rng(0)
     lines = []
@@ -141,6 +142,7 @@ def test_hard_numbers_are_those_of_python(digits):
     assert X.data[0].tobytes() == np.float64("-" + digits.lstrip("+-")).tobytes()
 
 
+@pytest.mark.long
 @settings(max_examples=500, deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
 def test_floats_survive_their_shortest_text(values):
@@ -151,6 +153,7 @@ def test_floats_survive_their_shortest_text(values):
 NUMBER = r"[+-]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?"
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.from_regex(NUMBER, fullmatch=True))
 def test_any_digits_are_read_as_python_reads_them(digits):
@@ -247,6 +250,7 @@ def test_dropping_features_is_reading_all_and_dropping_some(drop, zero_based):
     ours[0].check_format()
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.sets(st.integers(0, 12)), min_size=1, max_size=5),

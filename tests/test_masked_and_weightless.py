@@ -58,6 +58,7 @@ def scores(model, rows):
     return (model.predict if is_regressor(model) else model.decision_function)(rows)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", SOME)
 def test_masked_labels_are_missing(name):
     model, truth = clone(MODELS[name]), truth_for(MODELS[name])
@@ -93,6 +94,7 @@ def test_masked_labels_elsewhere():
     assert found.n_tested.tolist() == [0, 0, 0]  # the only labels come first, and are learnt
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", FAST)
 @pytest.mark.parametrize("what", ["X", "sample_weight"])
 def test_masked_cells_and_weights_are_refused(name, what):
@@ -162,6 +164,7 @@ def test_a_transductive_margin_does_not_avoid_labels_of_weight_zero():
 AS_UNLABELED = [each for each in SOME if each.id != "transductive"]  # the test above is its own
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", AS_UNLABELED)
 def test_labels_of_weight_zero_count_for_nothing(name):
     model, truth = MODELS[name], truth_for(MODELS[name])
@@ -188,6 +191,7 @@ def with_class_weight(model, weight):
 
 
 # The front door has no class_weight, and leaves that of its models to them.
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "name",
     [

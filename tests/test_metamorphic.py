@@ -55,7 +55,7 @@ def cases():
             if CHANGES[change](run_of(model)) is not None:
                 entry, weights = exemption(model, change), change == "sample weights times ten"
                 usual = model in COSTLY and model.startswith("SemiSupervised")  # with its trees
-                fast = model in CHEAP or (entry and not usual and not (weights and "cv" in model))
+                fast = model in CHEAP or (entry and not usual and not weights)
                 slow = pytest.mark.slow if usual else pytest.mark.long
                 yield case(model, change, *([] if fast else [slow]))
     for model in LARGE:

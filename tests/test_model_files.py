@@ -108,6 +108,7 @@ def test_every_estimator_comes_back(tmp_path, name, rows):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "names",
     [
@@ -145,6 +146,7 @@ def test_a_precomputed_kernel_keeps_its_columns(tmp_path):
     assert_same_bits(model, again(model, tmp_path / "a"), K[:7])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(clip=True), MaxAbsScaler()])
 def test_scaling_travels_with_the_model(tmp_path, scaler):
     model = make_pipeline("passthrough", clone(scaler), GKMClassifier(random_state=0)).fit(X, TWO)

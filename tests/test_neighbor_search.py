@@ -117,6 +117,7 @@ def test_approximate_finds_nearly_all(make, dtype, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 def test_approximate_is_not_the_exact_search():
     """The other tests would pass if the approximate search always gave up."""
     for X, width in ((clusters(), 20), (clusters(d=300), 300), (wide(), 64)):

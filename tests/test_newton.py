@@ -328,6 +328,7 @@ def wide():
     return case, np.sort(rng.permutation(330)[:150])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
@@ -449,6 +450,7 @@ def test_spreading_rules_cover_the_rows_better():
     assert unexplained("greedy") < 0.5 * unexplained("uniform")
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("p", [1.5, 2.0])
 @pytest.mark.parametrize("rule", RULES)
 def test_more_landmarks_come_closer(rule, p):
@@ -627,6 +629,7 @@ AWKWARD = {
 }
 
 
+@pytest.mark.dear
 @pytest.mark.filterwarnings("ignore:The graph overrules")  # of rows that are noise
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "cosine"])
@@ -754,6 +757,7 @@ def test_the_seed_decides_the_landmarks(batch, three):
     np.testing.assert_array_equal(*everywhere)  # all rows: nothing is left to chance
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n_landmarks", ["auto", 60])
 def test_threads_change_nothing(n_landmarks, batch, three):
     one, two = (batch(n_jobs=n, n_landmarks=n_landmarks).fit(three.X, three.y) for n in (1, 2))

@@ -136,6 +136,7 @@ def test_the_score_is_that_of_the_formula(model):
     np.testing.assert_allclose(novelty(model, asked), smooth_rank(own, usual), atol=1e-6)
 
 
+@pytest.mark.long
 def test_a_new_class_far_away_is_found(model):
     found = novelty(model, NEW[:5] + 500.0)
     assert found.min() > 0.95
@@ -145,6 +146,7 @@ def test_rows_of_the_fit_may_be_passed(model):
     np.testing.assert_array_equal(novelty(model, NEW, rows=X), novelty(model, NEW))
 
 
+@pytest.mark.long
 def test_a_model_from_a_file_has_its_rows(tmp_path):
     live = SemiSupervisedClassifier(None, random_state=0).fit(X, Y)
     save_model(live, tmp_path / "a")
@@ -197,6 +199,7 @@ def test_what_has_no_novelty_is_told(model):
 # ------------------------------------------------------------------ suggestions
 
 
+@pytest.mark.long
 def test_novel_rows_are_suggested(model):
     found = suggest(model, X, 10, y=Y, strategy="novelty")
     assert len(np.intersect1d(found, LABELED)) == 0 and len(set(found.tolist())) == 10
@@ -213,6 +216,7 @@ def test_novel_rows_of_a_sample_are_suggested(model, monkeypatch):
     assert (TRUTH[:350][found] == FOURTH).mean() >= 0.6
 
 
+@pytest.mark.long
 def test_a_pipeline_suggests_novel_rows():
     front = SemiSupervisedClassifier(LogisticRegression(), random_state=0)
     fitted = make_pipeline(StandardScaler(), front).fit(X, Y)

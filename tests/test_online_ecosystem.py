@@ -49,6 +49,7 @@ def in_river(model, classes=(0, 1)):
 # ---------------------------------------------------------------- river
 
 
+@pytest.mark.dear
 def test_rows_one_by_one_are_one_chunk_up_to_rounding(classifier):
     """Unlabelled rows by the marker, as everywhere."""
     wrapped = in_river(classifier(precision="double"))
@@ -163,6 +164,7 @@ CHECKS = [  # those that call partial_fit
 ]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("model", STREAMS, ids=lambda model: type(model).__name__)
 def test_checks_of_scikit_learn(model, name):

@@ -79,6 +79,7 @@ def test_classifiers(kind, k):
     np.testing.assert_allclose(shares_of(held, np.unique(y), NEW), wanted, atol=1e-6)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize(
     "model",

@@ -61,6 +61,7 @@ def assert_same_quantities(model, rows=NEW):
 GRAPHS = [None, "auto", Anchors(40), KNN(search="exact")]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("graph", GRAPHS, ids=str)
 def test_classes(graph, k):
@@ -98,6 +99,7 @@ def test_corrections(k):
     assert [node.op_type for node in proto.graph.node].count("TreeEnsembleRegressor") == 1
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", GRAPHS, ids=str)
 def test_quantities(graph):
     y = np.where(KNOWN, F + 100.0, np.nan)
@@ -132,6 +134,7 @@ GIVEN = {
 }
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("kind", GIVEN)
 @pytest.mark.parametrize("graph", [None, Anchors(40)], ids=str)
 def test_given_models(kind, graph):
@@ -140,6 +143,7 @@ def test_given_models(kind, graph):
     assert_same_classes(model.fit(X, labels(3)), NEAR)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["auto", Anchors(40)], ids=str)
 def test_behind_a_scaler(graph):
     rows = rows_of(240)

@@ -56,6 +56,7 @@ def moved_by(odds, share):
 # ---------------------------------------------------------------- two Gaussians
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(("distance", "share"), [(3.0, 0.3), (2.0, 0.5), (2.0, 0.1)])
 @pytest.mark.parametrize("given", [True, False])
 def test_it_is_as_good_as_the_bayes_rule(distance, share, given):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from graphkm._util.progress import progress_bar
 
 _SILENT = """
@@ -21,6 +23,7 @@ assert "tqdm" not in sys.modules
 """
 
 
+@pytest.mark.long
 def test_a_silent_bar_takes_everything_and_does_not_import_tqdm():
     done = subprocess.run([sys.executable, "-c", _SILENT], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

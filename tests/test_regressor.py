@@ -77,6 +77,7 @@ def test_without_graph_it_is_kernel_regression(name, step, regressor, known):
     np.testing.assert_allclose(reg.predict(X), minimum(K, y, 1.0, epsilon), atol=0.01)
 
 
+@pytest.mark.long
 def test_sample_weight_scales_the_loss_of_its_row(regressor, known):
     X, y, K = known
     weight = np.random.default_rng(0).integers(1, 30, len(y)) / 10

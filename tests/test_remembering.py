@@ -47,6 +47,7 @@ MODELS = {
 }
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", MODELS)
 def test_what_is_known_of_training_rows_stays(name, tmp_path):
     model, y = MODELS[name]
@@ -128,6 +129,7 @@ def test_nothing_of_a_stream_outlives_it(solver):
     assert left_behind(learn_and_forget) == ([], [])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", [each for each in MODELS if "front door" not in each])
 def test_opting_out(name, tmp_path):
     model, y = MODELS[name]
@@ -143,6 +145,7 @@ def test_opting_out(name, tmp_path):
         model.set_params(transduce="no").fit(X, y)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_large_rows_are_not_copied_and_must_not_change(form, monkeypatch):
     monkeypatch.setattr(remembering, "_LARGE", 100)
@@ -158,6 +161,7 @@ def test_large_rows_are_not_copied_and_must_not_change(form, monkeypatch):
     np.testing.assert_array_equal(model.transduction_, known)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("way", ["pickle", "copy", "file"])
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "rows"])
 def test_large_rows_that_change_do_not_hold_a_model_back(name, way, monkeypatch, tmp_path):
@@ -182,6 +186,7 @@ def test_large_rows_that_change_do_not_hold_a_model_back(name, way, monkeypatch,
     assert len(model.transduction_) == 80
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "y",
     [

@@ -100,6 +100,7 @@ def test_the_sections_and_tables_are_complete(page):
         assert {row.count("</td>") for row in rows} == {head.count("</th>")}
 
 
+@pytest.mark.long
 def test_ours_the_papers_and_the_difference_stand_together(markdown):
     assert "94.00 ± 1.41 (paper 97.27, -3.27) ▼" in markdown
     assert "94.00 ± 1.41 (paper 92.84, +1.16) |" in markdown
@@ -122,6 +123,7 @@ def test_findings_say_what_was_reached(folder):
     assert "150 MB" in said and "1.50 times the data" in said
 
 
+@pytest.mark.long
 def test_the_figures_lie_beside_it(folder, markdown):
     figures = re.findall(r"!\[.*?\]\((.*?)\)", markdown)
     assert len(figures) == 5

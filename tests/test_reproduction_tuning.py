@@ -70,6 +70,7 @@ def test_hidden_labels_play_no_part(rows):
     assert all((train < 0).sum() == (y < 0).sum() for train, _ in seen)
 
 
+@pytest.mark.long
 def test_a_choice_beats_the_worst_candidate(rows):
     X, y, X_test, y_test = rows
     for name in ("gkm-hinge-p1", "lapsvm", "cccp", "self-knn", "svm-labeled"):

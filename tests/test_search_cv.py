@@ -394,6 +394,7 @@ def test_folds_take_kernels_and_affinities_whole(moons):
         assert len(given.cv_results_["params"]) == len(named.cv_results_["params"])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("kind", [GKMClassifierCV, GKMRegressorCV])
 def test_folds_try_what_the_closed_form_tries(kind, moons, sine):
     """In the same units: C is measured by the kernel with the graph inside."""
@@ -602,6 +603,7 @@ def test_weights_take_part_in_the_search(moons):
     np.testing.assert_allclose(weighted.decision_function(X), plain.decision_function(X), atol=1e-4)
 
 
+@pytest.mark.long
 def test_frames(moons):
     X, y, _ = moons
     frame = pd.DataFrame(X, columns=["a", "b"])

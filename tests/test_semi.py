@@ -99,6 +99,7 @@ def test_the_seed_decides_everything(fitted):
 # ------------------------------------------------------------------ what it takes
 
 
+@pytest.mark.long
 def test_rows_and_labels_of_many_kinds():
     X, _, y = moons(120)
     wanted = clone(QUICK).fit(X, y).predict(X)
@@ -111,6 +112,7 @@ def test_rows_and_labels_of_many_kinds():
     np.testing.assert_array_equal(other.predict(X), wanted)
 
 
+@pytest.mark.long
 def test_only_the_ratios_of_weights_matter():
     X, _, y = moons(120)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 120)
@@ -154,6 +156,7 @@ def test_estimators_are_members(estimator, names):
     assert np.isnan(model.unlabeled_gain_) == (estimator is None or names == {"LabelSpreading"})
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", [None, "knn", KNN(5), Anchors(30), "anchors"])
 def test_graphs(graph):
     X, truth, y = moons(300, labels=40)
@@ -327,6 +330,7 @@ def test_units_of_quantities_do_not_matter():
         SemiSupervisedRegressor(LogisticRegression()).fit(X, y)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n", [4, 6, 10])
 def test_a_handful_of_quantities(n):
     X = np.arange(float(n))[:, None]

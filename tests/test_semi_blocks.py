@@ -114,6 +114,7 @@ def test_text_labels_frames_and_sparse_rows(fitted):
     assert (sparse.predict(sp.csr_array(X)) == model.predict(X)).mean() > 0.99
 
 
+@pytest.mark.long
 def test_the_same_from_a_cluster(fitted):
     da = pytest.importorskip("dask.array")
     pytest.importorskip("distributed")
@@ -174,6 +175,7 @@ def test_rows_are_drawn_as_if_their_number_was_known():
         np.testing.assert_array_equal(draw.first(m).ravel(), drawn_rows(5000, m, seed=3))
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("size", [1, 170, 1500])
 def test_blocks_give_the_same_model(fitted, size):
     X, y, _, model = fitted
@@ -201,6 +203,7 @@ def test_one_seed_decides_anchors_and_folds(fitted):
     assert_same(other, one, X)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["auto", "anchors", Anchors()])
 def test_blocks_live_on_anchors(fitted, graph):
     X, y, _, _ = fitted
@@ -317,6 +320,7 @@ def test_a_mapped_file_is_read_in_blocks(tmp_path, monkeypatch):
     assert_same(there, here, X[small], atol=1e-5)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("graph", "in_blocks"), [("anchors", True), (ANCHORS, True), ("auto", False), (KNN(), False)]
 )

@@ -167,6 +167,7 @@ def test_an_unfitted_model_is_refused(tmp_path):
 # ---------------------------------------------------------------- models of other libraries
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("inside", "name"),
     [
@@ -185,6 +186,7 @@ def test_other_models_are_refused_by_name_and_pickled(tmp_path, inside, name, gr
     assert_same(model, pickle.loads(pickle.dumps(model)), X)
 
 
+@pytest.mark.long
 def test_a_mixture_without_the_usual_forest_is_saved(tmp_path):
     t = np.linspace(0, 3 * np.pi, 200)
     curve = np.column_stack([t * np.cos(t), t * np.sin(t)])
@@ -310,6 +312,7 @@ def of_field(change):
     return damage
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "damage",
     [

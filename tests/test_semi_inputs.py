@@ -33,6 +33,7 @@ QUICK = SemiSupervisedClassifier(LogisticRegression(), random_state=0)
 # ------------------------------------------------------------------ frames
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["knn", Anchors(20)])
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_a_model_that_knows_columns_by_name_is_corrected(kind, graph):
@@ -201,6 +202,7 @@ def test_a_target_of_weight_zero_is_no_target():
     assert one.best_score_ == other.best_score_
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["knn", "anchors", None])
 @pytest.mark.parametrize(
     "estimator", [LinearRegression(), pytest.param("auto", marks=pytest.mark.long)]
@@ -217,6 +219,7 @@ def test_units_of_targets(estimator, graph):
 # ------------------------------------------------------------------ rare classes
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("estimator", [LogisticRegression(), LinearSVC(), None])
 @pytest.mark.parametrize("labels", [12, 60])
 def test_a_class_with_one_label(labels, estimator):
@@ -368,6 +371,7 @@ def test_a_grid_search_reaches_into_the_model_and_the_graph():
     assert best.graph == KNN(n_neighbors=search.best_params_["graph__n_neighbors"])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["knn", Anchors(n_anchors=40)])
 def test_clone_pickle_and_pipeline(graph):
     model = clone(SemiSupervisedClassifier(SVC(), graph=graph, random_state=0))

@@ -40,6 +40,7 @@ def around(estimator, **changes):
 # ------------------------------------------------------------------ a graph helps
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("graph", ["knn", Anchors(100)])
 def test_a_graph_helps_a_line_on_rings(classes, graph):
@@ -158,6 +159,7 @@ def test_a_model_that_is_never_wrong_is_followed():
     np.testing.assert_array_equal(model.predict(X), y)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["knn", "anchors"])
 @pytest.mark.parametrize("scale", [1e3, 1e9, 1e100, 1e150])
 def test_far_rows_are_the_models(graph, scale):
@@ -238,6 +240,7 @@ def test_two_hundred_classes():
     assert model.predict_proba(X).shape == (1200, 200) and model.score(X, truth) > 0.9
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("estimator", ["auto", None, Ridge()])
 @pytest.mark.parametrize("labels", [2, 60])
 def test_constant_targets(estimator, labels):
@@ -246,6 +249,7 @@ def test_constant_targets(estimator, labels):
     np.testing.assert_allclose(model.predict(X + 5), 7.0)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("labels", [1, 2, 3])
 @pytest.mark.parametrize("estimator", ["auto", Ridge()])
 def test_few_targets(estimator, labels):

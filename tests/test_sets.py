@@ -101,6 +101,7 @@ def exact(n, coverage):
     return min(math.ceil((n + 1) * coverage - 1e-9) / (n + 1), 1.0)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n, coverage", [(9, 0.8), (19, 0.9), (50, 0.9), (8, 0.9)])
 @pytest.mark.filterwarnings("ignore:The labels are too few")
 def test_sets_cover_exactly_as_often_as_theory_says(n, coverage):

@@ -177,6 +177,7 @@ def test_the_limit_of_lightness_is_the_precisions():
 # ---------------------------------------------------------------- what must not matter
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("dtype", "tolerance", "form", "step"),
     [

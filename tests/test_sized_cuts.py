@@ -254,6 +254,7 @@ def _fitted(**about):
     return SemiSupervisedClassifier(random_state=0, **about).fit(X, y), X, y, truth
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("asked", "there"),
     [(None, False), ("auto", False), ("labels", True), ({0: 0.5, 1: 0.3, 2: 0.2}, True)],

@@ -35,6 +35,7 @@ THREE = np.where(SHOWN, np.digitize(X[:, 0], [-0.5, 0.5]), -1)
 REAL = np.where(SHOWN, X[:, 0], np.nan)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("model", "y"),
     [

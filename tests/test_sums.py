@@ -298,6 +298,7 @@ def test_classes_and_words():
     np.testing.assert_array_equal(model.dual_coef_, numbers.dual_coef_)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("factor", [1e-4, 1e4])
 def test_the_units_of_y_do_not_matter(factor):
     X, _, _ = make_rows(1200, seed=8)

@@ -211,6 +211,7 @@ def test_a_stream_after_a_fit_has_its_own_units():
 # ---------------------------------------------------------------- files and commands
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", MODELS)
 def test_units_travel(name, tmp_path):
     model = clone(MODELS[name]).fit(X, 1e4 * Y + 1e3)

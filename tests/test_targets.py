@@ -268,6 +268,7 @@ def test_the_order_of_rows_and_the_size_of_weights_do_not_matter():
     np.testing.assert_allclose(swapped[:, ::-1], one, atol=1e-3)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("positives", [0, 1, 2])
 def test_rare_labels_are_learnt_as_far_as_they_go(positives):
     X, y, _ = rows_and_labels(gaps=False)

@@ -108,6 +108,7 @@ def test_many_labels(kind, smaller):
     assert_no_jump(scores(kind, (450, 450), (200, 201)), method)
 
 
+@pytest.mark.dear
 @every_kind
 def test_many_labels_beyond_landmarks(kind, smaller):
     assert_no_jump(scores(kind, (600, 600), (100, 101)), method)
@@ -130,6 +131,7 @@ unlisted = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.dear
 @every_kind
 @unlisted
 def test_rows_on_which_every_graph_is_quick(kind, options, monkeypatch):

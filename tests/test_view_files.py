@@ -172,6 +172,7 @@ def test_columns_without_a_plain_form_are_refused(tmp_path):
         save_model(model, tmp_path / "a")
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("skops", [False, True])
 def test_a_model_of_another_hash_is_refused(tmp_path, skops):
     pytest.importorskip("onnxruntime")
@@ -252,6 +253,7 @@ def twice(header, arrays):
         view["dict"][0][1] = "same"
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "damage",
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
@@ -40,7 +40,7 @@ def blas_threads_for(rows: int, columns: int) -> Iterator[None]:
     if rows * columns**2 > _SMALL:
         yield
         return
-    with one_blas_thread(thread_pools()):
+    with one_blas_thread():
         yield
 
 
@@ -55,20 +55,20 @@ def one_thread() -> Iterator[None]:
     """
     pools = ThreadpoolController()
     # OpenMP keeps a number for each thread: so this limit does not change other threads.
-    with one_blas_thread(pools), pools.limit(limits=1, user_api="openmp"):
+    with one_blas_thread(_blas(pools)), pools.limit(limits=1, user_api="openmp"):
         yield
 
 
 @contextmanager
-def one_blas_thread(pools: ThreadpoolController) -> Iterator[None]:
-    """Let the BLAS among these pools use one thread.
+def one_blas_thread(libraries: Sequence[Any] | None = None) -> Iterator[None]:
+    """Let these libraries of BLAS use one thread; those that `thread_pools` found by default.
 
     BLAS has one number of threads for the whole process. It is set when the first user comes, and
     restored when the last user leaves, whoever that is. Only a BLAS on OpenMP has a number for each
     thread.
     """
     user = object()
-    libraries = pools.select(user_api="blas").lib_controllers
+    libraries = _known_blas() if libraries is None else libraries
     own = [(each, each.num_threads) for each in libraries if _is_of_thread(each)]
     try:
         for library, _ in own:
@@ -89,6 +89,15 @@ def one_blas_thread(pools: ThreadpoolController) -> Iterator[None]:
                 _restore(*_before.popitem()[1])
         for library, threads in own:
             library.set_num_threads(threads)
+
+
+def _blas(pools: ThreadpoolController) -> list[Any]:
+    return list(pools.select(user_api="blas").lib_controllers)
+
+
+@cache
+def _known_blas() -> list[Any]:
+    return _blas(thread_pools())
 
 
 def _is_of_thread(library: Any) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "graphkm screen few_labels.csv --relevant cat --out next.csv",
-    "graphkm screen texts.csv --relevant good --text review --id id --ranker linear",
+    "graphkm screen texts.csv --relevant good --text review --ranker linear",
     "graphkm screen few_labels.csv --relevant cat --drawn drawn.csv",
 )
 

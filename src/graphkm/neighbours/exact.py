@@ -75,7 +75,7 @@ class ExactSearch(Search):
         def find(queries: NDArray[Any], k: int) -> Indices:
             # scikit-learn limits BLAS here, too, but would undo a limit that others still need.
             pools, threads = thread_pools(), _threads_for(len(queries))
-            with one_blas_thread(pools), pools.limit(limits=threads, user_api="openmp"):
+            with one_blas_thread(), pools.limit(limits=threads, user_api="openmp"):
                 found: Indices = search.kneighbors(queries, k, return_distance=False)
             return found
 
