@@ -150,7 +150,7 @@ def ways_to_say(W):
     yield "a name", {"near": W, "none": sp.csr_array((N, N))}, None
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["strong", "regressor", "classifier search", "Laplacian"])
 def test_every_form_gives_the_same_model(name, rows):
     expected = said(fit(MACHINES[name], rows, rows.W), rows.X)
@@ -159,6 +159,7 @@ def test_every_form_gives_the_same_model(name, rows):
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6, err_msg=form)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", ["strong", "regressor", "folds", "Laplacian of values"])
 def test_frames_have_ids(name, rows):
     pandas, model = pytest.importorskip("pandas"), MACHINES[name]
@@ -325,6 +326,7 @@ def test_streams_and_sums_take_none(rows):
 # ------------------------------------------------------------------ searches, folds and files
 
 
+@pytest.mark.long
 def test_a_search_sees_the_affinity_in_every_fold(rows):
     """Its scores are those of fits to all rows, in which the labels of a fold are hidden."""
     y, folds = known(GKMClassifier(), rows.truth), LabeledStratifiedKFold(3, random_state=1)

@@ -100,6 +100,7 @@ def test_rows_have_numbers_ids_or_an_index():
         assert np.array_equal(one.predict(X), other.estimator_.predict(frame))
 
 
+@pytest.mark.long
 def test_classes_may_be_words_and_columns_have_other_names():
     X, truth, (rows, who, said) = answered(n=200, n_answered=80)
     words = np.array(["moon", "arch"])

@@ -107,6 +107,7 @@ def test_the_papers_own_data():
     assert reliabilities(model) == pytest.approx(hits, abs=0.1)
 
 
+@pytest.mark.long
 def test_with_many_answers_the_literal_algorithm_says_the_same():
     _, lines = simulated(0, 1500, 3, FIVE, 5)
     shares, _, matrices = literal_dawid_skene(*lines, n_steps=40)
@@ -357,6 +358,7 @@ def test_a_model_that_knows_nothing_changes_nothing():
     assert np.abs(one.shares_ - other.shares_).mean() < 0.02
 
 
+@pytest.mark.long
 def test_many_people_with_two_answers_each():
     rng = np.random.default_rng(0)
     n, truth = 400, np.random.default_rng(1).integers(3, size=400)

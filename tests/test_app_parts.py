@@ -626,6 +626,7 @@ def literal_landmarks(kernel, landmarks, rows, targets, mean, noise, where):
     return mean + kernel(where, landmarks) @ weights
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("seed", [0, 1])
 def test_of_many_labels_landmarks_are_left_and_held_out_answers_stay_true(rows, monkeypatch, seed):
     monkeypatch.setattr("graphkm.app.live_model._LANDMARKS", 25)

@@ -259,6 +259,7 @@ def test_second_answers_on_request_and_when_nothing_else_is_left(tmp_path, rows)
     uwe.end()
 
 
+@pytest.mark.long
 def test_one_person_is_asked_nothing_twice(tmp_path, rows):
     material, truth = rows
     eva = opened(tmp_path, material, "eva", second="first")

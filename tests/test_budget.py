@@ -127,6 +127,7 @@ def classifier(**changes):
     return gkm_classifier(**(given | changes))
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("chunk", [1, 90, 3000])
 def test_a_stream_never_has_more_centres(chunk):
     X, y, _ = moons()
@@ -136,6 +137,7 @@ def test_a_stream_never_has_more_centres(chunk):
         assert len(model.stream_.W) <= 25 and len(model.support_vectors_) <= 25
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("how", ["fit", "partial_fit"])
 def test_accuracy_survives_a_budget(how):
     X, y, truth = moons()
@@ -243,6 +245,7 @@ def long_run(kind, **given):
     return scores
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("kind", ["waves", "line"])
 def test_new_rows_do_not_drive_out_the_average(kind):
     """While l grows, every block has new centres with large coefficients, which once stayed."""

@@ -58,6 +58,7 @@ def fitted(name, y):
     return model.fit(X[known], y[known])
 
 
+@pytest.mark.long
 def test_one_rule_for_ties_of_shares(monkeypatch):
     model = fitted("forest", Y)
     monkeypatch.setattr(model, "_mixed", lambda rows, *edges: np.full((len(rows), 2), 0.5))
@@ -253,7 +254,7 @@ def test_scores_are_held_out(monkeypatch):
         assert P.max() < 0.75
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["hinge", "logistic", Hinge(), Logistic()])
 def test_refits_of_newton_are_fits_to_fewer_labels(loss):
     rows = X[:60]
@@ -287,6 +288,7 @@ def test_refits_of_sums_leave_one_out():
 # ---------------------------------------------------------------------- streams
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("solver", ["sums", "sgd"])
 def test_streams(solver, tmp_path):
     rng = np.random.default_rng(0)
@@ -345,6 +347,7 @@ def test_onnx_graphs_carry_probabilities(name, y):
     np.testing.assert_allclose(found, model.predict_proba(X), atol=2e-4)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("k", [2, 3])
 def test_onnx_graphs_carry_curves(k):
     runtime = pytest.importorskip("onnxruntime")

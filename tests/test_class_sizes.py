@@ -201,6 +201,7 @@ def test_one_label_more_changes_little_and_many_more_end_it():
     assert sizes[2] == pytest.approx(np.array([60, 20, 20]) / 100, abs=1e-3)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("scale", [1.0, 10.0])
 def test_weights_say_that_labels_stand_for_their_classes(scale):
     """Weights that make up for labels by class leave nothing to estimate."""
@@ -213,6 +214,7 @@ def test_weights_say_that_labels_stand_for_their_classes(scale):
     assert same == pytest.approx(plain, abs=2e-3)  # forests with weights draw other thresholds
 
 
+@pytest.mark.long
 def test_sizes_are_estimated_on_anchors_of_sparse_rows():
     X, y, truth = _blobs(labels=60)
     rows = csr_array(np.maximum(X - X.min(axis=0), 0.0))

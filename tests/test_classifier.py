@@ -69,6 +69,7 @@ def test_without_graph_it_is_the_kernel_machine(loss, step, classifier, labelled
     np.testing.assert_allclose(clf.decision_function(X), f, atol=0.01)
 
 
+@pytest.mark.long
 def test_intercept_adds_one_to_the_kernel(classifier, labelled):
     X, y, K = labelled
     clf = classifier(**ACCURATE | {"fit_intercept": True}).fit(X, y)
@@ -111,6 +112,7 @@ def test_scale_of_the_graph_term(p, classifier, two):
 # ---------------------------------------------------------------------- weights
 
 
+@pytest.mark.long
 def test_sample_weight_scales_the_loss_of_its_row(classifier, labelled):
     X, y, K = labelled
     weight = np.random.default_rng(0).uniform(0.1, 3.0, len(y))
@@ -179,6 +181,7 @@ def test_balanced_counts_labelled_rows_only(classifier, two):
 # ---------------------------------------------------------------------- several classes
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize("graph", ["knn", "full", "bipartite"])
 def test_one_vs_rest_is_a_binary_fit_per_class(graph, loss, classifier, three):
@@ -538,7 +541,7 @@ def test_float32_stays_float32(classifier, two):
     assert sparse.support_vectors_.dtype == np.float32
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_large_float32_rows_are_not_copied(kernel, classifier):
     rng = np.random.default_rng(0)
@@ -555,6 +558,7 @@ def test_large_float32_rows_are_not_copied(kernel, classifier):
     assert peak < X.nbytes
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "poly", "cosine"])
 def test_sparse_is_dense(kernel, precision, classifier, three):

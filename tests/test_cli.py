@@ -204,6 +204,7 @@ def test_the_version(capsys):
     assert capsys.readouterr().out == f"graphkm {version('graphkm')}\n"
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["--version"]])
 def test_help_does_not_wait_for_scikit_learn(arguments):
     code = (
@@ -225,7 +226,7 @@ SLOW = (
 
 
 # A search tree of scikit-learn imports all of these. Its old versions always import pandas.
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("scale", ["standard", "none"])
 def test_predict_imports_what_it_needs_alone(tmp_path, scale):
     X, y, _ = moons(100, 20)
@@ -270,6 +271,7 @@ def test_what_is_postponed_is_there_when_it_is_asked_for(way):
     subprocess.run([sys.executable, "-c", begin + way], check=True)
 
 
+@pytest.mark.long
 def test_shell_completion(tmp_path):
     done = process(
         _GRAPHKM_COMPLETE="complete_bash", COMP_WORDS="graphkm ev", COMP_CWORD="1", folder=tmp_path

@@ -72,6 +72,7 @@ def test_other_rows_are_refused(page, capsys):
     assert "row 1 of" in said and "is no row of" in said
 
 
+@pytest.mark.long
 def test_train_and_predict_read_tasks(tmp_path, capsys):
     X, y, _ = moons(120, 30)
     write_csv(tmp_path / "rows.csv", X, y)

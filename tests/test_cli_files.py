@@ -374,6 +374,7 @@ def test_a_failing_predict_prints_nothing(tmp_path, capsys):
     assert capsys.readouterr().out == "prediction,decision\n"
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("command", ["predict", "suggest"])
 def test_the_output_before_is_kept(tmp_path, new, command):
     train = write_csv(tmp_path / "few.csv", X, Y)

@@ -544,6 +544,7 @@ def test_suggestions_of_several_views_weigh_all_labels():
     assert len(suggest(model.fit(views, y), views, 3, y=y)) == 3
 
 
+@pytest.mark.long
 def test_texts_have_several_labels_that_are_words():
     """Their names are no rows: the name of one label would say nothing of the others."""
     from graphkm.embed import Words

@@ -271,6 +271,7 @@ def test_models_of_python_can_be_used(folder, capsys):
     assert run("info", folder / "m.gkm") == 0 and "2, without names" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_sparse_rows_stay_sparse(tmp_path, two, capsys):
     X = np.where(np.abs(two.X) < 0.7, 0.0, 3 * two.X)
     write_libsvm(tmp_path / "few.libsvm", X, two.truth)
@@ -343,7 +344,7 @@ def test_the_same_bytes_again_and_from_a_process(folder):
     assert models[0] == models[1] and len(models[2]) == len(models[0])
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["mixture", "gkm", "lapsvm", "tsvm"])
 def test_probabilities_of_every_method(tmp_path, method):
     rng = np.random.default_rng(0)

@@ -75,6 +75,7 @@ IDENTIFIERS = [
 ]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("values", "kind", "expected"), IDENTIFIERS, ids=[str(kind) for _, kind, _ in IDENTIFIERS]
 )
@@ -91,6 +92,7 @@ def test_identifiers_travel_as_they_are(tmp_path, values, kind, expected):
     assert [float(row[1]) for row in rows] == table()["size"].tolist()
 
 
+@pytest.mark.long
 def test_whole_numbers_that_are_categories_do_not_collide(tmp_path):
     frame = table().assign(stadt=BIG + np.arange(N) % 3)
     frame.to_parquet(tmp_path / "a.parquet", index=False)
@@ -103,7 +105,7 @@ def test_whole_numbers_that_are_categories_do_not_collide(tmp_path):
 # ------------------------------------------------------------------------ encodings
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("codec", ["latin-1", "utf-16", "utf-8-sig"])
 def test_a_model_does_not_depend_on_the_encoding(tmp_path, capsys, codec):
     table().to_csv(tmp_path / "utf8.csv", index=False)
@@ -174,6 +176,7 @@ def test_the_first_line_of_excel(tmp_path):
 # --------------------------------------------------------------- lines and bad rows
 
 
+@pytest.mark.long
 def test_newlines_in_quotes_as_pandas_writes_them(tmp_path, capsys):
     frame = table()
     frame.to_csv(tmp_path / "plain.csv", index=False)
@@ -234,7 +237,7 @@ def typed(n=N, gaps=False):
     return frame
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("drop", ["", "stadt"])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_truth_values_and_times_mean_the_same_in_every_format(tmp_path, drop, gaps):
@@ -295,7 +298,7 @@ def test_dates_are_not_taken_for_numbers(tmp_path, capsys):
 # -------------------------------------------------------------------------- labels
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("mark", ["None", "null", "N/A", "<NA>", "NA"])
 @pytest.mark.parametrize("labels", ["words", "numbers"])
 @pytest.mark.parametrize("more", [(), ("--drop", "stadt")])
@@ -425,6 +428,7 @@ def test_an_amount_with_two_meanings_is_refused(tmp_path, capsys):
     assert "may be a fraction or a number above a thousand" in capsys.readouterr().err
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("write", ["{:.2f} %", "EUR {:,.2f}"])
 def test_amounts_as_labels_are_quantities(tmp_path, capsys, write):
     frame = table()[["size"]].assign(label=(1000 * table()["size"]).round() + 0.25)

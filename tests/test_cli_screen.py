@@ -75,6 +75,7 @@ def test_the_front_door_follows_the_graph(cats, tmp_path, capsys):
     assert found["mixture"] > found["linear"] + 0.02
 
 
+@pytest.mark.long
 def test_random_rows_bound_what_is_missed(cats, tmp_path, capsys):
     write, y, names = cats
     drawn = tmp_path / "drawn.csv"

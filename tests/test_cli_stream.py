@@ -62,6 +62,7 @@ def scaled(X):
     return StandardScaler().fit(X[:CHUNK]).transform(X)
 
 
+@pytest.mark.dear
 def test_it_is_the_library_s_stream(tmp_path, path, rows, capsys, solver, flags):
     X, y = rows
     assert run("stream", path, tmp_path / "m.gkm", *flags, "--json") == 0
@@ -79,6 +80,7 @@ def test_it_is_the_library_s_stream(tmp_path, path, rows, capsys, solver, flags)
     assert found["classes"] == [0, 1]
 
 
+@pytest.mark.dear
 def test_libsvm_needs_no_width_where_a_file_can_be_read_twice(tmp_path, rows, solver, flags):
     X, y = rows
     labels = ["" if np.isnan(value) else int(value) + 1 for value in y]
@@ -173,6 +175,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, path, flags):
     assert "the same command goes on" in printed and "Traceback" not in printed
 
 
+@pytest.mark.dear
 def test_a_file_that_has_grown(tmp_path, path, capsys, flags):
     lines = path.read_text().splitlines(keepends=True)
     grown = tmp_path / "grown.csv"
@@ -185,6 +188,7 @@ def test_a_file_that_has_grown(tmp_path, path, capsys, flags):
     assert found["resumed_at"] == 320 and found["rows"] == N
 
 
+@pytest.mark.dear
 def test_other_settings_are_refused_unless_it_begins_anew(tmp_path, path, capsys, flags):
     arguments = ("stream", path, tmp_path / "m.gkm", *flags)
     assert run(*arguments) == 0
@@ -226,6 +230,7 @@ def test_a_stream_without_labels_is_refused(tmp_path, capsys):
     assert "none of its 10 rows has a label" in capsys.readouterr().err
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("flags", [("--solver", "sums", "--landmarks", 40), ("--landmarks", 40)])
 def test_sums_over_landmarks(tmp_path, path, rows, flags):
     X, y = rows

@@ -67,7 +67,7 @@ GKM = ("--method", "gkm")
 SEARCH = (*GKM, "--search")
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("more", "estimator"),
     [
@@ -136,6 +136,7 @@ def test_columns_of_numbers_carry_identifiers_in_chunks(tmp_path):
     np.testing.assert_allclose(given, expected, atol=1e-6)
 
 
+@pytest.mark.long
 def test_an_order_of_columns_and_new_categories(folder, capsys):
     assert run("train", folder / "shop.csv", folder / "m.gkm", *FLAGS) == 0
     frame, _ = shop()
@@ -250,6 +251,7 @@ def test_which_columns_are_categories(folder, capsys):
     assert "--categorical taste: " in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_rare_categories_are_alike(tmp_path):
     rng = np.random.default_rng(0)
     words = [f"w{k}" for k in np.minimum(rng.zipf(1.3, 600), 200)]
@@ -264,7 +266,7 @@ def test_rare_categories_are_alike(tmp_path):
     assert most[encoder.categories_[0].tolist()].min() >= most.iloc[49]
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("date", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y", "%Y/%m/%d"])
 def test_decimal_commas_and_dates(folder, capsys, date):
     frame, _ = shop()

@@ -144,6 +144,7 @@ def test_columns_in_another_order_and_a_category_that_is_new(place, capsys):
     assert [row[-1] for row in found[1:]] == [row[-1] for row in before[1:6]]
 
 
+@pytest.mark.long
 def test_compressed_files_pipes_and_parquet(place, monkeypatch):
     _, wanted = predicted(place, "texts.gkm", "texts.csv")
     (place / "texts.csv.gz").write_bytes(gzip.compress((place / "texts.csv").read_bytes()))
@@ -177,6 +178,7 @@ def test_more_unlabelled_texts_and_rows_held_out(place, capsys):
     assert json.loads(capsys.readouterr().out)["held_out"]["rows"] == 4
 
 
+@pytest.mark.long
 def test_a_label_before_the_texts_is_found(place, capsys):
     rows = [[label, text] for _, text, _, _, label in reviews()]
     write(place / "turned.csv", rows, ("kind", "review"))
@@ -253,6 +255,7 @@ def test_a_folder_of_texts(place, capsys):
     assert "labelled         15 (38.5 %)" in printed.out
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("model", ["notes.gkm", "texts.gkm"])
 def test_a_folder_of_texts_is_predicted(place, model, capsys):
     header, rows = predicted(place, model, "notes")
@@ -381,7 +384,7 @@ def test_export_refuses_several_views(place, capsys):
 # ---------------------------------------------------------------- models saved on the page
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("given", ["texts.csv", "notes", "photos"])
 def test_a_model_saved_on_the_page_predicts_what_it_was_made_of(place, given, capsys):
     pytest.importorskip("starlette")
@@ -406,6 +409,7 @@ def test_a_model_saved_on_the_page_predicts_what_it_was_made_of(place, given, ca
 # ---------------------------------------------------------------- models saved in Python
 
 
+@pytest.mark.long
 def test_a_model_of_texts_from_python(place, capsys):
     texts, labels = [row[1] for row in reviews()], [row[4] for row in reviews()]
     model = SemiSupervisedClassifier(unlabeled="", random_state=0).fit(texts, labels)

@@ -53,6 +53,7 @@ def trained(folder, *flags, data="few.csv", model="m.gkm"):
     return run("train", folder / data, folder / model, *flags)
 
 
+@pytest.mark.long
 def test_classes_are_those_of_python(folder, capsys):
     assert trained(folder, "--json", "--threads", "1") == 0
     found = json.loads(capsys.readouterr().out)
@@ -128,7 +129,7 @@ def test_quantities_and_models_of_scikit_learn(folder, capsys):
         load_model(folder / "q.gkm")
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("graph", ["auto", "None"])
 def test_mixtures_go_to_onnx_and_not_to_libsvm(folder, capsys, graph):
     pytest.importorskip("onnx")

@@ -197,6 +197,7 @@ def test_doubtful_quantities(quantities, capsys):
 # ------------------------------------------------------------------ explain
 
 
+@pytest.mark.long
 def test_explanations_are_those_of_python(trained, capsys):
     folder, X, y, _ = trained
     arguments = ("explain", folder / "rows.csv", "--id", "code", "--row", "r60", "--row", "r3")

@@ -64,6 +64,7 @@ def minimum(problem):
     return task.value, (vectors / np.sqrt(eigenvalues)) @ z.value
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(("loss", "p", "offset"), SETTINGS)
 def test_the_bound_holds_and_the_gap_closes(loss, p, offset):
     case = build(loss, p, offset)
@@ -87,6 +88,7 @@ def test_the_bound_holds_and_the_gap_closes(loss, p, offset):
     assert gaps[8000] < 0.02 * (at_zero - best)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("p", [1.0, 2.0])
 def test_the_distance_bound_holds(p):
     case = build("hinge", p, 0.0)

@@ -46,6 +46,7 @@ def test_where_the_graph_misleads_it_is_left_out():
     assert "no graph is best on held-out labels" in repr(model.plan_)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("solver", ["auto", Newton(), RowNewton()])
 def test_where_it_helps_it_stays(solver):
     X, y, truth = moons()
@@ -54,6 +55,7 @@ def test_where_it_helps_it_stays(solver):
     assert model.score(X, truth) > 0.95
 
 
+@pytest.mark.long
 def test_rows_of_their_own_scores_without_a_graph():
     """Nothing would connect the rows' scores, so another solver takes over."""
     X, y, truth = flat(0)
@@ -63,6 +65,7 @@ def test_rows_of_their_own_scores_without_a_graph():
     assert model.score(X, truth) > 0.7
 
 
+@pytest.mark.long
 def test_what_is_given_stays():
     X, y, _ = flat(0)
     assert GKMClassifier(C_graph=3.0, random_state=0).fit(X, y).plan_.C_graph == 3.0

@@ -167,6 +167,7 @@ def test_the_usual_members(kind):
     assert model.to_local().score(X, compared) > 0.8
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("seed", [None, np.random.RandomState(4)])
 def test_one_seed_decides_anchors_and_folds(seed):
     """A seed that is no number is drawn once, as at home, and not again on a worker."""
@@ -395,6 +396,7 @@ def test_the_tree_depends_on_the_number_of_parts_alone():
         assert text.replace("(", "").replace(")", "").split() == list(map(str, range(n)))
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("estimator", [None, KernelRidgeClassifierCV(random_state=0)])
 def test_the_local_model_can_be_saved(tmp_path, estimator):
     X, y, _ = moons()

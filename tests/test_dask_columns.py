@@ -157,7 +157,7 @@ def test_several_quantities():
     np.testing.assert_allclose(kept, wanted.transduction_, rtol=1e-6)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["array", "series", "parquet"])
 def test_every_partition_may_have_other_names(kind, tmp_path):
     X, _, whole = several_labels()
@@ -248,6 +248,7 @@ def test_ordered_classes():
 # ------------------------------------------------------------------ scores
 
 
+@pytest.mark.long
 def test_scores_of_labels():
     X, table, whole = several_labels()
     model = SemiSupervisedClassifier(**LINE).fit(*cut(X, table))

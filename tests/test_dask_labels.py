@@ -52,7 +52,7 @@ def assert_same(model, wanted, X):
         np.testing.assert_allclose(home.predict(X), wanted.predict(X), atol=1e-6 * size)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [2000, 700, 31])
 def test_three_classes(rows):
     X, y = three_moons()
@@ -123,6 +123,7 @@ class ByName(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - found, found])
 
 
+@pytest.mark.long
 def test_models_see_the_names_of_columns():
     X, y, _ = moons(600, 80)
     frame, labels = pd.DataFrame(X, columns=["b", "a"]), pd.Series(y)

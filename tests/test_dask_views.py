@@ -50,6 +50,7 @@ def in_parts(frame, y):
     return dd.from_pandas(frame, npartitions=4), dd.from_pandas(pd.Series(y), npartitions=3)
 
 
+@pytest.mark.long
 def test_classes_of_texts_and_columns():
     frame, y, truth = reviews()
     about = {"graph": Anchors(50), "views": views_of(frame), "cv": 3, "random_state": 0}
@@ -78,6 +79,7 @@ def test_quantities_of_texts_in_a_single_view():
     np.testing.assert_allclose(model.predict(rows).compute(), wanted.predict(frame), atol=1e-9)
 
 
+@pytest.mark.long
 def test_a_model_of_vectors_is_saved_with_its_encoder(tmp_path):
     frame, y, truth = reviews()
     views = {"vectors": (TextEmbedder(), "said")}
@@ -88,6 +90,7 @@ def test_a_model_of_vectors_is_saved_with_its_encoder(tmp_path):
     assert np.mean(loaded.predict(frame) == truth) > 0.95
 
 
+@pytest.mark.long
 def test_labelled_rows_of_all_views_share_the_memory():
     """Ten numbers of eight and nine of four bytes in a row: views are drawn together."""
     frame, y, _ = reviews()

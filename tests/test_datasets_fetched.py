@@ -126,6 +126,7 @@ def test_official_splits(fetch, name, n_splits, n_labels):
         np.testing.assert_array_equal(everything, np.arange(len(bunch.target)))
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(("name", "file"), [("australian", "australian"), ("cod_rna", "cod-rna")])
 def test_scaling_agrees_with_published_scaled_files(fetch, name, file):
     X, y = fetch(name, return_X_y=True)

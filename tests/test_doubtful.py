@@ -226,7 +226,7 @@ def test_each_of_several_labels_is_judged():
     assert found.doubts[line.row] == pytest.approx(np.mean(own)) and len(own) == 3
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("several", [False, True])
 def test_quantities_of_rows(several):
     rng = np.random.default_rng(0)

@@ -70,6 +70,7 @@ def test_sparse_text_pipeline(classifier):
     assert piped[-1].transduction_.tolist() == ["cat"] * 4 + ["dog"] * 4
 
 
+@pytest.mark.long
 def test_grid_search_over_a_pipeline_of_partly_labelled_rows(classifier, two):
     """Unlabelled rows are in every fold; the score is that of the labelled ones."""
     grid = {"gkmclassifier__C": [1e-3, 1.0], "gkmclassifier__gamma": [1e-4, 0.3]}
@@ -99,6 +100,7 @@ def test_grid_search_over_objects(regressor, curve):
     assert search.best_params_["kernel"] != Linear()
 
 
+@pytest.mark.long
 def test_parallel_grid_search_is_the_serial_one(classifier, two):
     grid = {"C": [0.1, 1.0], "C_graph": [0, 0.1]}
     serial = GridSearchCV(classifier(), grid, cv=2).fit(two.X, two.y)

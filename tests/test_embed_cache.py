@@ -175,6 +175,7 @@ def database_of(folder):
     return path
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("damage", ["noise", "cut", "pages", "other table"])
 def test_a_damaged_database_is_set_aside(tmp_path, damage):
     texts = [f"{k} words" for k in range(300)]

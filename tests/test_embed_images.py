@@ -212,6 +212,7 @@ def test_one_bit_and_one_pixel(tmp_path):
     assert (pixels(tmp_path / "a.png") == 1).all()
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("ending", ["png", "jpg"])
 def test_fifty_megapixels(tmp_path, ending):
     large = Image.new("L", (10_000, 5_000), 255)

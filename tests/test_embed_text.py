@@ -183,6 +183,7 @@ def test_clones_have_the_same_parameters(made):
         clone(made).get_feature_names_out()
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("made", [TextEmbedder(cache=None), Words()])
 def test_fit_leaves_parameters_and_copies_give_the_same(made):
     embedder = clone(made)

@@ -45,6 +45,7 @@ def frame(n, letters=5):
     return pd.DataFrame(dict(zip(NAMES, (rng.normal(size=n), cities, cities), strict=True)))
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n", [3, 20_000])  # the second has several blocks
 @pytest.mark.parametrize(
     ("codec", "taken"),
@@ -92,7 +93,7 @@ def test_every_byte_of_windows_has_a_letter():
         assert letter == (known or chr(byte))
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:.*was read as Windows-1252:UserWarning")
 @pytest.mark.parametrize("codecs", [("utf-8", "cp1252"), ("cp1252", "utf-8")])
 def test_two_encodings_are_never_mixed(codecs):
@@ -232,6 +233,7 @@ def test_a_quote_that_is_closed_where_no_row_ends():
         assert cells(text, on_bad_row="skip")[1] == [["2", "b"], ["5", ", c"]]
 
 
+@pytest.mark.long
 def test_a_quote_that_is_never_closed_needs_little_memory():
     text = b"x,label\n" + b'1,"a\n' + b"2,b\n" * 100_000
     with pytest.warns(BadRowWarning, match="1 row was left out"):

@@ -319,7 +319,7 @@ def test_columns_have_their_names():
 VIEWS = {"sepals": X[:, :2], "petals": X[:, 2:]}
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "rows", "fit"),
     [

@@ -81,7 +81,7 @@ CLASSIFIERS = {
 }
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_classifiers(kind, n_classes):
@@ -106,6 +106,7 @@ def test_kernel_ridge(n_classes, weights, n):
     assert_same_classifier(model, X)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler((-1, 3)), MaxAbsScaler()])
 def test_pipelines_of_scalers(scaler, n_classes):
@@ -190,6 +191,7 @@ def assert_same_regressor(model, X):
     np.testing.assert_allclose(found["prediction"], wanted, atol=ROUNDING * wanted.std())
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_regressors(kind):
     X, _, targets = table(300, 2, 120)

@@ -150,6 +150,7 @@ def test_work_has_no_jump_up_and_all_pairs_are_few(work, n):
     assert entries <= 2 * more
 
 
+@pytest.mark.long
 def test_between_the_steps_work_grows_with_the_rows(work):
     """All pairs are those of landmarks, and linear systems are as many."""
     entries, _, columns = work(LANDMARKS + 1)

@@ -462,6 +462,7 @@ def draw(model, path):
     draw([model, model], [0.5, 0.5], X, Y, path)
 
 
+@pytest.mark.dear
 @posix
 @pytest.mark.parametrize("writer", WRITERS)
 def test_every_writer_writes_through_links_and_into_pipes(tmp_path, model, writer):

@@ -170,7 +170,7 @@ def test_frames_of_polars_have_a_column_of_ids():
     np.testing.assert_allclose(model.label_distributions_, plain.label_distributions_, atol=1e-6)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("scale", [1e-4, 1e4])
 def test_the_unit_of_a_quantity_does_not_matter(scale):
     truth, edges = two_groups()
@@ -183,6 +183,7 @@ def test_the_unit_of_a_quantity_does_not_matter(scale):
     np.testing.assert_allclose(other.transduction_ / scale, model.transduction_, atol=1e-3)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n_jobs", [2, 8])
 def test_threads_do_not_matter(n_jobs):
     truth, edges = two_groups()

@@ -311,6 +311,7 @@ def test_isolated_rows_and_copies():
     assert np.mean(model.transduction_[:200] == truth[:200]) > 0.9
 
 
+@pytest.mark.long
 def test_quantities_along_edges():
     rng = np.random.default_rng(0)
     at = np.sort(rng.uniform(0, 6, 300))

@@ -370,6 +370,7 @@ def test_draws_are_unbiased_edge_by_edge(graph, rule):
         assert abs(values.mean() - expected) <= 5 * sigma + 1e-15
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("size", [1, 2, 32])
 def test_candidates_are_unbiased_for_any_number_of_them(size):
     class Few(CandidateSampler):

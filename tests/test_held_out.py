@@ -91,6 +91,7 @@ def test_a_forest_has_its_bag_if_every_row_was_left_out(monkeypatch):
     np.testing.assert_allclose(held.values, expected)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("oob_score", [False, True])
 def test_few_labels_make_no_bag(oob_score):
     X, _, y = rings(60)
@@ -110,6 +111,7 @@ def test_the_bag_of_a_regressor(monkeypatch):
     assert how == ["out-of-bag", "out-of-fold"]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -124,6 +126,7 @@ def test_no_bag(estimator):
     assert [each.held_out_by for each in model.members_] == ["out-of-fold"]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("labels", "how"), [(CHOSEN - 1, "out-of-fold"), (CHOSEN, "leave-one-out")]
 )

@@ -148,6 +148,7 @@ def test_scaling_is_written_for_svm_scale(tmp_path, scaler):
     np.testing.assert_array_equal(theirs[clear], model.predict(rows)[clear])
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [

@@ -164,6 +164,7 @@ def test_a_forest_is_held_out_by_its_bag_and_others_by_folds():
     assert next(model_members({"few": few}, known, X, labeled)).how == "out-of-fold"
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "model",
     [

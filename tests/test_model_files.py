@@ -259,6 +259,7 @@ def refused(path, content, message):
         load_model(path)
 
 
+@pytest.mark.long
 def test_sealed_as_it_was_it_is_read(tmp_path, written):
     (tmp_path / "a").write_bytes(sealed(*taken_apart(written)))
     assert load_model(tmp_path / "a").classes_.tolist() == [0, 1, 2]

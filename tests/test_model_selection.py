@@ -99,6 +99,7 @@ def test_every_class_too_small_for_the_folds():
     assert len(list(LabeledKFold(3).split(np.zeros((7, 1)), y))) == 3
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("scoring", [None, "accuracy", "balanced_accuracy", "f1_macro"])
 def test_any_scoring_works(scoring, classifier, three):
     folds = LabeledStratifiedKFold(3, random_state=0)

@@ -162,6 +162,7 @@ def test_rows_without_structure_are_searched_exactly():
     )
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("scale", [1e-20, 1e30])
 def test_approximate_in_any_unit_and_place(scale):
     X = clusters(n=3000)

@@ -161,6 +161,7 @@ def test_sparse_rows_in_any_unit(unit):
     assert (index.nearest_to(sp.csr_array(X * 1e300 + 1e300), 4)[0] >= 0).all()
 
 
+@pytest.mark.long
 def test_wide_sparse_rows():
     rng = np.random.default_rng(0)
     rows = sp.random_array((120, 100_000), density=3e-4, rng=rng, format="csr")
@@ -237,6 +238,7 @@ def kinds():
     yield "approximate", wide, wide[:300] + 0.1
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("which", range(5))
 def test_threads_and_pickles_give_the_same_bits(which):
     method, rows, X = list(kinds())[which]

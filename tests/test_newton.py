@@ -107,6 +107,7 @@ def test_without_a_graph(p):
     np.testing.assert_allclose(silent.objective, bare.objective, rtol=1e-8)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
 def test_outputs_are_problems_of_their_own(p):
     """Several values of C and C_graph in one fit, one of them without a graph."""
@@ -328,7 +329,7 @@ def wide():
     return case, np.sort(rng.permutation(330)[:150])
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
@@ -529,6 +530,7 @@ def test_objective_is_that_of_the_model(batch, two):
     np.testing.assert_allclose(clf.decision_function(two.X), f, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [{}, pytest.param({"p": 1.0, "degree": 1}, marks=pytest.mark.slow)]
 )
@@ -736,6 +738,7 @@ def test_too_few_steps_warn_from_the_estimator(batch, two):
     assert 1 < batch().fit(two.X, two.y).n_iter_ < 100
 
 
+@pytest.mark.long
 def test_copies_and_clones(batch, three):
     clf = batch(n_landmarks=50, landmarks="kmeans++").fit(three.X, three.y)
     again = pickle.loads(pickle.dumps(clf))
@@ -757,7 +760,7 @@ def test_the_seed_decides_the_landmarks(batch, three):
     np.testing.assert_array_equal(*everywhere)  # all rows: nothing is left to chance
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("n_landmarks", ["auto", 60])
 def test_threads_change_nothing(n_landmarks, batch, three):
     one, two = (batch(n_jobs=n, n_landmarks=n_landmarks).fit(three.X, three.y) for n in (1, 2))

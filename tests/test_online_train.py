@@ -71,6 +71,7 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, uninterrupted, last, every,
     np.testing.assert_array_equal(final.dual_coef_, load_model(path).dual_coef_)
 
 
+@pytest.mark.dear
 def test_a_finished_run_is_read_and_left_alone(uninterrupted, model):
     before = uninterrupted.stat().st_mtime_ns
     final = train(chunks(), model(), checkpoint=uninterrupted)
@@ -78,6 +79,7 @@ def test_a_finished_run_is_read_and_left_alone(uninterrupted, model):
     assert final.stream_.n_rows == N_CHUNKS * ROWS
 
 
+@pytest.mark.dear
 def test_it_is_partial_fit(uninterrupted, model):
     by_hand = model()
     for X, y in chunks():

@@ -53,6 +53,7 @@ def assert_alike(model, rows):
     assert answer["label"][clear].tolist() == labels[clear].tolist()
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
 @pytest.mark.parametrize(
     "model",

@@ -79,6 +79,7 @@ def test_classes_of_the_usual_models(graph, k):
     assert_same_classes(model)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["auto", Anchors(40), Anchors(200)], ids=str)
 def test_fields_alone(graph):
     """Rows far from all nodes are told the prior."""
@@ -89,6 +90,7 @@ def test_fields_alone(graph):
     np.testing.assert_allclose(far, 1 / 3, atol=1e-3)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("k", [2, 3])
 def test_corrections(k):
     model = SemiSupervisedClassifier(TREES, graph=Anchors(60), random_state=0).fit(X, labels(k))
@@ -205,6 +207,7 @@ def test_an_approximate_index_says_so():
     assert not NeighbourIndex(rows, "approximate").misses_nothing(5)
 
 
+@pytest.mark.long
 def test_too_many_nodes_are_refused(monkeypatch, tmp_path):
     model = SemiSupervisedClassifier([LINE, TREES], graph=None, random_state=0).fit(X, labels(2))
     small = SemiSupervisedClassifier(None, random_state=0).fit(X, labels(2))

@@ -66,6 +66,7 @@ def test_folds_hold_the_same_rows_in_any_order():
     assert folds(X, y) == folds(X[permuted], y[permuted])
 
 
+@pytest.mark.long
 def test_the_judge_does_not_see_the_order_of_rows():
     rows, truth = make_moons(150, noise=0.3, random_state=0)
     y, permuted = (

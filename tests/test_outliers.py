@@ -38,6 +38,7 @@ def test_a_fit_warns_and_stays_finite(precision, size, solver):
     assert np.abs(model.decision_function(X[:60])).max() < 30
 
 
+@pytest.mark.dear
 @pytest.mark.filterwarnings("ignore")  # of far rows, and of a part of the graph without labels
 @pytest.mark.parametrize("solver", ["sgd", "newton"])
 @pytest.mark.parametrize("size", [1e3, 1e6, 1e12])

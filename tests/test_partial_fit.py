@@ -199,6 +199,7 @@ def test_a_half_life_follows_drift():
 # ---------------------------------------------------------------- reservoirs and plans
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("size", [1, 5, 50])
 def test_a_uniform_reservoir_is_uniform(size):
     """Every row is kept equally often; the bound is six standard deviations."""

@@ -173,6 +173,7 @@ def test_a_stream_of_sums_has_a_plan(kind, options, two, curve):
     assert not model.fit(X, y).plan_.streaming
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("cv", [None, 2])
 @pytest.mark.parametrize("kind", [GKMClassifierCV, GKMRegressorCV])
 def test_a_search_has_the_plan_of_its_choice(kind, cv, two, curve):

@@ -198,6 +198,7 @@ def test_rows_of_other_kinds_give_the_same_model():
     np.testing.assert_allclose(fitted(linear(), rows, y).predict_proba(rows), one, atol=1e-3)
 
 
+@pytest.mark.long
 def test_texts_are_rows():
     texts = [f"the {word} runs {i}" for i in range(20) for word in ("cat", "ship")]
     y = np.full(40, -1)
@@ -207,6 +208,7 @@ def test_texts_are_rows():
     assert model.score(texts, np.arange(40) % 2 == 0) > 0.9
 
 
+@pytest.mark.long
 def test_edges_are_followed():
     rng = np.random.default_rng(0)
     truth = rng.random(100) < 0.5
@@ -221,6 +223,7 @@ def test_edges_are_followed():
     assert not hasattr(again, "label_distributions_")
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("name", "marker", "rest"),
     [("spam", None, "not spam"), (1, -1, 0), (1, 0, 0), (0, -1, 1), (2.5, np.nan, 0.0)],

@@ -74,6 +74,7 @@ PREPARATIONS = {
 }
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", PREPARATIONS)
 def test_comes_back(tmp_path, name):
     model = make_pipeline(PREPARATIONS[name], GKMClassifier(random_state=0)).fit(FRAME, Y)

@@ -68,6 +68,7 @@ LOSSES = {
 }
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("step", ["explicit", "implicit"])
 @pytest.mark.parametrize("name", LOSSES)
 def test_without_graph_it_is_kernel_regression(name, step, regressor, known):

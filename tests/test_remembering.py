@@ -145,7 +145,7 @@ def test_opting_out(name, tmp_path):
         model.set_params(transduce="no").fit(X, y)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_large_rows_are_not_copied_and_must_not_change(form, monkeypatch):
     monkeypatch.setattr(remembering, "_LARGE", 100)
@@ -218,6 +218,7 @@ def test_folds_repeat_by_default(kind):
     assert any(tests(free) != tests(free) for _ in range(5))
 
 
+@pytest.mark.long
 def test_cross_val_predict_says_why_not():
     """Unlabelled rows are in no test fold, which cross_val_predict does not allow."""
     with pytest.raises(ValueError, match="only works for partitions"):

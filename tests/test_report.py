@@ -348,6 +348,7 @@ def test_too_few_labels_to_hold_any_out():
     assert "Calibration" not in page.text
 
 
+@pytest.mark.long
 def test_many_classes_have_pairs_instead_of_a_matrix():
     X, truth = make_blobs(300, centers=25, cluster_std=2.0, random_state=0)
     y = few(truth, 250)

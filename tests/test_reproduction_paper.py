@@ -38,6 +38,7 @@ def test_some_numbers_are_the_printed_ones():
     assert unlabeled_values()["w5a", 50, "accuracy"] == 91.128
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("method", ["gkm-hinge-p1", "gkm-logistic-p3"])
 def test_convergence_is_below_the_bound_and_shrinks(method, tmp_path):
     protocol = Protocol.named("quick", runs=3)

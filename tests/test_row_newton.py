@@ -294,6 +294,7 @@ def test_a_search_keeps_the_laplacian_that_was_asked_for(moons, monkeypatch):
     assert isinstance(search.best_estimator_.solver, Newton)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("cv", [None, 2])
 def test_one_neighbour_search_serves_all(cv, moons, monkeypatch):
     X, y, _ = moons

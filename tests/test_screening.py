@@ -135,6 +135,7 @@ def test_relevant_rows_come_first():
         suggest(None, X, strategy="relevant", relevant="dog")
 
 
+@pytest.mark.long
 def test_the_command_brings_relevant_rows(tmp_path, capsys):
     X, y, names = moons(200, 60)
     data, model = write_csv(tmp_path / "r.csv", X, y), tmp_path / "m.gkm"

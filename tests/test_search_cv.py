@@ -258,6 +258,7 @@ def test_the_last_fit_is_the_plain_estimators(options, moons):
     assert search.best_estimator_.objective_ == pytest.approx(plain.objective_, rel=1e-5)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "options",
     [
@@ -273,6 +274,7 @@ def test_the_last_fit_is_the_plain_regressors(options, sine):
     np.testing.assert_allclose(search.predict(X), plain.predict(X), atol=1e-4)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("options", [{"loss": "logistic"}, SMALL, SMALL | {"cv": 3}])
 def test_results(options, moons):
     X, y, _ = moons
@@ -394,7 +396,7 @@ def test_folds_take_kernels_and_affinities_whole(moons):
         assert len(given.cv_results_["params"]) == len(named.cv_results_["params"])
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [GKMClassifierCV, GKMRegressorCV])
 def test_folds_try_what_the_closed_form_tries(kind, moons, sine):
     """In the same units: C is measured by the kernel with the graph inside."""
@@ -479,6 +481,7 @@ def test_neighbours_are_searched_for_once(options, searches, moons, monkeypatch)
     assert len(count) == searches
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("cv", [None, LabeledKFold(3, random_state=0)])
 def test_regression_scores(cv, sine):
     X, y, _ = sine
@@ -709,6 +712,7 @@ def test_zero_alone_means_no_graph(moons):
 # ---------------------------------------------------------------- manners
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "options",
     [
@@ -879,6 +883,7 @@ def test_a_scorer_of_ones_own():
     assert set.union(*asked) == {0, 1}
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("options", [{}, {"cv": 3, "Cs": [1.0], "C_graphs": [1.0]}])
 def test_a_scorer_that_gives_nan_is_named(options, moons):
     """A NaN is neither better nor worse than a score, and was taken for the best."""

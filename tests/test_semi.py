@@ -132,6 +132,7 @@ def test_a_label_of_weight_zero_is_no_label():
     np.testing.assert_allclose(found.predict_proba(X), hidden.predict_proba(X), atol=1e-12)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("estimator", "names"),
     [
@@ -212,6 +213,7 @@ def test_a_grid_search_can_choose_its_graph():
 # ------------------------------------------------------------------ few rows, few labels
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("n", [4, 5, 6, 8, 12])
 def test_a_handful_of_rows(n):
     X = np.linspace(0, 1, n)[:, None] + np.repeat([0, 5], [n // 2, n - n // 2])[:, None]
@@ -321,6 +323,7 @@ def test_quantities_follow_a_curve():
     assert model.score(X, truth) > 0.95
 
 
+@pytest.mark.long
 def test_units_of_quantities_do_not_matter():
     X, _, y = wave(120, 24)
     one = SemiSupervisedRegressor(Ridge(), random_state=0).fit(X, y)

@@ -92,6 +92,7 @@ def test_anchors_find_more_than_the_labels_tell(fitted):
     assert sum(each.weight for each in model.members_ if each.unlabeled) > 0.5
 
 
+@pytest.mark.long
 def test_quantities_in_other_units():
     X, y, _ = spirals(n_labeled=60)
     known = targets(X, y)
@@ -203,7 +204,7 @@ def test_one_seed_decides_anchors_and_folds(fitted):
     assert_same(other, one, X)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("graph", ["auto", "anchors", Anchors()])
 def test_blocks_live_on_anchors(fitted, graph):
     X, y, _, _ = fitted

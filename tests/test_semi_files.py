@@ -167,7 +167,7 @@ def test_an_unfitted_model_is_refused(tmp_path):
 # ---------------------------------------------------------------- models of other libraries
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("inside", "name"),
     [
@@ -220,6 +220,7 @@ def test_an_unfitted_model_in_a_skops_file_is_refused(tmp_path):
         load_with_skops(tmp_path / "a")
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("graph", ["auto", None])
 def test_libsvm_has_no_form_for_a_mixture(tmp_path, graph):
     model = SemiSupervisedClassifier(RIDGE, graph=graph).fit(X, TWO)

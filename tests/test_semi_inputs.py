@@ -60,6 +60,7 @@ def test_a_frame_says_the_same_as_its_numbers(library):
     np.testing.assert_array_equal(model.transduction_, plain.transduction_)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_texts_belong_before_the_model(library):
     frame = pytest.importorskip(library).DataFrame(
@@ -371,7 +372,7 @@ def test_a_grid_search_reaches_into_the_model_and_the_graph():
     assert best.graph == KNN(n_neighbors=search.best_params_["graph__n_neighbors"])
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("graph", ["knn", Anchors(n_anchors=40)])
 def test_clone_pickle_and_pipeline(graph):
     model = clone(SemiSupervisedClassifier(SVC(), graph=graph, random_state=0))

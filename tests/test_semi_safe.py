@@ -222,6 +222,7 @@ def test_both_sides_of_the_largest_number_of_nodes(n):
 # ------------------------------------------------------------------ all labelled, many classes
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("estimator", ["auto", None, LogisticRegression()])
 def test_ten_rows_all_labelled(estimator):
     X, _, truth = rings(10)

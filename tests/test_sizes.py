@@ -45,7 +45,7 @@ def given(name, two):
     return model, X, np.where(y < 0, np.nan, y) if name == "regressor" else y
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", [*QUICK, *LONG])
 def test_tiny_rows_are_a_unit_or_an_error(name, dtype, two):
@@ -63,7 +63,7 @@ def test_tiny_rows_are_a_unit_or_an_error(name, dtype, two):
         model.fit(1e-200 * X, y)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", ["gkm", "rows", "transductive", *LONG[:1]])
 def test_small_rows_are_a_unit(name, dtype, two):

@@ -83,6 +83,7 @@ def test_texts_come_back(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_a_table_with_a_column_of_texts_comes_back(tmp_path):
     model = SemiSupervisedClassifier(RIDGE, views=VIEWS, **PLAIN).fit(table(), Y)
     loaded = again(model, table(), tmp_path)
@@ -97,6 +98,7 @@ def test_given_views_come_back(tmp_path):
     again(Regressor(KernelRidgeCV(alphas=[1.0]), random_state=0).fit(X, y), X, tmp_path)
 
 
+@pytest.mark.long
 def test_sizes_of_classes_come_back(tmp_path):
     sizes = {"cat": 0.6, "money": 0.2, "dog": 0.2}
     model = SemiSupervisedClassifier(RIDGE, class_sizes=sizes, **PLAIN).fit(TEXTS, Y)
@@ -149,6 +151,7 @@ def test_settings_of_this_machine_stay_here(tmp_path):
     assert str(tmp_path).encode() not in (tmp_path / "a").read_bytes()
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("skops", [False, True])
 def test_a_function_is_refused_with_advice(tmp_path, skops):
     views = {"vectors": TextEmbedder(sides, cache=None), "words": Words()}

@@ -191,6 +191,7 @@ def test_other_views_than_those_of_the_fit_are_refused():
         plain.fit(views["left"], few(truth))
 
 
+@pytest.mark.long
 def test_a_later_fit_forgets_the_views():
     views, truth = two_views()
     model = SemiSupervisedClassifier(random_state=0).fit(views, few(truth))
