@@ -38,6 +38,12 @@ _SAME_CHECK = (
     "(readonly_memmap=True,X_dtype=float32)]",
 )
 
+# Checks that fit dozens of models; the other estimators have them quickly.
+_DEAR_CHECK = (
+    "[GKMClassifier()-check_dtype_object]",
+    "[GKMClassifier()-check_estimator_sparse_array]",
+)
+
 
 def pytest_configure(config):
     """Keep Hypothesis from judging tests by the clock; tests of wheels run without it.
@@ -79,6 +85,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.name.endswith(_SAME_CHECK):
             item.add_marker("slow")
+        if item.name.endswith(_DEAR_CHECK):
+            item.add_marker("long")
         if hasattr(item, "callspec"):
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
         if not item.get_closest_marker("xdist_group"):

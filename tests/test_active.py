@@ -255,6 +255,7 @@ def test_the_command_says_what_is_wrong(tmp_path, capsys):
     assert run("suggest", tmp_path / "m.gkm", rows, "--json") == 2
 
 
+@pytest.mark.long
 def test_rows_of_several_views_are_suggested():
     pytest.importorskip("tokenizers")
     said = ("the cat sat on my mat", "prices of stocks fall", "every dog barks")

@@ -97,7 +97,7 @@ def test_the_own_graph_given_is_the_same_model(model, rows):
     np.testing.assert_allclose(said(given, new), said(own, new), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @every_machine
 def test_the_affinity_decides_in_place_of_the_graph(model, rows):
     name = "estimator__graph" if hasattr(model, "estimator") else "graph"
@@ -113,7 +113,7 @@ def test_a_graph_without_a_list_of_edges_gives_way_too(rows):
     np.testing.assert_array_equal(*found)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @every_machine
 def test_the_affinity_matters(model, rows):
     """Edges by chance give another model than edges between near rows."""
@@ -190,7 +190,7 @@ def test_polars_frames_have_a_column_of_ids(rows):
     np.testing.assert_allclose(found.decision_function(table.drop("id")), expected, atol=1e-6)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64])
 @pytest.mark.parametrize("name", ["strong", "regressor", "Laplacian"])
 def test_numbers_of_every_kind(name, dtype, rows):
@@ -249,6 +249,7 @@ def test_torch_geometric(rows):
 # ------------------------------------------------------------------ several graphs
 
 
+@pytest.mark.long
 def test_several_graphs_are_added_up_with_one_mean_degree(rows):
     far = 1000.0 * edges_of(KNN(n_neighbors=2, weights=1.0), -rows.X[::-1])
     A, B = rows.W.toarray(), far.toarray()
@@ -272,6 +273,7 @@ def test_units_of_one_graph_of_several_do_not_matter(rows):
 # ------------------------------------------------------------------ rows without edges
 
 
+@pytest.mark.dear
 @every_machine
 def test_isolated_rows_are_told_by_their_features(model, rows):
     W = rows.W.toarray()

@@ -94,6 +94,7 @@ def reliabilities(model):
 # ------------------------------------------------------------------ oracles
 
 
+@pytest.mark.long
 def test_the_papers_own_data():
     rows, who, said = anaesthesia()
     shares, sizes, matrices = literal_dawid_skene(rows, who, said - 1)
@@ -200,7 +201,7 @@ def test_standard_errors_of_known_classes_are_those_of_a_share():
     assert errors == pytest.approx(np.sqrt(FIVE * (1 - FIVE) / (answers.per_annotator + PATTERN)))
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize(("k", "per_row"), [(2, 1.5), (2, 3), (5, 1.5), (5, 3)])
 def test_standard_errors_cover_the_truth(k, per_row):
     off = []
@@ -324,6 +325,7 @@ def test_who_mixes_up_two_classes_is_known_for_it():
     assert model.confusion_[3, 1] == pytest.approx([0, 1, 0, 0], abs=0.06)
 
 
+@pytest.mark.long
 def test_one_answer_a_row_says_nothing_of_reliabilities():
     _, (rows, who, said) = simulated(0, 1500, 10, FIVE, 1)
     model = DawidSkene().fit((rows, who, said))

@@ -482,6 +482,7 @@ def test_a_torn_line_is_dropped_and_a_damaged_one_refused(tmp_path, rows):
         Journal(out, material)
 
 
+@pytest.mark.long
 def test_every_flipped_bit_of_the_journal_is_noticed(tmp_path, rows):
     material, _ = rows
     out, place = tmp_path / "labels.csv", tmp_path / "labels.csv.journal"

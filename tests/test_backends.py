@@ -301,6 +301,7 @@ def graph(n, seed=0):
     return csr_array(matrix + matrix.T)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n, K", [(1, 1), (300, 4), (5000, 20), (257, 64)])
 def test_the_passes_of_conjugate_gradients(backend, n, K):
     rng = np.random.default_rng(1)

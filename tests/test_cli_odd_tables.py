@@ -163,6 +163,7 @@ def test_a_stream_in_another_encoding(tmp_path):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.long
 def test_the_first_line_of_excel(tmp_path):
     text = table().to_csv(index=False, sep=";", decimal=",")
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
@@ -365,7 +366,7 @@ def test_columns_that_are_all_the_same_are_an_error(tmp_path, capsys):
 # ------------------------------------------------------------------------- amounts
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("write", "kind"),
     [

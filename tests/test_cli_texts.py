@@ -157,6 +157,7 @@ def test_compressed_files_pipes_and_parquet(place, monkeypatch):
     assert predicted(place, "texts.gkm", "t.parquet")[1] == wanted
 
 
+@pytest.mark.long
 def test_predictions_in_chunks_are_the_same(place, monkeypatch):
     _, wanted = predicted(place, "mixed.gkm", "texts.csv")
     monkeypatch.setattr("graphkm.cli.prediction_rows.CHUNK", 7)
@@ -245,6 +246,7 @@ def test_a_model_by_its_file(place, monkeypatch, capsys):
 # ---------------------------------------------------------------- folders
 
 
+@pytest.mark.long
 def test_a_folder_of_texts(place, capsys):
     assert run("train", "notes", "again.gkm") == 0
     printed = capsys.readouterr()

@@ -48,6 +48,7 @@ def check_product(matrix, diagonal, scale, X):
     np.testing.assert_allclose(sums, (x * out).sum(axis=0), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("K", COLUMNS)
 @pytest.mark.parametrize("n", SIZES)
 def test_product(n, K):

@@ -148,7 +148,7 @@ def test_the_field_is_that_of_sums_written_out():
     np.testing.assert_allclose(mixture.values[:, 0], wanted / total, atol=1e-2 * size)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["classes", "quantities"])
 def test_the_usual_members(kind):
     """More labels than errors of models need to be corrected along the graph."""
@@ -524,6 +524,7 @@ def test_labels_are_checked_before_anchors_move(monkeypatch):
             SemiSupervisedClassifier(graph=Anchors(80), random_state=0).fit(*cut(X, labels))
 
 
+@pytest.mark.long
 def test_errors_come_from_workers_as_they_are(client):
     X, y, _ = moons()
     X[700, 0] = np.nan
@@ -559,6 +560,7 @@ def test_too_many_labels_for_one_worker():
     model.set_params(label_memory=640, estimator=None).fit(*cut(X, y))
 
 
+@pytest.mark.long
 def test_warnings_of_the_fit_are_heard(client):
     X, y, _ = moons()
     model = SemiSupervisedClassifier(LogisticRegression(max_iter=1), graph=Anchors(80))

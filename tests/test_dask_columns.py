@@ -263,6 +263,7 @@ def test_scores_of_labels():
         model.score(there, da.full((600, 3), np.nan, chunks=(300, 3)))
 
 
+@pytest.mark.long
 def test_scores_of_quantities():
     X, table, whole = several_quantities()
     model = SemiSupervisedRegressor(**SLOPE).fit(*cut(X, table))

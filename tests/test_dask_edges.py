@@ -86,7 +86,7 @@ def test_edges_alone_are_the_same_as_at_home(size):
     assert np.mean(model.transduction_ == truth) > 0.9
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("width", [2, 3])
 def test_rows_and_edges_are_the_same_as_at_home(width):
     X, y, _, edges = groups()

@@ -77,6 +77,7 @@ def test_copies_in_other_partitions_are_held_out_together():
     assert_same(model, wanted, X)
 
 
+@pytest.mark.long
 def test_quantities_weights_and_workers(client):
     X, y, _ = moons(1200, 150)
     y = np.where(y >= 0, 1e4 + np.sin(4 * X[:, 0]), np.nan)

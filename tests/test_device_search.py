@@ -122,6 +122,7 @@ def test_queries_whose_cells_hold_too_few_rows_are_searched_exactly(rows, monkey
     )
 
 
+@pytest.mark.long
 def test_rows_that_no_quarter_of_the_cells_can_find_are_searched_exactly(monkeypatch):
     monkeypatch.setattr(on_device, "EXACT_WORK", 0.0)
     rows = np.random.default_rng(0).normal(size=(N, 30))  # strips of one column say nothing

@@ -106,6 +106,7 @@ def test_only_the_surest_rows_count():
     assert rate_of(said, given).value == pytest.approx(1.5 / (n + 1))
 
 
+@pytest.mark.long
 def test_quantities_of_other_rows_are_found():
     hits, precisions = [], []
     for seed in range(40):

@@ -53,6 +53,7 @@ def by_hand(text):
 # ------------------------------------------------------------------ the default
 
 
+@pytest.mark.long
 def test_vectors_are_means_of_pieces():
     rows = TextEmbedder(cache=None).fit_transform(TEXTS)
     assert rows.dtype == np.float32 and rows.shape == (len(TEXTS), 256)

@@ -140,7 +140,7 @@ def work(monkeypatch):
     return count
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("n", [LANDMARKS, MOST])
 def test_work_has_no_jump_up_and_all_pairs_are_few(work, n):
     entries, pairs, columns = work(n)

@@ -125,6 +125,7 @@ def loses(found, format):
     return False
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_round_trip_through_a_table_loses_nothing(format, tmp_path):
     @settings(max_examples=12, deadline=None)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -43,6 +44,12 @@ FILES = {
 TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
 
 
+@cache
+def nodes_of(module: str) -> list[ast.AST]:
+    """Return all nodes of a module."""
+    return list(ast.walk(TREES[module]))
+
+
 def is_private(name):
     return name.startswith("_") and not name.endswith("__")
 
@@ -65,10 +72,10 @@ def source_of(node: ast.ImportFrom, module: str) -> str:
 # --------------------------------------------------------- underscore names
 
 
-def own_names(tree: ast.Module) -> set[str]:
+def own_names(module: str) -> set[str]:
     """Return the names that a module gives to anything, attributes included."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -78,9 +85,8 @@ def own_names(tree: ast.Module) -> set[str]:
 
 def reaches(module: str) -> Iterator[str]:
     """Yield where a module uses an underscore name of another one."""
-    tree = TREES[module]
-    allowed = own_names(tree) | FOREIGN
-    for node in ast.walk(tree):
+    allowed = own_names(module) | FOREIGN
+    for node in nodes_of(module):
         if isinstance(node, ast.ImportFrom):
             source = source_of(node, module)
             taken = [alias.name for alias in node.names if is_private(alias.name)]
@@ -101,15 +107,21 @@ def test_no_module_uses_an_underscore_name_of_another():
 # ------------------------------------------------------------------ circles
 
 
+def is_for_types(test: ast.expr) -> bool:
+    """Return whether a condition is TYPE_CHECKING or typing.TYPE_CHECKING."""
+    return getattr(test, "id", getattr(test, "attr", None)) == "TYPE_CHECKING"
+
+
+@cache
 def imports(module: str) -> dict[str, bool]:
     """Return the modules that one imports, and whether it does so when it is imported itself."""
     inner = set()
-    for node in ast.walk(TREES[module]):
+    for node in nodes_of(module):
         later = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if later or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+        if later or (isinstance(node, ast.If) and is_for_types(node.test)):
             inner.update(ast.walk(node))
     found: dict[str, bool] = {}
-    for node in ast.walk(TREES[module]):
+    for node in nodes_of(module):
         if isinstance(node, ast.ImportFrom):
             source = source_of(node, module)
             names = [f"{source}.{alias.name}" for alias in node.names]

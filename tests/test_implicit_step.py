@@ -66,6 +66,7 @@ def one_step(*, loss, parameter, y, f, k, c, p=1.0, gap=0.0, distance=0.0, e=0.0
 sizes = st.floats(1e-6, 1e6)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=300)
 @given(
     name=st.sampled_from(sorted(LOSSES)),

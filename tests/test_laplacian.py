@@ -30,6 +30,7 @@ def adjacency(graph):
     return W
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_matrix(kind, normalized):

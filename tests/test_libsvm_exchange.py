@@ -172,6 +172,7 @@ def test_what_libsvm_cannot_express(tmp_path, model, options, message):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(ModelFileError, match="folder that exists"):
         to_libsvm(GKMClassifier().fit(X, TWO), tmp_path / "nowhere" / "model")

@@ -58,7 +58,7 @@ def scores(model, rows):
     return (model.predict if is_regressor(model) else model.decision_function)(rows)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("name", SOME)
 def test_masked_labels_are_missing(name):
     model, truth = clone(MODELS[name]), truth_for(MODELS[name])
@@ -164,7 +164,7 @@ def test_a_transductive_margin_does_not_avoid_labels_of_weight_zero():
 AS_UNLABELED = [each for each in SOME if each.id != "transductive"]  # the test above is its own
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("name", AS_UNLABELED)
 def test_labels_of_weight_zero_count_for_nothing(name):
     model, truth = MODELS[name], truth_for(MODELS[name])

@@ -108,7 +108,7 @@ def test_every_estimator_comes_back(tmp_path, name, rows):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize(
     "names",
     [
@@ -204,6 +204,7 @@ def test_notes(tmp_path):
 # ---------------------------------------------------------------- what cannot be saved
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("model", "message"),
     [

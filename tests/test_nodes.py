@@ -235,6 +235,7 @@ def test_anchors_and_their_graph_are_sums_over_any_blocks(make):
         np.testing.assert_allclose(joins.toarray(), joined(shares(X, X[:m], nodes.reach)))
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_blocks_in_memory_do_not_matter(monkeypatch, size):
     X = some_rows(200)

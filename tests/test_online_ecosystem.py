@@ -49,7 +49,7 @@ def in_river(model, classes=(0, 1)):
 # ---------------------------------------------------------------- river
 
 
-@pytest.mark.dear
+@pytest.mark.long
 def test_rows_one_by_one_are_one_chunk_up_to_rounding(classifier):
     """Unlabelled rows by the marker, as everywhere."""
     wrapped = in_river(classifier(precision="double"))
@@ -120,6 +120,7 @@ def test_progressive_evaluation_agrees_with_prequential(classifier):
     assert metric.get() > linear.get() + 0.1
 
 
+@pytest.mark.long
 def test_regression_in_a_pipeline_of_river():
     model = preprocessing.StandardScaler() | in_river(regressor(C=10.0))
     mean = metrics.MAE()

@@ -127,6 +127,7 @@ def test_a_graph_is_written_whole(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["model.onnx"]
 
 
+@pytest.mark.long
 def test_what_onnx_cannot_express():
     with pytest.raises(ValueError, match="ONNX has no kernel 'laplacian'"):
         to_onnx(GKMClassifier(kernel="laplacian").fit(X, TWO))

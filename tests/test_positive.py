@@ -103,6 +103,7 @@ def test_the_share_does_not_depend_on_the_scale_of_the_scores():
     assert one == other
 
 
+@pytest.mark.long
 def test_the_estimated_share_is_of_all_rows():
     X, truth, y = gaussians(2000, 0.4, 4.0, 400)
     model = fitted(linear(), X, y)
@@ -247,6 +248,7 @@ def test_true_is_a_class():
     np.testing.assert_array_equal(truth_of([True, False], -1, True, False), [1.0, 0.0])
 
 
+@pytest.mark.long
 def test_weights_of_zero_hide_labels():
     X, _, y = gaussians(200, 0.5, 4.0, 40)
     weights = np.ones(200)
@@ -258,6 +260,7 @@ def test_weights_of_zero_hide_labels():
     np.testing.assert_allclose(twice.predict_proba(X), model.predict_proba(X), atol=1e-9)
 
 
+@pytest.mark.long
 def test_ten_rows_are_enough():
     X = np.append(np.linspace(0, 1, 7), np.linspace(9, 10, 5))[:, None]
     y = np.where(np.arange(12) < 5, 1, -1)

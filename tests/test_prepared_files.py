@@ -122,6 +122,7 @@ def test_a_column_without_values(tmp_path):
             np.testing.assert_array_equal(model.decision_function(rows), again)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("step", "reason"),
     [

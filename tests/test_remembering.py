@@ -129,7 +129,7 @@ def test_nothing_of_a_stream_outlives_it(solver):
     assert left_behind(learn_and_forget) == ([], [])
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("name", [each for each in MODELS if "front door" not in each])
 def test_opting_out(name, tmp_path):
     model, y = MODELS[name]

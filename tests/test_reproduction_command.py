@@ -86,6 +86,7 @@ def test_debug_shows_where_an_error_comes_from():
         main(["--debug", "run", "nothing"])
 
 
+@pytest.mark.long
 def test_settings_of_another_run_are_refused(tmp_path, capsys):
     assert run("run", "graph", "--quick", "--out", str(tmp_path)) == 0
     assert run("run", "graph", "--full", "--out", str(tmp_path)) == 1

@@ -145,6 +145,7 @@ def test_a_killed_run_goes_on(tmp_path):
     assert set(rows_of(tmp_path)) == {cell.key for cell in CELLS}
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("signals")
 def test_a_process_that_hangs_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(runner_module, "_PATIENCE", 0.0)

@@ -333,7 +333,7 @@ def test_units_of_quantities_do_not_matter():
         SemiSupervisedRegressor(LogisticRegression()).fit(X, y)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("n", [4, 6, 10])
 def test_a_handful_of_quantities(n):
     X = np.arange(float(n))[:, None]

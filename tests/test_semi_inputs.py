@@ -33,7 +33,7 @@ QUICK = SemiSupervisedClassifier(LogisticRegression(), random_state=0)
 # ------------------------------------------------------------------ frames
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("graph", ["knn", Anchors(20)])
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_a_model_that_knows_columns_by_name_is_corrected(kind, graph):
@@ -203,7 +203,7 @@ def test_a_target_of_weight_zero_is_no_target():
     assert one.best_score_ == other.best_score_
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("graph", ["knn", "anchors", None])
 @pytest.mark.parametrize(
     "estimator", [LinearRegression(), pytest.param("auto", marks=pytest.mark.long)]
@@ -253,6 +253,7 @@ def test_copies_of_labelled_rows_do_not_show_labels_to_a_forest():
     assert model.best_score_ < 0.8
 
 
+@pytest.mark.long
 def test_rounding_does_not_show_labels():
     """Every point has as many labels of each class: nobody can do better than half of them."""
     rows = np.repeat(X[:20], 6, axis=0)

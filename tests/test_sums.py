@@ -147,6 +147,7 @@ def test_few_labels_choose_nothing(n, chosen):
 # ---------------------------------------------------------------- a stream is least squares
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("n", [10, 79, 80, 2000])  # before landmarks are fixed, and after
 def test_a_stream_is_literal_least_squares(n, form):
@@ -185,6 +186,7 @@ def test_the_order_of_rows_changes_only_rounding():
     np.testing.assert_array_equal(fixed[0].support_, fixed[1].support_)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=20)
 @given(
     cuts=st.lists(st.integers(1, 699), max_size=6, unique=True),
@@ -298,7 +300,7 @@ def test_classes_and_words():
     np.testing.assert_array_equal(model.dual_coef_, numbers.dual_coef_)
 
 
-@pytest.mark.dear
+@pytest.mark.long
 @pytest.mark.parametrize("factor", [1e-4, 1e4])
 def test_the_units_of_y_do_not_matter(factor):
     X, _, _ = make_rows(1200, seed=8)
@@ -608,6 +610,7 @@ def test_fit_is_least_squares_too():
     assert "chosen on held-out labels" in repr(free.plan_)
 
 
+@pytest.mark.long
 def test_fit_takes_kernel_values():
     X, y, _ = make_rows(300, seed=25)
     K = kernel_matrix("rbf", X, X, gamma=GAMMA)

@@ -281,6 +281,7 @@ def test_rare_labels_are_learnt_as_far_as_they_go(positives):
         assert share.max() < 0.1
 
 
+@pytest.mark.long
 def test_a_label_that_no_row_knows_has_a_probability():
     X, y, _ = rows_and_labels(gaps=False)
     y[:, 1] = np.nan

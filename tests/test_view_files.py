@@ -72,6 +72,7 @@ def again(model, X, folder):
     return loaded
 
 
+@pytest.mark.long
 def test_texts_come_back(tmp_path):
     model = SemiSupervisedClassifier(RIDGE, **PLAIN).fit(TEXTS, Y)
     loaded = again(model, TEXTS, tmp_path)

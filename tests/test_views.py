@@ -175,6 +175,7 @@ def test_views_that_do_not_go_together_are_named(given, message):
         SemiSupervisedClassifier().fit(given, [0, 1, -1])
 
 
+@pytest.mark.long
 def test_other_views_than_those_of_the_fit_are_refused():
     views, truth = two_views()
     model = SemiSupervisedClassifier(random_state=0).fit(views, few(truth))
