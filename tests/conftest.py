@@ -38,8 +38,8 @@ _SAME_CHECK = (
     "(readonly_memmap=True,X_dtype=float32)]",
 )
 
-# Checks that fit dozens of models; the other estimators have them quickly.
-_DEAR_CHECK = (
+# Checks that fit dozens of models. For other estimators they take little time.
+_LONG_CHECK = (
     "[GKMClassifier()-check_dtype_object]",
     "[GKMClassifier()-check_estimator_sparse_array]",
 )
@@ -79,13 +79,14 @@ def pytest_collection_modifyitems(items):
     """Mark as slow what repeats much: a check of scikit-learn with another kind of array.
 
     Of a product of three or more lists, so is what shows no new pair of values. Of the cases of a
-    dear test, all but the first are long. Tests of a module go to one process, for their fixtures.
+    dear test, all but the first are long, and so are two checks of scikit-learn. Tests of a module
+    go to one process, for their fixtures.
     """
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.name.endswith(_SAME_CHECK):
             item.add_marker("slow")
-        if item.name.endswith(_DEAR_CHECK):
+        if item.name.endswith(_LONG_CHECK):
             item.add_marker("long")
         if hasattr(item, "callspec"):
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
@@ -120,9 +121,12 @@ def _own_cache(tmp_path_factory):
         os.environ["GRAPHKM_CACHE"] = before
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def _small_forests():
-    """Let forests of the usual models have 30 trees: 100 take more than half of a small fit."""
+    """Let forests of the usual models have 30 trees: 100 take more than half of a small fit.
+
+    Examples of docstrings have 100, as users do, whatever was tested before them.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("graphkm.members.models._TREES", 30)
         yield
