@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
+from .._util.parameters import check_choice
 from .._util.parts import Part, Sizes
 from .._util.threads import blas_threads_for
 from ..estimators.data_checks import (
@@ -32,7 +33,7 @@ from ..objective import Objective
 from ..smoothness import IteratedLaplacian, Power, Smoothness, SmoothnessPart
 from ..solvers import SGD, Newton, Progress, Resources, RowNewton, Solution, Solver, Sums, solve
 from ..theory import Guarantee, largest_C_graph
-from .plan import Plan, make_plan, resolve_smoothness, resolve_solver
+from .plan import PER_LABEL, Plan, make_plan, resolve_smoothness, resolve_solver
 
 # A fit removes these: it ends a stream, and old probabilities belong to the old model.
 _OF_EARLIER_FITS = ("stream_", "stream_shift_", "stream_parameters_", "calibration_")
@@ -85,6 +86,83 @@ class BaseGKM(Composed, KernelMachine):
 
     def _choices(self) -> Mapping[str, tuple[type[Part], ...]]:
         return {"smoothness": (Power, IteratedLaplacian), "solver": (Newton, RowNewton, SGD, Sums)}
+
+    @classmethod
+    def as_published(
+        cls,
+        loss: str | Loss | None = None,
+        p: float = 1,
+        *,
+        C: float,
+        gamma: float | str,
+        C_prime: float | str = "guaranteed",
+        n_steps: int | None = None,
+        objective: str = "printed",
+        **others: Any,
+    ) -> Self:
+        """Return the estimator that is the machine of the paper (arXiv 1606.06793).
+
+        Its edges are all pairs but those of two labelled rows, and their weights, with the
+        kernel's gamma, are computed when they are drawn. It takes the explicit steps of Algorithm 1
+        with the rate 2 / (t + 1) and returns Lemma 1's average. The constant that stands for the
+        bias is added to the kernel. Nothing is searched. `graphkm.reference` is the same program,
+        written out.
+
+        Parameters
+        ----------
+        loss : str or Loss, optional
+            As in the estimator.
+        p : float, default=1
+            Exponent of the smoothness.
+        C, C_prime : float
+            The paper's C and C'. C_prime="guaranteed" is the paper's choice: C for p < 2, and else
+            (0.99 of) the largest value of Theorem 1.
+        gamma : float or str
+            As in the estimator.
+        n_steps : int, optional
+            The paper's T. None is its number, the rows, and a fifth of them beyond 5,000 rows.
+        objective : {"printed", "released"}, default="printed"
+            "printed" is C / l times the sum of the losses, and C' / E times the sum over the E
+            edges. "released" multiplies both by the number of labels l, as the authors' program
+            does, which also joins labelled rows to unlabelled ones only (graph="bipartite") and has
+            no constant (fit_intercept=False).
+        **others
+            Further parameters of the estimator.
+
+        Returns
+        -------
+        GKMClassifier or GKMRegressor
+            Print it to see the same machine in this library's parameters.
+
+        Examples
+        --------
+        >>> from graphkm import GKMClassifier
+        >>> GKMClassifier.as_published(C=2, C_prime=0.5, gamma=0.125)
+        GKMClassifier(C='2 / l', C_graph='0.5 / l', fit_intercept=True, gamma=0.125,
+                      graph='full', smoothness=Power(p=1, normalized=False),
+                      solver=SGD(step='explicit',
+                                 edge_sampling='uniform',
+                                 max_iter='published',
+                                 budget=None,
+                                 steps_per_row='auto',
+                                 reservoir_size=2000,
+                                 half_life=None))
+        """
+        check_choice("objective", objective, ("printed", "released"))
+        plain = isinstance(C_prime, str) or objective == "released"
+        settings = {
+            "C": C if objective == "released" else f"{C!r}{PER_LABEL}",
+            "C_graph": C_prime if plain else f"{C_prime!r}{PER_LABEL}",
+            "gamma": gamma,
+            "graph": "full",
+            "smoothness": Power(p, normalized=False),
+            "solver": SGD(step="explicit", max_iter="published" if n_steps is None else n_steps),
+            "fit_intercept": True,
+            **({} if loss is None else {"loss": loss}),
+        }
+        return cls(**settings | cls._published | others)
+
+    _published: ClassVar[dict[str, Any]] = {}  # what the estimator of the task adds
 
     # ------------------------------------------------------------------ fit
 

@@ -19,7 +19,7 @@ from ..solvers import Newton, RowNewton
 from .base import BaseGKM, Problem
 from .candidates import Candidates, Grid
 from .closed_form import ClosedForm
-from .plan import Plan
+from .plan import Plan, cost
 
 
 def choose_costs(
@@ -49,7 +49,7 @@ def choose_costs(
     searched = estimator.gamma == "spread"  # without a graph other values are tried, too
     near = graph.n_neighbors if isinstance(graph, KNN) else 1
     grid = Grid(
-        given_Cs=None if estimator.C == "auto" else [float(estimator.C)],
+        given_Cs=None if estimator.C == "auto" else [float(cost(estimator.C, plan.n_labeled))],
         given_gammas=None if searched else [getattr(plan.kernel, "gamma", None) or "spread"],
         given_graphs=[(int(near), int(plan.smoothness.degree))],
     )

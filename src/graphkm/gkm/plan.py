@@ -20,6 +20,9 @@ _SMALL = 500  # up to this many rows every graph and every p is fast
 LARGEST = 2**28
 """The most rows times labelled rows for which "auto" takes `RowNewton`: its kernel takes 1 GiB."""
 
+PER_LABEL = " / l"
+"""The end of a C or C_graph that is divided by the number of labels."""
+
 _LOSSES = ("hinge", "epsilon_insensitive")  # the defaults of the estimators
 
 SOLVERS: dict[str, Solver] = {
@@ -136,11 +139,27 @@ def resolve_smoothness(smoothness: Any) -> SmoothnessPart:
         ) from error
 
 
+def cost(value: Any, n_labeled: int = 1) -> Any:
+    """Return C or C_graph for so many labels: "2 / l" is 2 divided by their number.
+
+    Examples
+    --------
+    >>> cost("2 / l", n_labeled=10), cost(0.5, n_labeled=10), cost("auto")
+    (0.2, 0.5, 'auto')
+    """
+    if not (isinstance(value, str) and value.endswith(PER_LABEL)):
+        return value
+    try:
+        return float(value.removesuffix(PER_LABEL)) / n_labeled
+    except ValueError:
+        return value
+
+
 def check_parameters(estimator: Any) -> None:
     """Raise ValueError for the first parameter that is out of range; parts check themselves."""
     e = estimator
-    check_number("C", e.C, least=0, strictly=True, words=("auto",))
-    check_number("C_graph", e.C_graph, least=0, words=("auto", "guaranteed"))
+    check_number("C", cost(e.C), least=0, strictly=True, words=("auto",))
+    check_number("C_graph", cost(e.C_graph), least=0, words=("auto", "guaranteed"))
     check_number("gamma", e.gamma, least=0, strictly=True, words=("spread", "scale", "auto"))
     resolve_graph(e.graph)
     if not _is_auto(e.smoothness):
@@ -182,11 +201,14 @@ def make_plan(
         Whether rows come in chunks.
     """
     e, why = estimator, ""
-    if streaming and e.C_graph == "guaranteed":
-        raise ValueError(
-            "C_graph='guaranteed' follows from the number of labels, which a stream changes; "
-            "pass a number."
-        )
+    for name in ("C", "C_graph"):
+        given = getattr(e, name)
+        if streaming and isinstance(given, str) and given != "auto":
+            raise ValueError(
+                f"{name}={given!r} follows from the number of labels, which a stream changes; "
+                "pass a number."
+            )
+    C, C_graph = cost(e.C, sizes.n_labeled), cost(e.C_graph, sizes.n_labeled)
     graph = graph_or_given(e.graph, affinity)
     wanted = None if _is_auto(e.smoothness) else resolve_smoothness(e.smoothness)
     if not _is_auto(e.solver):
@@ -194,7 +216,7 @@ def make_plan(
     elif streaming:
         solver, why = choose_stream(e, sizes.classes)
     else:
-        solver, why = choose_solver(kernel, graph, wanted, e.C_graph, sizes)
+        solver, why = choose_solver(kernel, graph, wanted, C_graph, sizes)
     solver = solver.planned(sizes)
     smoothness = _fill_smoothness(wanted, graph, solver)
     plan = Plan(
@@ -205,7 +227,7 @@ def make_plan(
         solver=solver,
         C=0.0,
         relative=False,
-        C_graph=e.C_graph if isinstance(e.C_graph, str) else float(e.C_graph),
+        C_graph=C_graph if isinstance(C_graph, str) else float(C_graph),
         streaming=streaming,
         reasons=f"solver: {why}\n" if why else "",
     )
@@ -217,7 +239,7 @@ def make_plan(
     together = replace(plan, C_graph=0.0) if unused else plan
     for part in (graph, smoothness, solver):
         part.accepts(together)
-    plan = _fill_costs(plan, e.C)
+    plan = _fill_costs(plan, C)
     if plan.graph is None:
         return plan
     graph = graph.planned(sizes, X).weighted(bandwidth(kernel, X), local=solver.exact)

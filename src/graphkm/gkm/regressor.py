@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from .._util.parameters import check_flag
 from ..estimators.array_kinds import own_names
 from ..estimators.targets import KernelRegressor, spread_of, weighted_quantile
 from ..graphs import GraphPart
@@ -56,6 +57,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         if that is more.
     fit_intercept : bool, default=True
         Add 1 to the kernel, and learn f around the median of the known targets instead of 0.
+    standardize : bool, default=True
+        False learns y itself instead of ``(y - origin_) / spread_``, as the paper does.
     smoothness, precision, transduce, verbose, callback
         As in `GKMClassifier`.
 
@@ -87,6 +90,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     0.08
     """
 
+    _published = {"standardize": False}
+
     def __init__(
         self,
         C: float | str = "auto",
@@ -99,6 +104,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         smoothness: float | str | SmoothnessPart = "auto",
         solver: str | Solver = "auto",
         fit_intercept: bool = True,
+        standardize: bool = True,
         unlabeled: float | None = None,
         precision: str = "single",
         transduce: bool = True,
@@ -116,6 +122,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         self.smoothness = smoothness
         self.solver = solver
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
         self.unlabeled = unlabeled
         self.precision = precision
         self.transduce = transduce
@@ -185,6 +192,8 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         """Take the units from a stream's first targets."""
         if not hasattr(self, "stream_"):
             self.origin_, self.spread_ = 0.0, 1.0
+        if not self.standardize:
+            return
         seen = self.stream_.n_labels if hasattr(self, "stream_") else 0
         if seen >= _ENOUGH or not len(known):
             return
@@ -199,6 +208,9 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
 
     def _measure(self, known: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Set the units in which these targets are learnt."""
+        self.origin_, self.spread_ = 0.0, 1.0
+        if not self.standardize:
+            return
         self.origin_ = weighted_quantile(known, weights, 0.5) if self.fit_intercept else 0.0
         self.spread_ = spread_of(known - self.origin_, weights)
 
@@ -207,6 +219,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     ) -> Problem:
         """Check the input, and express the targets in units of their spread."""
         check_parameters(self)
+        check_flag("standardize", self.standardize)
         loss = resolve_loss(self.loss, "regression")
         X, graph = self._rows_and_affinity(X, affinity, ids)
         labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)

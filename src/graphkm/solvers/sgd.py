@@ -24,6 +24,7 @@ _SMALL = 1024  # up to so many rows blocks are long: they draw a row often, and 
 _LONG_BLOCK = 2048
 _AHEAD = 2048  # steps drawn together
 _BIN = 32  # steps whose objectives are summed together
+_LARGE = 5000  # rows from which on the paper's steps are n / 5: its sets have 3,089 or 8,124 rows
 _TOLERANCE = 10.0  # how far above its bound the objective must be to be called divergent
 
 
@@ -41,9 +42,10 @@ class SGD(Solver):
         is stable for every C, C_graph and p.
     edge_sampling : {"uniform", "weight"}, default="uniform"
         Draw edges uniformly, or in proportion to their weight. Both minimise the same J.
-    max_iter : int or "auto", default="auto"
+    max_iter : int, "auto" or "published", default="auto"
         Steps. For n rows "auto" is 2n up to 20,000 steps, at least 1,000 and at least n / 5;
-        in regression it is 100,000, and at least n / 5.
+        in regression it is 100,000, and at least n / 5. "published" is the paper's number: n up to
+        5,000 rows, and n / 5 beyond.
     budget : int or None, default=None
         The most centres after a block of steps. Those with the smallest coefficients, above
         all in the average, are projected onto near ones. In a stream the l of the objective then
@@ -79,7 +81,7 @@ class SGD(Solver):
         """Refuse values out of range."""
         check_choice("step", self.step, ("explicit", "implicit"))
         check_choice("edge_sampling", self.edge_sampling, ("uniform", "weight"))
-        check_count("max_iter", self.max_iter, words=("auto",))
+        check_count("max_iter", self.max_iter, words=("auto", "published"))
         if self.budget is not None:
             check_count("budget", self.budget)
         check_number("steps_per_row", self.steps_per_row, least=0, words=("auto",))
@@ -92,9 +94,11 @@ class SGD(Solver):
 
         Quantities take more steps than signs: each step adds to the precision of f.
         """
+        n = sizes.n_rows
+        if self.max_iter == "published":
+            return replace(self, max_iter=n if n <= _LARGE else n // 5)
         if self.max_iter != "auto":
             return self
-        n = sizes.n_rows
         few = max(1000, min(2 * n, 20_000)) if sizes.classes else 100_000
         return replace(self, max_iter=max(few, n // 5))
 
