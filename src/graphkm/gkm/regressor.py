@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     0.08
     """
 
-    _published = {"standardize": False}
+    _published: ClassVar[dict[str, Any]] = {"standardize": False}
 
     def __init__(
         self,
