@@ -1,9 +1,9 @@
-"""The paper, literally and slowly: kernels, graphs, J and Algorithm 1 by plain loops.
+"""The paper, literally and slowly: kernels, graphs and J by plain loops, and the implicit step.
 
-The oracles call none of the library's formulas. Only the random draws come from it, because an
-algorithm is compared step by step on the same draws. Units are the estimators': the paper's C
-and C' are l times `C` and `C_graph`. The last part builds small problems twice, for the oracles
-and for the library.
+Losses and explicit steps are those of `graphkm.reference`, which calls nothing else of the library.
+Only the random draws come from there, because an algorithm is compared step by step on the same
+draws. Units are the estimators': the paper's C and C' are l times `C` and `C_graph`. The last part
+builds small problems twice, for the oracles and for the library.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.sparse import csr_array, issparse
 
 from flat import build_graph
+from graphkm import reference
 from graphkm.graphs.base import generators
 from graphkm.kernels import (
     Cosine,
@@ -36,46 +37,12 @@ from graphkm.theory import Guarantee
 # ---------------------------------------------------------------- formulas
 
 
-def loss_value(name, parameter, y, f):
-    """Return the loss of one score, by its definition."""
-    if name == "hinge":
-        return max(0.0, 1 - y * f)
-    if name == "smooth_hinge":
-        if y * f > 1:
-            return 0.0
-        if y * f < 1 - parameter:
-            return 1 - y * f - parameter / 2
-        return (1 - y * f) ** 2 / (2 * parameter)
-    if name == "logistic":
-        return float(np.logaddexp(0.0, -y * f))
-    if name == "l1":
-        return abs(y - f)
-    assert name == "epsilon_insensitive"
-    return max(0.0, abs(y - f) - parameter)
-
-
-def loss_slope(name, parameter, y, f):
-    """Return the paper's sub-gradient in f of one score."""
-    if name == "hinge":
-        return -y if y * f <= 1 else 0.0
-    if name == "smooth_hinge":
-        if y * f > 1:
-            return 0.0
-        return -y if y * f < 1 - parameter else y * (y * f - 1) / parameter
-    if name == "logistic":
-        return -y * math.exp(-np.logaddexp(0.0, y * f))
-    if name == "l1":
-        return float(np.sign(f - y))
-    assert name == "epsilon_insensitive"
-    return float(np.sign(f - y)) if abs(y - f) > parameter else 0.0
-
-
 def smooth_value(p, t):
     return abs(t) ** p
 
 
 def smooth_slope(p, t):
-    return 0.0 if t == 0 else p * math.copysign(1.0, t) * abs(t) ** (p - 1)
+    return p * np.sign(t) * abs(t) ** (p - 1)
 
 
 def _dot(x, y):
@@ -149,6 +116,20 @@ class Problem:
     normalized: bool = False
     degree: int = 1
 
+    def weighted_loss(self, r):
+        """Return the loss of output r; in the place of y it takes the number of a labelled row."""
+        loss = reference.losses(self.parameter, self.parameter)[self.loss]
+        y, s = self.targets[:, r], self.weights
+        return reference.Loss(*(lambda i, o, of=of: s[i] * of(y[i], o) for of in loss))
+
+    def of_the_paper(self, r):
+        """Return output r in the paper's units."""
+        l, labeled = len(self.labeled), np.isin(np.arange(len(self.K)), self.labeled)  # noqa: E741
+        return reference.Problem(
+            self.K + self.offset, labeled, np.arange(l), l * self.C[r], l * self.C_graph[r], self.p,
+            self.weighted_loss(r),
+        )  # fmt: skip
+
 
 @dataclass
 class Draws:
@@ -207,11 +188,8 @@ def J(problem, a):
     for r in range(problem.targets.shape[1]):
         f = [math.fsum(K[i, j] * a[j, r] for j in range(n)) for i in range(n)]
         norm = math.fsum(a[i, r] * a[j, r] * K[i, j] for i in range(n) for j in range(n))
-        losses = math.fsum(
-            problem.weights[i]
-            * loss_value(problem.loss, problem.parameter, problem.targets[i, r], f[row])
-            for i, row in enumerate(problem.labeled)
-        )
+        loss = problem.weighted_loss(r).value
+        losses = math.fsum(loss(i, f[row]) for i, row in enumerate(problem.labeled))
         graph = 0.0
         if problem.edges:
             graph = graph_factor(problem, r) * roughness(problem, np.array(f))
@@ -220,23 +198,6 @@ def J(problem, a):
 
 
 # ---------------------------------------------------------------- the algorithm
-
-
-def _explicit(problem, K, r, t, w, i, y, s, u, v, factor):
-    """Return w_{t+1} of the printed update."""
-    l = len(problem.labeled)  # noqa: E741
-    row = problem.labeled[i]
-    f = K[row] @ w
-    gap = K[u] @ w - K[v] @ w if factor else 0.0
-    after = (t - 1) / (t + 1) * w
-    after[row] -= (
-        2 * l * problem.C[r] * s / (t + 1) * loss_slope(problem.loss, problem.parameter, y, f)
-    )
-    if factor:
-        push = 2 * l * problem.C_graph[r] * factor / (t + 1) * smooth_slope(problem.p, gap)
-        after[u] -= push
-        after[v] += push
-    return after
 
 
 def increasing_zero(g, low, high):
@@ -248,9 +209,10 @@ def increasing_zero(g, low, high):
     return brentq(g, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=2000)
 
 
-def proximal_loss(name, parameter, y, f, k, c):
+def proximal_loss(loss, y, f, k, c):
     """Return the a that minimises  c loss(y, f + a k) + a^2 k / 2."""
-    return increasing_zero(lambda a: a + c * loss_slope(name, parameter, y, f + a * k), -c, c)
+    full = -c * loss.slope(y, f)  # the explicit step, which is the longest
+    return increasing_zero(lambda a: a + c * loss.slope(y, f + a * k), min(0, full), max(0, full))
 
 
 def proximal_smooth(p, t, k, c):
@@ -263,20 +225,18 @@ def proximal_smooth(p, t, k, c):
     return math.copysign((size - left) / k, t)
 
 
-def _implicit(problem, K, r, t, w, i, y, s, u, v, factor):
+def implicit(problem, t, w, i, u, v, mu):
     """Return w_{t+1} of the proximal update: the norm's share, the loss, then the edge."""
-    l = len(problem.labeled)  # noqa: E741
-    row, rate = problem.labeled[i], 2 / (t + 1)
-    after = (t - 1) / (t + 1) * w
-    c = rate * l * problem.C[r] * s
-    after[row] += proximal_loss(problem.loss, problem.parameter, y, K[row] @ after, K[row, row], c)
-    if factor:
-        c = rate * l * problem.C_graph[r] * factor
-        distance = max(0.0, K[u, u] - 2 * K[u, v] + K[v, v])
-        b = proximal_smooth(problem.p, K[u] @ after - K[v] @ after, distance, c)
-        after[u] -= b
-        after[v] += b
+    K, labeled, y, C, C_prime, p, loss = vars(problem).values()
+    row, rate, after = np.flatnonzero(labeled)[i], 2 / (t + 1), (t - 1) / (t + 1) * w
+    after[row] += proximal_loss(loss, y[i], K[row] @ after, K[row, row], rate * C)
+    distance = max(0.0, K[u, u] - 2 * K[u, v] + K[v, v])
+    b = proximal_smooth(p, K[u] @ after - K[v] @ after, distance, rate * C_prime * mu)
+    after[[u, v]] -= b, -b
     return after
+
+
+STEPS = {"explicit": reference.update, "implicit": implicit}
 
 
 def algorithm(problem, draws, step="explicit"):
@@ -285,28 +245,18 @@ def algorithm(problem, draws, step="explicit"):
     The average is wbar_{T+1} = 2 / (T (T+1)) sum_t t w_t; the second result is
     2 / (T (T+1)) sum_t t J_t(w_t), with J_t the norm, the sampled loss and the sampled edge.
     """
-    advance = {"explicit": _explicit, "implicit": _implicit}[step]
-    n, n_outputs = len(problem.K), problem.targets.shape[1]
-    l, T = len(problem.labeled), len(draws.label)  # noqa: E741
-    K = problem.K + problem.offset
+    n, n_outputs, T = len(problem.K), problem.targets.shape[1], len(draws.label)
     average, objective = np.zeros((n, n_outputs)), np.zeros(n_outputs)
     for r in range(n_outputs):
-        w = np.zeros(n)
-        for t in range(1, T + 1):
-            i, u, v = draws.label[t - 1], draws.u[t - 1], draws.v[t - 1]
-            factor, y, s = draws.factor[t - 1], problem.targets[i, r], problem.weights[i]
-            f = K @ w
-            sampled = (
-                l
-                * problem.C[r]
-                * s
-                * loss_value(problem.loss, problem.parameter, y, f[problem.labeled[i]])
-            )
-            if factor:
-                sampled += l * problem.C_graph[r] * factor * smooth_value(problem.p, f[u] - f[v])
-            objective[r] += t * (w @ f / 2 + sampled)
+        one, w = problem.of_the_paper(r), np.zeros(n)
+        for t, draw in enumerate(zip(*vars(draws).values(), strict=True), start=1):
+            i, u, v, mu = draw
+            f = one.K @ w
+            loss = one.C * one.loss.value(i, f[problem.labeled[i]])
+            edge = one.C_prime * mu * smooth_value(one.p, f[u] - f[v])
+            objective[r] += t * (w @ f / 2 + loss + edge)
             average[:, r] += t * w
-            w = advance(problem, K, r, t, w, i, y, s, u, v, factor)
+            w = STEPS[step](one, t, w, *draw)
     return 2 / (T * (T + 1)) * average, 2 / (T * (T + 1)) * objective
 
 

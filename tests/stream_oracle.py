@@ -1,7 +1,6 @@
 """A stream, literally: one row at a time, kept rows in lists, distances by plain loops.
 
-Only the random numbers come from the library. The steps it names are taken by those of
-`oracles.algorithm`.
+Only the random numbers come from the library. The steps are those of `oracles.algorithm`.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ import math
 
 import numpy as np
 
+from graphkm import reference
 from graphkm.graphs.base import generators
-from oracles import Problem, _explicit, _implicit, kernel_matrix
+from oracles import STEPS, kernel_matrix
 
 
 def offer(kept, row, position, number, size, half_life, x):
@@ -91,7 +91,6 @@ def draws(X, labeled, seed, *, kind, k, gamma, size, half_life, plan):
 
 def learn(X, targets, weights, steps, *, kernel, C, C_graph, p, loss, step, offset):
     """Return the lemma's average after these steps, one coefficient for every row."""
-    advance = {"explicit": _explicit, "implicit": _implicit}[step]
     name, parameters = kernel
     K = kernel_matrix(name, X, X, **parameters) + offset
     n, n_outputs = targets.shape
@@ -101,12 +100,11 @@ def learn(X, targets, weights, steps, *, kernel, C, C_graph, p, loss, step, offs
         for label, joined, l, memory in steps:  # noqa: E741
             t += 1
             average = (t - 1) / (t + 1) * average + 2 / (t + 1) * w
-            # The oracle multiplies by the number of its labelled points: here one, l times.
-            problem = Problem(K, [label], targets, weights, [l * C] * n_outputs,
-                              [l * C_graph] * n_outputs, p, loss)  # fmt: skip
-            u, v, mu = joined or (0, 0, 0.0)
-            y, s = targets[label, r], weights[label]
-            w = advance(problem, K, r, t, w, 0, y, s, u, v, mu)
+            problem = reference.Problem(
+                K, np.arange(n) == label, targets[[label], r], l * C * weights[label], l * C_graph,
+                p, reference.losses()[loss],
+            )  # fmt: skip
+            w = STEPS[step](problem, t, w, 0, *(joined or (0, 0, 0.0)))
             if t >= memory:
                 t //= 2
         out[:, r] = average

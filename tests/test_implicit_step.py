@@ -10,9 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+from graphkm import reference
 from graphkm._native import run_block
 from graphkm.theory import Guarantee
-from oracles import LOSSES, J, algorithm, loss_value, make_case, proximal_loss, proximal_smooth
+from oracles import LOSSES, J, algorithm, make_case, proximal_loss, proximal_smooth
 
 CODES = {name: (loss.native_code, loss.parameter) for name, loss in LOSSES.items()}
 UNBOUNDED = Guarantee(C=1e100, C_graph=0.0, p=1, R=1.0, A=1.0)  # never calls a run divergent
@@ -83,12 +84,13 @@ def test_loss_is_minimised(name, sign, f, k, c):
     code, parameter = CODES[name]
     a, at_u, at_v = one_step(loss=code, parameter=parameter, y=sign, f=f, k=k, c=c)
     assert at_u == at_v == 0
+    loss = reference.losses(parameter, parameter)[name]
 
     def objective(step):
-        return c * loss_value(name, parameter, sign, f + step * k) + step**2 * k / 2
+        return c * loss.value(sign, f + step * k) + step**2 * k / 2
 
     scale = c + abs(f) / k  # what f and the step are rounded against
-    exact = proximal_loss(name, parameter, sign, f, k, c)
+    exact = proximal_loss(loss, sign, f, k, c)
     assert a == pytest.approx(exact, rel=1e-9, abs=1e-13 * scale)
     other = minimize_scalar(objective, bounds=(-c, c), method="bounded", options={"xatol": 1e-12})
     assert objective(a) <= other.fun + 1e-12 * (abs(other.fun) + c)

@@ -76,7 +76,7 @@ def test_bad_values_of_newton(cls, options, message):
     [
         ({"step": "newton"}, "step must be one of 'explicit', 'implicit', got 'newton'"),
         ({"edge_sampling": "all"}, "edge_sampling must be one of 'uniform', 'weight', got 'all'"),
-        ({"max_iter": 2.5}, "max_iter must be 'auto' or a whole number >= 1, got 2.5"),
+        ({"max_iter": 2.5}, "max_iter must be 'auto' or 'published' or a whole number >= 1"),
         ({"budget": 0}, "budget must be a whole number >= 1, got 0"),
         ({"steps_per_row": -1}, "steps_per_row must be 'auto' or a finite number >= 0, got -1"),
         ({"reservoir_size": 1}, "reservoir_size must be a whole number >= 2, got 1"),

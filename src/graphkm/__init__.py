@@ -5,6 +5,7 @@ A map of the package, from the ground up; every layer imports only from those ab
 =======================================  =====================================================
 _util                                    small helpers of every layer
 losses, smoothness, kernels, theory      formulas: what is minimised, and what is guaranteed
+reference                                the paper's algorithm, literally and slowly, to be read
 io                                       LIBSVM, CSV and Parquet files
 embed                                    texts and images as rows
 backends, expansion                      sums of kernels over centres, in compiled code

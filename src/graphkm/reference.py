@@ -53,11 +53,8 @@ def losses(tau: float = 0.5, epsilon: float = 0.1) -> dict[str, Loss]:
     return {
         "hinge": Loss(lambda y, o: max(0.0, 1 - y * o), lambda y, o: -y if y * o <= 1 else 0.0),
         "smooth_hinge": Loss(
-            lambda y, o: (
-                0.0 if y * o > 1
-                else 1 - y * o - tau / 2 if y * o < 1 - tau
-                else (1 - y * o) ** 2 / (2 * tau)
-            ),
+            lambda y, o: 0.0 if y * o > 1 else 1 - y * o - tau / 2 if y * o < 1 - tau
+            else (1 - y * o) ** 2 / (2 * tau),
             lambda y, o: 0.0 if y * o > 1 else -y if y * o < 1 - tau else (y * o - 1) * y / tau,
         ),
         "logistic": Loss(lambda y, o: np.logaddexp(0, -y * o), lambda y, o: -y * expit(-y * o)),
@@ -120,31 +117,34 @@ def J(problem: Problem, E: Edges, w: Vector) -> float:
     return float(w @ f / 2 + C * np.mean(xi) + C_prime * roughness / len(E.mu))
 
 
+def update(problem: Problem, t: int, w: Vector, i: int, u: int, v: int, mu: float) -> Vector:
+    """Algorithm 1, line 4: return w_{t+1} in its three terms, with the rate 2 / (t + 1)."""
+    K, labeled, y, C, C_prime, p, loss = vars(problem).values()
+    x, after = np.flatnonzero(labeled)[i], (t - 1) / (t + 1) * w
+    o, gap = K[x] @ w, K[u] @ w - K[v] @ w  # w_t' Phi(x_{i_t}) and w_t' Phi_{u_t v_t}
+    after[x] -= 2 * C / (t + 1) * loss.slope(y[i], o)
+    slope = p * np.sign(gap) * abs(gap) ** (p - 1)  # of l_p(t) = |t|^p
+    after[[u, v]] -= 2 * C_prime * mu / (t + 1) * slope * np.array([1, -1])
+    return after
+
+
 def iterates(problem: Problem, draws: Draws) -> Iterator[Vector]:
     """Yield w_1, w_2, ..., w_{T+1} of Algorithm 1."""
-    K, labeled, y, C, C_prime, p, loss = vars(problem).values()
-    rows, w = np.flatnonzero(labeled), np.zeros(len(K))  # line 1: w_1 = 0
+    w = np.zeros(len(problem.K))  # line 1: w_1 = 0
     yield w
-    for t, (i, u, v, mu) in enumerate(draws, start=1):  # lines 2 and 3
-        x = rows[i]
-        o, gap = K[x] @ w, K[u] @ w - K[v] @ w  # w_t' Phi(x_{i_t}) and w_t' Phi_{u_t v_t}
-        w = (t - 1) / (t + 1) * w  # line 4, its three terms, with the rate 2 / (t + 1)
-        w[x] -= 2 * C / (t + 1) * loss.slope(y[i], o)
-        slope = p * np.sign(gap) * abs(gap) ** (p - 1)  # of l_p(t) = |t|^p
-        w[[u, v]] -= 2 * C_prime * mu / (t + 1) * slope * np.array([1, -1])
+    for t, draw in enumerate(draws, start=1):  # lines 2 and 3
+        w = update(problem, t, w, *draw)
         yield w
 
 
 def algorithm_1(problem: Problem, draws: Draws, average: str = "lemma") -> tuple[Vector, Vector]:
     """Return w_{T+1} and its average.
 
-    Line 5 of the algorithm averages w_{t+1}. Lemma 1, and with it the proof of Theorem 1, averages
-    w_t: the same line with w_t in place of w_{t+1}. `average` is "lemma" or "algorithm".
+    Line 5 ("algorithm") averages w_{t+1}; Lemma 1 ("lemma") and Theorem 1's proof average w_t.
     """
     steps = iterates(problem, draws)
     w, wbar = next(steps), np.zeros(len(problem.K))  # line 1: w_1 = wbar_1 = 0
-    for t, after in enumerate(steps, start=1):
-        added = w if average == "lemma" else after
-        wbar = (t - 1) / (t + 1) * wbar + 2 / (t + 1) * added  # line 5
+    for t, after in enumerate(steps, start=1):  # line 5
+        wbar = (t - 1) / (t + 1) * wbar + 2 / (t + 1) * (w if average == "lemma" else after)
         w = after
     return w, wbar  # wbar_{T+1}
