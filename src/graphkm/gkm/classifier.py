@@ -49,15 +49,17 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
-        Weight of the labelled rows' losses, as in `sklearn.svm.SVC`. "auto" is 10 / k for a
-        Newton solver at p = 2, where k is the mean value, over the labelled rows, of the kernel
-        that includes the graph. Otherwise it is 1. Where C_graph="auto" is chosen on held-out
-        labels, so is C: fits with the model's own loss to folds of the labels judge it.
-    C_graph : float, "auto" or "guaranteed", default="auto"
-        Weight of the graph term; 0 ignores the unlabelled rows. With "auto" the Newton solvers
-        at p = 2 choose by leave-one-out: the usual value, a hundred times as much, a hundredth of
-        it, or no graph at all.
+    C : float, "auto" or text, default="auto"
+        Weight of the labelled rows' losses, as in `sklearn.svm.SVC`. The text "2 / l" (or
+        one with another number) is 2 divided by the number of labels l: the paper's C is then 2.
+        "auto" is 10 / k for a Newton solver at p = 2, where k is the mean value, over the labelled
+        rows, of the kernel that includes the graph. Otherwise it is 1. Where C_graph="auto" is
+        chosen on held-out labels, so is C: fits with the model's own loss to folds of the labels
+        judge it.
+    C_graph : float, "auto", "guaranteed" or text, default="auto"
+        Weight of the graph term; 0 ignores the unlabelled rows. The text "2 / l" is possible, as
+        for C. With "auto" the Newton solvers at p = 2 choose by leave-one-out: the usual value, a
+        hundred times as much, a hundredth of it, or no graph at all.
         Where fewer than eight labels can be left out, it is the usual value: 1e5 / l for `Newton`
         with a graph that lists its edges, and 50 n / l for `RowNewton`. Below 300 rows 1e5 is
         multiplied by (n / 300)^2. Otherwise "auto" is 0.1 (0.01 for a normalised smoothness at

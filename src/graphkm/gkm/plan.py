@@ -158,8 +158,8 @@ def cost(value: Any, n_labeled: int = 1) -> Any:
 def check_parameters(estimator: Any) -> None:
     """Raise ValueError for the first parameter that is out of range; parts check themselves."""
     e = estimator
-    check_number("C", cost(e.C), least=0, strictly=True, words=("auto",))
-    check_number("C_graph", cost(e.C_graph), least=0, words=("auto", "guaranteed"))
+    _check_cost("C", e.C, strictly=True, words=("auto",))
+    _check_cost("C_graph", e.C_graph, words=("auto", "guaranteed"))
     check_number("gamma", e.gamma, least=0, strictly=True, words=("spread", "scale", "auto"))
     resolve_graph(e.graph)
     if not _is_auto(e.smoothness):
@@ -172,6 +172,18 @@ def check_parameters(estimator: Any) -> None:
     if e.callback is not None and not callable(e.callback):
         raise ValueError(f"callback must be a function or None, got {e.callback!r}.")
     e.n_threads()
+
+
+def _check_cost(name: str, value: Any, **allowed: Any) -> None:
+    try:
+        check_number(name, cost(value), least=0, **allowed)
+    except ValueError as error:
+        if not isinstance(value, str):
+            raise
+        rule = str(error).rpartition(", got ")[0]
+        raise ValueError(
+            f"{rule}, got {value!r}. To divide a number by the number of labels, write '2 / l'."
+        ) from error
 
 
 def make_plan(
@@ -233,7 +245,7 @@ def make_plan(
     )
     if isinstance(solver, Sums):
         solver.accepts(plan)
-        return _with_sums(plan, e)
+        return _with_sums(plan, e, C)
     # If every row is labelled, the graph is not used, and any graph is accepted.
     unused = not streaming and sizes.n_labeled == sizes.n_rows
     together = replace(plan, C_graph=0.0) if unused else plan
@@ -260,7 +272,7 @@ def choose_stream(estimator: Any, classes: bool) -> tuple[Solver, str]:
     return Sums(), "a stream of classes is summed up"
 
 
-def _with_sums(plan: Plan, estimator: Any) -> Plan:
+def _with_sums(plan: Plan, estimator: Any, C: Any) -> Plan:
     """Return the plan of sums: squared losses, no graph, and C may be left to held-out rows."""
     e = estimator
     if e.loss not in _LOSSES:
@@ -268,7 +280,7 @@ def _with_sums(plan: Plan, estimator: Any) -> Plan:
             f"solver=Sums() has squared losses, and loss={e.loss!r}; leave it at its default, or "
             "pass solver=SGD()."
         )
-    C = float("nan") if _is_auto(e.C) else float(e.C)
+    C = float("nan") if _is_auto(C) else float(C)
     return replace(plan, C=C, C_graph=0.0).without_graph("sums have none")
 
 

@@ -35,9 +35,9 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
+    C : float, "auto" or text, default="auto"
         As in `GKMClassifier`.
-    C_graph : float, "auto" or "guaranteed", default="auto"
+    C_graph : float, "auto", "guaranteed" or text, default="auto"
         As in `GKMClassifier`; "auto" is 10 / l for `Newton` at p = 2 with a graph that lists its
         edges, 50 n / l for `RowNewton`, and 0.01 otherwise (0.001 for a normalised smoothness at
         another p).
@@ -192,7 +192,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
         """Take the units from a stream's first targets."""
         if not hasattr(self, "stream_"):
             self.origin_, self.spread_ = 0.0, 1.0
-        if not self.standardize:
+        if not check_flag("standardize", self.standardize):
             return
         seen = self.stream_.n_labels if hasattr(self, "stream_") else 0
         if seen >= _ENOUGH or not len(known):
@@ -209,7 +209,7 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     def _measure(self, known: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Set the units in which these targets are learnt."""
         self.origin_, self.spread_ = 0.0, 1.0
-        if not self.standardize:
+        if not check_flag("standardize", self.standardize):
             return
         self.origin_ = weighted_quantile(known, weights, 0.5) if self.fit_intercept else 0.0
         self.spread_ = spread_of(known - self.origin_, weights)
@@ -219,7 +219,6 @@ class GKMRegressor(KernelRegressor, StreamingGKM):
     ) -> Problem:
         """Check the input, and express the targets in units of their spread."""
         check_parameters(self)
-        check_flag("standardize", self.standardize)
         loss = resolve_loss(self.loss, "regression")
         X, graph = self._rows_and_affinity(X, affinity, ids)
         labeled, known, weights = self._known_rows_of_fit(X, y, sample_weight)
