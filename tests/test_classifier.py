@@ -14,6 +14,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.svm import SVC
 
+from flat import parts
 from graphkm import GKMClassifier
 from graphkm.kernels import Cosine, Linear, Polynomial, SquaredExponential
 from graphkm.losses import Logistic, SmoothHinge
@@ -373,6 +374,7 @@ def test_score_ignores_unlabelled_rows(classifier, two):
 def test_guaranteed_is_just_below_the_limit(graph, p, classifier, two):
     affinity = 5.0 * rbf_kernel(two.X) if graph == "precomputed" else None
     options = {} if graph == "precomputed" else {"graph": graph}
+    options |= {"step": "explicit"}
     clf = classifier(C_graph="guaranteed", C=0.5, p=p, **options)
     clf.fit(two.X, two.y, affinity=affinity)
     found = clf.guarantee_
@@ -395,13 +397,28 @@ def test_guaranteed_is_just_below_the_limit(graph, p, classifier, two):
 
 
 def test_guaranteed_below_two_is_the_loss_weight(classifier, two):
-    clf = classifier(C_graph="guaranteed", C=0.5, p=1.5).fit(two.X, two.y)
+    clf = classifier(C_graph="guaranteed", C=0.5, p=1.5, step="explicit").fit(two.X, two.y)
     assert clf.guarantee_.C_graph == pytest.approx(24 * 0.5)
     assert clf.guarantee_.holds
 
 
 def test_guarantee_of_too_large_a_graph_weight_fails(classifier, two):
-    assert not classifier(C_graph=10.0).fit(two.X, two.y).guarantee_.holds
+    assert not classifier(C_graph=0.05, step="explicit").fit(two.X, two.y).guarantee_.holds
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"step": "implicit"}, {"step": "explicit", "budget": 30}, {"solver": "newton", "C": 1.0}],
+    ids=["implicit", "budget", "newton"],
+)
+def test_nothing_is_promised_that_nobody_proved(options, two):
+    parameters = {"C_graph": 1e-4, "p": 2, "normalized": False} | options
+    assert GKMClassifier(**parts(**parameters)).fit(two.X, two.y).guarantee_ is None
+
+
+def test_guaranteed_takes_the_steps_of_the_theorem(two):
+    clf = GKMClassifier(C_graph="guaranteed", random_state=0).fit(two.X, two.y)
+    assert clf.plan_.solver.step == "explicit" and clf.guarantee_.holds
 
 
 def test_automatic_number_of_steps_grows_with_the_rows(classifier):

@@ -164,7 +164,7 @@ COPIES = {
 def test_copies_give_the_same_bits(way, storage, kernel, classifier, three, tmp_path):
     if callable(kernel) and storage is sp.csr_array:
         pytest.skip("this function is written for arrays")
-    clf = classifier(kernel=kernel, loss=SmoothHinge(tau=0.3), C_graph=0.01)
+    clf = classifier(kernel=kernel, loss=SmoothHinge(tau=0.3), C_graph=0.001, step="explicit")
     clf.fit(storage(three.X), three.y)
     other = COPIES[way](clf, tmp_path)
     new = storage(np.random.default_rng(1).normal(size=(50, 4)))

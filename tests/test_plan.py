@@ -246,8 +246,8 @@ SMOOTH = {"loss": "smooth_hinge"}
         ({"graph": Bipartite()}, 500, 50, Newton(n_landmarks=500)),
         ({"graph": Bipartite()}, 501, 50, SGD(max_iter=1002)),
         ({"graph": Epsilon(1.0)}, 501, 50, Newton(n_landmarks=501)),
-        # The theorem is one of stochastic steps.
-        ({"C_graph": "guaranteed"}, 100, 50, SGD(max_iter=1000)),
+        # The theorem is one of explicit stochastic steps.
+        ({"C_graph": "guaranteed"}, 100, 50, SGD("explicit", max_iter=1000)),
         # Without a graph rows have no scores of their own.
         ({"C_graph": 0}, 2501, 50, Newton(n_landmarks=1000)),
         ({"C_graph": 1e-9}, 2501, 50, RowNewton()),

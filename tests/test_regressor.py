@@ -212,7 +212,7 @@ def test_frames_and_float32(regressor, curve):
 
 
 def test_guarantee_and_objective(regressor, curve):
-    reg = regressor(C_graph="guaranteed").fit(curve.X, curve.y)
+    reg = regressor(C_graph="guaranteed", step="explicit").fit(curve.X, curve.y)
     assert reg.guarantee_.holds  # in units of the spread, which the theorem knows nothing of
     assert 0.95 < reg.guarantee_.C_graph * 8 < 1  # a = C' (2R)^2 2 with R = 1
     assert reg.objective_ > 0

@@ -287,7 +287,9 @@ class BaseGKM(Composed, KernelMachine):
         self, plan: Plan, objective: Objective, solution: Solution, dtype: Any
     ) -> None:
         self.plan_ = plan
-        self.guarantee_ = objective.guarantee
+        s = plan.solver  # the theorem is about the paper's own steps
+        proved = isinstance(s, SGD) and s.step == "explicit" and s.budget is None
+        self.guarantee_ = objective.guarantee if proved else None
         self.n_iter_ = solution.n_iter
         self.C_ = float((objective.C if solution.C is None else solution.C).max())
         self.objective_ = float(solution.objective.sum())

@@ -64,8 +64,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         with a graph that lists its edges, and 50 n / l for `RowNewton`. Below 300 rows 1e5 is
         multiplied by (n / 300)^2. Otherwise "auto" is 0.1 (0.01 for a normalised smoothness at
         another p).
-        "guaranteed" is the largest value for which the convergence theorem of the stochastic
-        solver holds. For p < 2 the theorem holds for all values, and "guaranteed" is C.
+        "guaranteed" is the largest value for which the convergence theorem of the explicit
+        stochastic step holds. For p < 2 the theorem holds for all values, and "guaranteed" is C.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"}, Kernel or callable
         A name, an object of `graphkm.kernels`, or a function of two sets of rows; "rbf" by
         default.
@@ -105,8 +105,8 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
         a kernel matrix nor a full graph. `Sums` is kernel ridge regression on landmarks in one
         pass, without a graph. It is for streams. "auto" takes a Newton solver if labels are few
         (at most half as many as landmarks, or 1,000 where all rows are landmarks)
-        and the graph lists its edges (or there are at most 500 rows), and `SGD` otherwise, and for
-        C_graph="guaranteed". For streams see `partial_fit`.
+        and the graph lists its edges (or there are at most 500 rows), and `SGD` otherwise. For
+        C_graph="guaranteed" it takes ``SGD(step="explicit")``. For streams see `partial_fit`.
     fit_intercept : bool, default=False
         Add 1 to the kernel, which gives f a (regularised) constant. `RowNewton` has no use for
         it: its scores do not depend on the kernel.
@@ -150,9 +150,9 @@ class GKMClassifier(KernelClassifier, StreamingGKM):
     C_ : float
         C as a number.
     guarantee_ : Guarantee or None
-        What the convergence theorem guarantees for the parameters, in the paper's units. None if
-        it does not apply: to a normalised or iterated Laplacian, or to a C that depends on the
-        kernel with the graph.
+        What the convergence theorem promises for this fit, in the paper's units. The theorem is
+        proved for ``SGD(step="explicit")`` without a budget. It is None for all other solvers, the
+        default step of `SGD` among them, and after `partial_fit`.
     kernel_ : Kernel
         The kernel with its gamma.
     n_iter_, n_features_in_, feature_names_in_

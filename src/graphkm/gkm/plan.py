@@ -306,7 +306,7 @@ def choose_solver(
     """
     n, n_labeled, _ = sizes
     if C_graph == "guaranteed":
-        return SGD(), "the guarantee is about stochastic steps"
+        return SGD(step="explicit"), "the theorem is about explicit stochastic steps"
     if smoothness is not None and (smoothness.degree != 1 or smoothness.normalized is True):
         solver, why = choose_exact(kernel, graph, smoothness, C_graph, sizes)
         return solver, f"only Newton's method can use this smoothness, and {why}"
