@@ -215,6 +215,7 @@ ARITHMETIC = {
     "graphkm.gkm.base": {"_GUARANTEED"},
     "graphkm.gkm.regressor": {"_ENOUGH"},
     "graphkm.gkm.partial_fits": {"_ENOUGH"},
+    "graphkm.solvers.sgd": {"_SMALL", "_LONG_BLOCK", "_AHEAD", "_BIN", "_TOLERANCE"},
 }
 """Numbers of tolerances, marks and blocks, which decide nothing."""
 
@@ -237,7 +238,7 @@ def numbers_of(tree: ast.Module) -> Iterator[str]:
 def test_every_number_that_decides_stands_on_its_page():
     page = (ROOT / "docs" / "decisions.md").read_text()
     names = ("annotators", "backends.cuda", "cli.part_sample", "dask.part_fit", "gkm")
-    names += ("inspection", "judge", "members", "neighbours", "positive", "semi")
+    names += ("inspection", "judge", "members", "neighbours", "positive", "semi", "solvers.sgd")
     rooms = tuple(f"graphkm.{name}" for name in names)
     listed, found = set(), set()
     for name, tree in TREES.items():
