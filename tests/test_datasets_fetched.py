@@ -29,8 +29,8 @@ def fetch(monkeypatch):
 
     def fetch(name, **options):
         try:
-            return getattr(datasets, f"fetch_{name}")(
-                data_home=_FOLDER, download_if_missing=False, **options
+            return datasets.fetch_dataset(
+                name, data_home=_FOLDER, download_if_missing=False, **options
             )
         except datasets.DamagedFileError:
             raise

@@ -238,21 +238,11 @@ def test_catalog_is_consistent():
     assert len({file.name for file in files}) == len({file.url for file in files}) == len(files)
 
 
-def test_every_set_has_a_fetcher():
-    import graphkm.datasets
-
-    for info in list_datasets():
-        assert f"fetch_{info.name}" in graphkm.datasets.__all__
-
-
 @pytest.mark.parametrize("name", CATALOG)
-def test_fetchers_ask_for_their_own_set(name, tmp_path):
-    import graphkm.datasets
-
-    fetch = getattr(graphkm.datasets, f"fetch_{name}")
+def test_a_missing_file_is_named(name, tmp_path):
     file = CATALOG[name].parts["train"][0]
     with pytest.raises(DatasetError) as caught:
-        fetch(data_home=tmp_path, download_if_missing=False)
+        fetch_dataset(name, data_home=tmp_path, download_if_missing=False)
     assert str(tmp_path / file.name) in str(caught.value)
 
 

@@ -24,7 +24,7 @@ SESSIONS = [  # most pages are one; the page on tables begins a second one that 
     pytest.param(
         page,
         session,
-        marks=[pytest.mark.slow] if "fetch_a1a" in session else [],
+        marks=[pytest.mark.slow] if 'fetch_dataset("a1a")' in session else [],
         id=page.stem if number == 0 else f"{page.stem}-{number}",
     )
     for page, text in PAGES.items()
@@ -101,7 +101,7 @@ def test_the_commands_work(tmp_path, monkeypatch):
 @pytest.mark.long
 @pytest.mark.parametrize(("page", "text"), SESSIONS)
 def test_the_code_of_the_pages(page, text, tmp_path, monkeypatch):
-    if "fetch_a1a" in text and not (DATA / "a1a.libsvm.bz2").exists():
+    if 'fetch_dataset("a1a")' in text and not (DATA / "a1a.libsvm.bz2").exists():
         pytest.skip("a1a is absent; set GRAPHKM_DATA to the folder of the benchmark sets")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GRAPHKM_DATA", str(DATA))

@@ -240,7 +240,7 @@ class DatasetInfo(NamedTuple):
 def list_datasets() -> list[DatasetInfo]:
     """Return every data set that can be fetched: name, rows, features, classes, source.
 
-    Rows are those of all parts, classes those of the files. `fetch_NAME` fetches the set NAME.
+    Rows are those of all parts, classes those of the files. `fetch_dataset` fetches a set.
 
     Examples
     --------
