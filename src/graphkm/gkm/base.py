@@ -172,20 +172,10 @@ class BaseGKM(Composed, KernelMachine):
         sizes = problem.sizes(classes=is_classifier(self))
         return make_plan(self, problem.X, kernel, sizes, affinity=problem.affinity)
 
-    def fit_problem(
-        self,
-        problem: Problem,
-        plan: Plan | None = None,
-        *,
-        neighbours: Neighbours | None = None,
-    ) -> Solution:
-        """Solve the problem, set the fitted attributes and return the solution.
-
-        `plan` is that of the fit if it is not the estimator's own. `neighbours` are those of the
-        kNN graph, if they are already known.
-        """
-        for name in _OF_EARLIER_FITS:
-            self.__dict__.pop(name, None)
+    def objective(
+        self, problem: Problem, plan: Plan | None = None, *, neighbours: Neighbours | None = None
+    ) -> tuple[Plan, Objective]:
+        """Return the plan with its costs as numbers, and J. ``fit_problem`` has the parameters."""
         X, labeled, _, targets, weights, loss, _ = problem
         if not weights.any():
             raise ValueError(
@@ -217,9 +207,26 @@ class BaseGKM(Composed, KernelMachine):
             relative=plan.relative,
             guarantee=guarantee,
         )
+        return plan, objective
+
+    def fit_problem(
+        self,
+        problem: Problem,
+        plan: Plan | None = None,
+        *,
+        neighbours: Neighbours | None = None,
+    ) -> Solution:
+        """Solve the problem, set the fitted attributes and return the solution.
+
+        `plan` is that of the fit if it is not the estimator's own. `neighbours` are those of the
+        kNN graph, if they are already known.
+        """
+        for name in _OF_EARLIER_FITS:
+            self.__dict__.pop(name, None)
+        plan, objective = self.objective(problem, plan, neighbours=neighbours)
         with blas_threads_for(*plan.solver.matrix_shape(objective.sizes)):
             solution = solve(plan.solver, objective, self.resources(), callback=self.callback)
-        self._set_attributes(plan, objective, solution, dtype)
+        self._set_attributes(plan, objective, solution, self._dtype())
         return solution
 
     def resources(self) -> Resources:
