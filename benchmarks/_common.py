@@ -133,7 +133,7 @@ def peak_memory() -> int:
 def environment() -> str:
     """Return one line on the machine: processor, instruction set, NumPy and its BLAS."""
     from graphkm.backends import instruction_set
-    from reproduction.environment import processor
+    from reproduction.runner import processor
 
     config = np.show_config(mode="dicts") or {}
     blas = config.get("Build Dependencies", {}).get("blas", {})

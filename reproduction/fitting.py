@@ -6,6 +6,7 @@ import gc
 import sys
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +17,34 @@ from sklearn.metrics import f1_score
 
 from graphkm.datasets import make_two_moons
 
-from .cells import SMALL, Cell
-from .methods import METHODS, Context, Method, PaperSettings
+from .cells import Cell
+from .methods import METHODS, Context, Method
 from .protocol import Protocol
-from .sets import SETS, Split, make_split, seed_of
+from .sets import Split, make_split, seed_of
 from .tuning import choose
 
-_CHEAP = 20_000  # up to this many training rows, the hidden ones are scored too
 _MEGABYTE = 1e6
 
 
-def run_choice(data: Path, cell: Cell, protocol: Protocol) -> dict[str, Any]:
+def run_choice(data: Path, cell: Cell, protocol: Protocol, _: dict[str, Any]) -> dict[str, Any]:
     """Choose parameters on the training rows of a run."""
-    method, context = METHODS[cell.method], _context(cell, protocol)
-    split = _split(data, cell)
+    method, context, split = METHODS[cell.method], _context(cell, protocol), _split(data, cell)
     start = time.process_time()
     with warnings.catch_warnings(action="ignore"):  # some candidates of a grid are odd
         answer = choose(method, split.X, split.y, context)
         seconds = time.process_time() - start
-        best = _best_on_test(method, split, context)
+        best = None
+        if method.published:  # whose grid is cheap; the choice does not use this
+            (candidates,) = method.stages(protocol)
+            test = (split.X_test, split.y_test)
+            best = max(method.accuracies(candidates, (split.X, split.y), test, context))
     return answer | {"best_on_test": best, "cpu_seconds": seconds, "seed": context.seed}
+
+
+def run_size(data: Path, cell: Cell, protocol: Protocol, _: dict[str, Any]) -> dict[str, Any]:
+    """Return the rows and columns of a set, and the rows of each class."""
+    X, y = joblib.load(data, mmap_mode="r")
+    return {"n_rows": X.shape[0], "n_features": X.shape[1], "classes": np.bincount(y)}
 
 
 def run_fit(
@@ -47,75 +56,64 @@ def run_fit(
     peak of what `fit` allocates. A small fit comes first, so that libraries are loaded before the
     measurement.
     """
-    method, context = METHODS[cell.method], _context(cell, protocol)
-    split = _split(data, cell)
+    method, context, split = METHODS[cell.method], _context(cell, protocol), _split(data, cell)
     with warnings.catch_warnings(action="ignore"):
         _warm_up(method, parameters, context)
-        limit_memory(protocol.memory_limit)
-        before = _start_of_peak()
+        limit("DATA", context.memory)
+        before = _fresh_peak()
         cpu, wall = time.process_time(), time.perf_counter()
         model = method.fit(split.X, split.y, parameters, context)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-        peak = _memory("VmHWM")
+        peak = _peak()
         predicted = model.predict(split.X_test)
-        hidden, hidden_accuracy = split.y < 0, None
-        if hidden.any() and len(split.y) <= _CHEAP:
-            right = model.predict(split.X[hidden]) == split.truth[hidden]
-            hidden_accuracy = float(np.mean(right))
+    X = split.X
+    rows = sum(a.nbytes for a in ((X.data, X.indices, X.indptr) if issparse(X) else (X,)))
     average = "binary" if len(np.unique(split.truth)) == 2 else "macro"
-    rows = _bytes(split.X)
+    support = getattr(getattr(model, "best_estimator_", model), "support_", None)
     return {
         "accuracy": float(np.mean(predicted == split.y_test)),
         "f1": float(f1_score(split.y_test, predicted, average=average, zero_division=0.0)),
-        "hidden_accuracy": hidden_accuracy,
+        "majority": float(np.bincount(split.y_test).max() / len(split.y_test)),
         "cpu_seconds": cpu,
         "wall_seconds": wall,
-        "memory_mb": None if peak is None else (peak - before + rows) / _MEGABYTE,
+        "memory_mb": (peak - before + rows) / _MEGABYTE if peak else None,
         "data_mb": rows / _MEGABYTE,
-        "process_mb": None if peak is None else peak / _MEGABYTE,
         "n_train": len(split.y),
         "n_labeled": int((split.y >= 0).sum()),
         "n_test": len(split.y_test),
-        "n_features": int(split.X.shape[1]),
-        "n_support": _support(model),
+        "n_features": int(X.shape[1]),
+        "n_support": None if support is None else len(support),
         "seed": context.seed,
         "parameters": parameters or getattr(model, "best_params_", {}),
     }
 
 
-def limit_memory(limit: float) -> None:
-    """Let this process allocate at most `limit` bytes; mapped files do not count.
+def limit(kind: str, most: float, beyond: float | None = None) -> None:
+    """Let this process take at most so much of "CPU" seconds, "DATA" or "CORE" bytes.
 
-    Use the libraries once before the call: some ask for their first buffers again and again if
-    these are refused.
+    Mapped files are no "DATA". Use the libraries once before they have this limit: some ask for
+    their first buffers again and again if these are refused.
     """
-    if sys.platform == "win32":  # no such limit there
-        return
-    import resource
+    if sys.platform != "win32":  # which has no such limits
+        import resource
 
-    resource.setrlimit(resource.RLIMIT_DATA, (int(limit), resource.RLIM_INFINITY))
-
-
-def _best_on_test(method: Method, split: Split, context: Context) -> float | None:
-    """Return the best accuracy of the grid on the test rows: an upper limit for every choice.
-
-    It is computed for GKM on small sets, where it is cheap. The choice does not use it.
-    """
-    if not isinstance(method, PaperSettings) or len(split.y) > SMALL:
-        return None
-    (candidates,) = method.stages(context.protocol)
-    test = (split.X_test, split.y_test)
-    return max(method.accuracies(candidates, (split.X, split.y), test, context))
+        hard = resource.RLIM_INFINITY if beyond is None else int(beyond)
+        resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (int(most), hard))
 
 
 def _split(data: Path, cell: Cell) -> Split:
+    """Return a run's rows; those of a growing set are the first ones of the first run."""
     X, y = joblib.load(data, mmap_mode="r")
-    return make_split(X, np.array(y), cell.dataset, cell.hidden, cell.run)
+    run = 0 if cell.rows else cell.run
+    split = make_split(X, np.array(y), cell.dataset, cell.hidden, run, cell.part)
+    if not cell.rows:
+        return split
+    return split._replace(**{k: getattr(split, k)[: cell.rows] for k in ("X", "y", "truth")})
 
 
 def _context(cell: Cell, protocol: Protocol) -> Context:
-    steps = SETS[cell.dataset].steps
-    return Context(protocol, steps, seed_of(cell.dataset, cell.run, cell.hidden))
+    seed = seed_of(cell.dataset, cell.run, cell.hidden)
+    return Context(protocol, cell.objective, seed, protocol.limits_of(cell.kind)[1])
 
 
 def _warm_up(method: Method, parameters: dict[str, Any], context: Context) -> None:
@@ -124,34 +122,18 @@ def _warm_up(method: Method, parameters: dict[str, Any], context: Context) -> No
     method.fit(X, y, {**parameters, "gamma": 1.0} if "gamma" in parameters else parameters, context)
 
 
-def _support(model: Any) -> int | None:
-    model = getattr(model, "best_estimator_", model)
-    return len(model.support_) if hasattr(model, "support_") else None
-
-
-def _bytes(X: Any) -> int:
-    return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if issparse(X) else X.nbytes
-
-
-# -------------------------------------------------------------------- memory
-
-
-def _start_of_peak() -> int:
-    """Reset the peak and return the memory held now; 0 where the system does not say."""
+def _fresh_peak() -> int:
+    """Let the process's peak of memory start anew, where the system can, and return it."""
     gc.collect()
-    try:
+    with suppress(OSError):  # else the peak so far counts
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:  # the peak cannot be reset: count from the peak so far
-        return _memory("VmHWM") or 0
-    return _memory("VmRSS") or 0
+    return _peak()
 
 
-def _memory(entry: str) -> int | None:
-    """Return an entry of /proc/self/status in bytes; None where there is none."""
+def _peak() -> int:
+    """Return the most bytes that the process has held; 0 where the system does not say."""
     status = Path("/proc/self/status")
-    if not status.exists():
-        return None
-    for line in status.read_text().splitlines():
-        if line.startswith(f"{entry}:"):
+    for line in status.read_text().splitlines() if status.exists() else ():
+        if line.startswith("VmHWM:"):
             return 1024 * int(line.split()[1])
-    return None
+    return 0

@@ -15,9 +15,13 @@ from types import ModuleType
 from typing import Any
 
 from .cells import NO_FIT, OVER, Cell
-from .figures import run_convergence, run_graph
-from .fitting import limit_memory, run_choice, run_fit
+from .figures import run_claims, run_convergence, run_graph
+from .fitting import limit, run_choice, run_fit, run_size
 from .protocol import Protocol
+
+_WORKS = (run_size, run_choice, run_fit, run_convergence, run_graph, run_claims)
+WORK = {work.__name__.removeprefix("run_"): work for work in _WORKS} | {"growth": run_fit}
+"""What each kind of cell does."""
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
@@ -31,13 +35,13 @@ class Job:
         self.cell = cell
         # A fork of a fresh process shares no threads or memory with this one.
         method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
-        context = get_context(method)
+        context: Any = get_context(method)
         if method == "forkserver":
             context.set_forkserver_preload([__name__])
         self.connection, theirs = context.Pipe(duplex=False)
         arguments = (theirs, cell, protocol, data, parameters)
         with _fresh_start():
-            self._process = context.Process(target=_work, args=arguments, daemon=True)  # type: ignore[attr-defined]
+            self._process = context.Process(target=_work, args=arguments, daemon=True)
             self._process.start()
         theirs.close()
 
@@ -61,41 +65,20 @@ def _work(
     connection: Connection, cell: Cell, protocol: Protocol, data: Path, parameters: dict[str, Any]
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner ends its jobs itself
-    _limit_time(protocol.cpu_limit)
-    if cell.kind != "fit":  # a fit sets this limit itself, after its small first fit
-        limit_memory(protocol.memory_limit)
+    seconds, memory = protocol.limits_of(cell.kind)
+    limit("CORE", 0, 0)
+    limit("CPU", max(1, seconds), max(1, seconds) + 30)
+    if cell.kind not in ("fit", "growth"):  # a fit sets it after its small first fit
+        limit("DATA", memory)
     try:
-        answer = {"status": "ok", **_dispatch(cell, protocol, data, parameters)}
+        answer = {"status": "ok", **WORK[cell.kind](data, cell, protocol, parameters)}
     except MemoryError as error:
         answer = {"status": NO_FIT, "reason": str(error)}
     except Exception as error:
-        answer = {
-            "status": "error",
-            "reason": f"{type(error).__name__}: {error}",
-            "traceback": traceback.format_exc()[-2000:],
-        }
+        answer = {"status": "error", "reason": f"{type(error).__name__}: {error}"}
+        answer["traceback"] = traceback.format_exc()[-2000:]
     connection.send(answer)
     connection.close()
-
-
-def _dispatch(
-    cell: Cell, protocol: Protocol, data: Path, parameters: dict[str, Any]
-) -> dict[str, Any]:
-    if cell.kind == "choice":
-        return run_choice(data, cell, protocol)
-    if cell.kind == "fit":
-        return run_fit(data, cell, protocol, parameters)
-    return (run_graph if cell.kind == "graph" else run_convergence)(data, cell, protocol)
-
-
-def _limit_time(seconds: float) -> None:
-    if sys.platform == "win32":  # no such limits there
-        return
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    soft = max(1, round(seconds))
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 30))
 
 
 @contextmanager
@@ -114,10 +97,10 @@ def _fresh_start() -> Iterator[None]:
 
 def _how_it_ended(code: int | None) -> dict[str, Any]:
     if code is None or code >= 0:
-        return {"status": "error", "reason": f"ended with code {code}"}
+        return {"status": "error", "reason": f"the process ended with code {code}"}
     name = signal.Signals(-code).name
     if name == "SIGXCPU":
         return {"status": OVER}
     if name == "SIGKILL":  # the system kills processes when memory runs out
-        return {"status": NO_FIT, "reason": "ended by the system"}
-    return {"status": "error", "reason": f"ended by {name}"}
+        return {"status": NO_FIT, "reason": "the system ended it"}
+    return {"status": "error", "reason": f"{name} ended the process"}

@@ -18,26 +18,22 @@ class ResultsError(Exception):
     """A folder of results cannot be used as asked; the message says what to do."""
 
 
+def no_results(folder: Path) -> ResultsError:
+    """Return the error of a folder without results."""
+    command = f"python -m reproduction run NAME --out {folder}"
+    return ResultsError(f"{folder} holds no results. `{command}` makes some.")
+
+
 class Ledger:
     """The results of a folder, and their protocol. The first write creates the folder.
 
     Every row is flushed to the disk. If an interruption leaves an unfinished line, the next write
     removes it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ledger = Ledger(folder)
-    ...     ledger.append({"key": "a", "accuracy": 0.5})
-    ...     Ledger(folder).rows()
-    [{'key': 'a', 'accuracy': 0.5}]
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.path = self.folder / "results.jsonl"
-        self._repaired = False
 
     def rows(self) -> list[Row]:
         """Return all rows; the last one of a key counts."""
@@ -57,44 +53,35 @@ class Ledger:
         """Add a row and flush it to the disk."""
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps(row, default=_plain, allow_nan=False).encode() + b"\n"
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            if not self._repaired:
-                os.ftruncate(handle, len(self._complete_lines()))
-                self._repaired = True
-            while line:  # a full disk may take only a part; the next write then raises
-                line = line[os.write(handle, line) :]
-            os.fsync(handle)
-        except OSError:
-            self._repaired = False  # the next append removes the part that was written
-            raise
-        finally:
-            os.close(handle)
+        with self.path.open("ab+") as file:
+            if file.tell() > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read() != b"\n":
+                    file.truncate(len(self._complete_lines()))
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
 
     def keep_protocol(self, protocol: Row) -> None:
         """Write the protocol down; raise if the folder holds results of another one."""
+        text = json.dumps(protocol, indent=1)
         path = self.folder / "protocol.json"
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             with replacing(path) as file:
-                file.write(json.dumps(protocol, indent=1).encode() + b"\n")
-            return
-        known = self.protocol()
-        if known != protocol:
-            apart = [name for name in protocol if known.get(name) != protocol[name]]
+                file.write(text.encode() + b"\n")
+        elif (kept := self.protocol()) != (ours := json.loads(text)):
+            apart = ", ".join(name for name in ours if kept.get(name) != ours[name])
             raise ResultsError(
-                f"{self.folder} holds results made with other settings ({', '.join(apart)}). Name "
-                "another folder with --out, or pass the settings of that one."
+                f"{self.folder} holds results made with other settings ({apart}). Name another "
+                "folder with --out, or pass the settings of that one."
             )
 
     def protocol(self) -> Row:
         """Return the protocol of the folder."""
         path = self.folder / "protocol.json"
         if not path.exists():
-            raise ResultsError(
-                f"{self.folder} holds no results. `python -m reproduction run NAME --out "
-                "DIR` makes some."
-            )
+            raise no_results(self.folder)
         return json.loads(path.read_text(encoding="utf-8"))
 
     def _complete_lines(self) -> bytes:
@@ -104,8 +91,6 @@ class Ledger:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} cannot be written as a result: {value!r}")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, product
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from graphkm import KNN, SGD, GKMClassifier, GKMClassifierCV
+from graphkm import KNN, GKMClassifier, GKMClassifierCV
 from graphkm.baselines import LaplacianSVC, TransductiveSVC
 from graphkm.estimators.classes import winning_class
 from graphkm.estimators.data_checks import UnderflowError
+from graphkm.objective import Objective
+from graphkm.solvers import solve
 
-from .gkm import PaperGKM
 from .protocol import Protocol
-from .self_training import SelfTrainingKNN
 
 LOSSES = ("hinge", "logistic")
 POWERS = (1, 2, 3)
@@ -27,8 +29,7 @@ _WEIGHTS = (1e-6, 1e-4, 1e-2, 1e-1, 1.0, 10.0, 100.0)  # LapSVM's
 
 Parameters = dict[str, Any]
 Stages = list[list[Parameters]]
-Rows = tuple[Any, NDArray[np.int64]]
-"""X and y."""
+Rows = tuple[Any, NDArray[np.int64]]  # X and y
 
 
 @dataclass(frozen=True)
@@ -36,174 +37,149 @@ class Context:
     """What a fit needs besides data and parameters."""
 
     protocol: Protocol
-    steps: Callable[[int], int]  # the number of steps T for n rows
+    objective: str  # of the paper's machine: "printed" or "released"
     seed: int
+    memory: float = 4e9  # bytes that the fit may take
 
 
 @dataclass(frozen=True)
 class Method:
-    """One method; every subclass makes one kind of estimator."""
+    """One method: its grid and its estimator."""
 
     name: str  # in results
     title: str  # in tables
+    make: Callable[[Parameters, int, Context], Any]  # for so many labelled rows
+    stages: Callable[[Protocol], Stages]  # each list builds on the best candidate of the one before
     divisor: int = 1  # parameters are chosen on the protocol's most_rows divided by this
     labels: str = "partly"  # "labeled rows": it sees no other rows; "all": it sees all labels
-
-    def stages(self, protocol: Protocol) -> Stages:
-        """Return lists of candidates; each list builds on the best candidate of the one before."""
-        return [grid(C=protocol.costs, gamma=protocol.widths)]
-
-    def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        """Return an estimator for n rows, n_labeled of them labelled."""
-        raise NotImplementedError
+    published: bool = False  # it is the paper's machine
 
     def fit(self, X: Any, y: NDArray[np.int64], parameters: Parameters, context: Context) -> Any:
         """Return a model that is fitted to partly labelled rows."""
         if self.labels == "labeled rows":
             X, y = X[y >= 0], y[y >= 0]
-        return self.make(parameters, int((y >= 0).sum()), X.shape[0], context).fit(X, y)
+        return self.make(parameters, int((y >= 0).sum()), context).fit(X, y)
 
     def accuracies(
         self, candidates: list[Parameters], train: Rows, test: Rows, context: Context
     ) -> list[float]:
         """Return every candidate's accuracy on `test` after a fit on `train`."""
-        return [self._accuracy(each, train, test, context) for each in candidates]
-
-    def _accuracy(self, parameters: Parameters, train: Rows, test: Rows, context: Context) -> float:
-        try:
-            model = self.fit(*train, parameters, context)
-        except UnderflowError:
-            return 0.0  # with this gamma, k is 0 between all rows
-        return float(np.mean(model.predict(test[0]) == test[1]))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaperSettings(Method):
-    """GKM with the paper's solver, kernel widths and number of steps.
-
-    The printed form has an intercept (its kernel is K + 1); the released code has none.
-    """
-
-    gkm: PaperGKM
-
-    def stages(self, protocol: Protocol) -> Stages:
-        # Small gammas first: ties go to the first candidate.
-        return [grid(gamma=protocol.widths, C=protocol.costs)]
-
-    def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        as_printed = context.protocol.as_printed
-        C, C_graph = self.gkm.constants(parameters["C"], n_labeled, as_printed)
-        return GKMClassifier(
-            C=C,
-            C_graph=C_graph,
-            loss=self.gkm.loss,
-            gamma=parameters["gamma"],
-            graph="full" if as_printed else "bipartite",
-            smoothness=self.gkm.p,
-            solver=SGD(step="explicit", max_iter=context.steps(n)),
-            fit_intercept=as_printed,
-            random_state=context.seed,
-            n_jobs=1,
-        )
-
-    def accuracies(
-        self, candidates: list[Parameters], train: Rows, test: Rows, context: Context
-    ) -> list[float]:
-        # Neighbouring candidates of one gamma share all kernel values.
+        groups = [[each] for each in candidates]
+        if self.published:  # neighbouring candidates of one gamma share all kernel values
+            groups = [list(same) for _, same in groupby(candidates, itemgetter("gamma"))]
         answer: list[float] = []
-        for gamma, same in groupby(candidates, itemgetter("gamma")):
-            answer += self._one_gamma(gamma, [each["C"] for each in same], train, test, context)
+        for group in groups:
+            try:
+                if self.published:
+                    answer += together([self.make(each, 0, context) for each in group], train, test)
+                else:
+                    model = self.fit(*train, group[0], context)
+                    answer.append(float(np.mean(model.predict(test[0]) == test[1])))
+            except UnderflowError:
+                answer += [0.0] * len(group)  # with this gamma, k is 0 between all rows
         return answer
 
-    def _one_gamma(
-        self, gamma: float, costs: list[float], train: Rows, test: Rows, context: Context
-    ) -> list[float]:
-        as_printed, steps = context.protocol.as_printed, context.steps(train[0].shape[0])
-        classes, objective = self.gkm.objective(gamma, costs, *train, as_printed)
-        f = self.gkm.solve(objective, steps=steps, seed=context.seed)
-        scores = np.split(f.scores(test[0]), len(costs), axis=1)
-        return [float(np.mean(classes[winning_class(each)] == test[1])) for each in scores]
 
+def together(models: list[GKMClassifier], train: Rows, test: Rows) -> list[float]:
+    """Return the accuracies of models that differ in their costs alone, from one run of them all.
 
-@dataclass(frozen=True)
-class BestSettings(Method):
-    """GKM with this library's batch solver, graphs and own search of parameters."""
-
-    def stages(self, protocol: Protocol) -> Stages:
-        return []
-
-    def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        return GKMClassifierCV(GKMClassifier(), random_state=context.seed, n_jobs=1)
-
-
-@dataclass(frozen=True)
-class LaplacianSVM(Method):
-    """LapSVM by preconditioned conjugate gradients, as in the paper."""
-
-    def stages(self, protocol: Protocol) -> Stages:
-        if protocol.name == "full":
-            return [grid(gamma=protocol.widths, gamma_A=_WEIGHTS, gamma_I=_WEIGHTS)]
-        weights = _WEIGHTS[1::2] if protocol.name == "quick" else _WEIGHTS
-        first = grid(gamma=protocol.widths, gamma_A=(1e-2,), gamma_I=(1.0,))  # gamma, then weights
-        return [first, grid(gamma_A=weights, gamma_I=weights)]
-
-    def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        limit = context.protocol.memory_limit / 2  # for its matrices
-        graph = KNN(n_neighbors=min(20, n - 1))
-        return LaplacianSVC(**parameters, graph=graph, solver="cg", max_memory=limit, n_jobs=1)
-
-
-@dataclass(frozen=True)
-class ConcaveConvex(Method):
-    """CCCP-TSVM with s = 0 and U C* = L C, as in the paper."""
-
-    def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        return TransductiveSVC(**parameters, s=0.0, C_unlabeled="auto", n_jobs=1)
-
-
-@dataclass(frozen=True)
-class SelfTraining(Method):
-    """Self-KNN; the paper names no settings, so the number of neighbours is chosen too."""
-
-    def stages(self, protocol: Protocol) -> Stages:
-        return [grid(n_neighbors=(1, 3, 5, 9))]
-
-    def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        return SelfTrainingKNN(min(int(parameters["n_neighbors"]), n_labeled), n_jobs=1)
-
-
-@dataclass(frozen=True)
-class SupportVectors(Method):
-    """scikit-learn's SVC, which is LIBSVM."""
-
-    def make(self, parameters: Parameters, n_labeled: int, n: int, context: Context) -> Any:
-        return SVC(**parameters)
+    They make the same draws, so each is exactly what it would be alone.
+    """
+    first = models[0]
+    problem = first.encode(*train, None)
+    parts = [model.objective(problem) for model in models]
+    plan, each = parts[-1][0], [objective for _, objective in parts]
+    joint: Objective = replace(
+        each[-1],  # the largest C: its guarantee is the weakest
+        C=np.concatenate([one.C for one in each]),
+        C_graph=np.concatenate([one.C_graph for one in each]),
+        targets=np.tile(problem.targets, len(each)),
+    )
+    resources = first.resources()
+    solution = solve(plan.solver, joint, resources)
+    f = joint.expansion(resources.dtype)
+    f.set(solution.rows, solution.coefficients)
+    scores = np.split(f.scores(test[0]), len(each), axis=1)
+    return [float(np.mean(first.classes_[winning_class(one)] == test[1])) for one in scores]
 
 
 def grid(**values: Iterable[Any]) -> list[Parameters]:
-    """Return all combinations.
-
-    Examples
-    --------
-    >>> grid(C=(1, 2), gamma=(3,))
-    [{'C': 1, 'gamma': 3}, {'C': 2, 'gamma': 3}]
-    """
+    """Return all combinations."""
     return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
 
 
-_ALL: tuple[Method, ...] = (
-    *(
-        PaperSettings(f"gkm-{loss}-p{p}", f"GKM {loss}, p = {p}", gkm=PaperGKM(loss, p))
-        for loss in LOSSES
-        for p in POWERS
-    ),
-    PaperSettings("gkm-no-graph", "GKM, no graph", gkm=PaperGKM(with_graph=False)),
-    BestSettings("gkm-best", "GKM, best settings"),
-    LaplacianSVM("lapsvm", "LapSVM", divisor=40),
-    ConcaveConvex("cccp", "CCCP", divisor=40),
-    SelfTraining("self-knn", "Self-KNN", divisor=10),
-    SupportVectors("svm-labeled", "SVM, labelled rows", labels="labeled rows"),
-    SupportVectors("svm-all-labels", "SVM, all labels", divisor=10, labels="all"),
-)
+def _paper_grid(protocol: Protocol) -> Stages:
+    # Small gammas first: ties go to the first candidate.
+    return [grid(gamma=protocol.widths, C=protocol.costs)]
+
+
+def _grid(protocol: Protocol) -> Stages:
+    return [grid(C=protocol.costs, gamma=protocol.widths)]
+
+
+def _lapsvm_grid(protocol: Protocol) -> Stages:
+    """Return the candidates for gamma, then those for the weights."""
+    weights = _WEIGHTS[1::2] if protocol.name == "quick" else _WEIGHTS
+    first = grid(gamma=protocol.widths, gamma_A=(1e-2,), gamma_I=(1.0,))
+    return [first, grid(gamma_A=weights, gamma_I=weights)]
+
+
+def _published(name: str, title: str, loss: str, p: int, C_prime: float | str) -> Method:
+    """Return the paper's machine, with the authors' edges and without a constant if "released"."""
+
+    def make(parameters: Parameters, n_labeled: int, context: Context) -> Any:
+        program: dict[str, Any] = {"graph": "bipartite", "fit_intercept": False}
+        return GKMClassifier.as_published(
+            loss, p, C_prime=C_prime, objective=context.objective, random_state=context.seed,
+            n_jobs=1, **parameters, **(program if context.objective == "released" else {}),
+        )  # fmt: skip
+
+    return Method(name, title, make, _paper_grid, published=True)
+
+
+def _best(parameters: Parameters, n_labeled: int, context: Context) -> Any:
+    """Return GKM with this library's batch solver, graphs and own search of parameters."""
+    return GKMClassifierCV(GKMClassifier(), random_state=context.seed, n_jobs=1)
+
+
+def _lapsvm(parameters: Parameters, n_labeled: int, context: Context) -> Any:
+    """Return LapSVM by preconditioned conjugate gradients, as in the paper."""
+    limit = context.memory / 2  # for its matrices
+    return LaplacianSVC(
+        **parameters, graph=KNN(n_neighbors=20), solver="cg", max_memory=limit, n_jobs=1
+    )
+
+
+def _cccp(parameters: Parameters, n_labeled: int, context: Context) -> Any:
+    """Return CCCP-TSVM with s = 0 and U C* = L C, as in the paper."""
+    return TransductiveSVC(**parameters, s=0.0, C_unlabeled="auto", n_jobs=1)
+
+
+def _self_knn(parameters: Parameters, n_labeled: int, context: Context) -> Any:
+    """Return scikit-learn's Self-KNN: it adds labels until no row is confident enough.
+
+    The paper names no settings, so the number of neighbours is chosen too.
+    """
+    neighbors = KNeighborsClassifier(min(int(parameters["n_neighbors"]), n_labeled), n_jobs=1)
+    return SelfTrainingClassifier(neighbors, max_iter=None)
+
+
+def _svm(parameters: Parameters, n_labeled: int, context: Context) -> Any:
+    """Return scikit-learn's SVC, which is LIBSVM."""
+    return SVC(**parameters)
+
+
+_ALL = (
+    *(_published(f"gkm-{loss}-p{p}", f"GKM {loss}, p = {p}", loss, p, "guaranteed")
+      for loss, p in product(LOSSES, POWERS)),
+    _published("gkm-no-graph", "GKM, no graph", "hinge", 1, 0.0),
+    Method("gkm-best", "GKM, best settings", _best, lambda protocol: []),
+    Method("lapsvm", "LapSVM", _lapsvm, _lapsvm_grid, divisor=40),
+    Method("cccp", "CCCP", _cccp, _grid, divisor=40),
+    Method("self-knn", "Self-KNN", _self_knn, lambda _: [grid(n_neighbors=(1, 3, 5, 9))],
+           divisor=10),
+    Method("svm-labeled", "SVM, labelled rows", _svm, _grid, labels="labeled rows"),
+    Method("svm-all-labels", "SVM, all labels", _svm, _grid, divisor=10, labels="all"),
+)  # fmt: skip
 
 METHODS: dict[str, Method] = {each.name: each for each in _ALL}

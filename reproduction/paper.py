@@ -1,7 +1,6 @@
 """The paper's printed numbers, by our names for its sets and methods.
 
-The tables are those of arXiv 1606.06793 (`paper_tables/SOURCE.md`). `REMARKS` lists what is odd in
-them; the report prints it.
+The tables are those of arXiv 1606.06793 (`paper_tables/SOURCE.md`).
 """
 
 from __future__ import annotations
@@ -10,31 +9,9 @@ import csv
 from functools import cache
 from importlib.resources import files
 
-_NAMES = {
-    "COIL": "coil20",
-    "COD-RNA": "cod_rna",
-    "MUSHROOM": "mushrooms",
-    "SVM2": "svmguide2",
-    "SVM3": "svmguide3",
-}  # all other printed names are our names in capitals
-
-_METHODS = {
-    "GKM": "gkm",
-    "LapSVM": "lapsvm",
-    "CCCP": "cccp",
-    "Self-KNN": "self-knn",
-    "SVM": "svm-all-labels",
-}
-
-REMARKS = (
-    "Table 5's row GKM is said to be hinge with p = 1; its numbers are those of hinge with p = 2 "
-    "in Tables 2 and 3 for most sets. Each of our rows is compared with its own column.",
-    "Table 4's rows W5A, W8A, COD-RNA and IJCNN1 contradict Tables 2 and 3 and look permuted, and "
-    "its F1 scores at 80 % equal those at 90 % in every row.",
-    "LapSVM's 69,498 MB on COVTYPE are a matrix of doubles between about 95,000 rows, not 523,000: "
-    "some numbers of Table 5 must come from a part of the set.",
-    "Times and memory are of another machine and other programs.",
-)
+# All other printed names are ours in capitals.
+_NAMES = {"coil": "coil20", "cod-rna": "cod_rna", "mushroom": "mushrooms", "svm3": "svmguide3",
+          "svm": "svm-all-labels"}  # fmt: skip
 
 Key = tuple[str, str, int, str]
 """A set, a method, the per cent of hidden labels, and the measure."""
@@ -57,13 +34,7 @@ def paper_values() -> dict[Key, float]:
 
 @cache
 def unlabeled_values() -> dict[tuple[str, int, str], float]:
-    """Return the numbers of Table 4: per set, per cent hidden, and "accuracy" or "f1".
-
-    Examples
-    --------
-    >>> unlabeled_values()["a1a", 50, "f1"]
-    61.25
-    """
+    """Return the numbers of Table 4: per set, per cent hidden, and "accuracy" or "f1"."""
     answer = {}
     for row in _rows("table4_unlabeled_fraction.csv"):
         name = _name(row.pop("dataset"))
@@ -87,7 +58,7 @@ def _losses(file: str, hidden: int) -> dict[Key, float]:
 def _comparison() -> dict[Key, float]:
     answer = {}
     for row in _rows("table5_comparison.csv"):
-        name, method = _name(row["dataset"]), _METHODS[row["method"]]
+        name, method = _name(row["dataset"]), _name(row["method"])
         for hidden in (80, 90):
             answer[name, method, hidden, "accuracy"] = float(row[f"acc_{hidden}"])
             answer[name, method, hidden, "seconds"] = float(row[f"time_{hidden}_s"])
@@ -101,4 +72,9 @@ def _rows(file: str) -> list[dict[str, str]]:
 
 
 def _name(printed: str) -> str:
-    return _NAMES.get(printed, printed.lower())
+    return _NAMES.get(printed.lower(), printed.lower())
+
+
+def is_hits(value: float, rows: int) -> bool:
+    """Return whether a printed percentage can be a whole number of hits among so many rows."""
+    return abs(100.0 * round(value / 100.0 * rows) / rows - value) < 0.00501

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from importlib.metadata import version
 from multiprocessing.connection import wait
 from pathlib import Path
+from typing import Any
 
 import joblib
 
@@ -15,11 +21,10 @@ from graphkm.datasets import DatasetError
 from graphkm.datasets.storage import exclusive
 
 from .cells import OVER, Cell, in_order
-from .environment import environment
 from .isolation import Job
 from .ledger import Ledger, Row
 from .protocol import Protocol
-from .schedule import Drop, Known, Schedule, Wait
+from .schedule import Schedule
 from .sets import SETS
 
 # A process that hangs is killed after _PATIENCE times its CPU limit, plus _GRACE wall seconds.
@@ -30,19 +35,14 @@ Tell = Callable[[Row, int, int], None]
 
 
 def run_cells(
-    cells: list[Cell],
-    protocol: Protocol,
-    folder: str | Path,
-    *,
-    jobs: int = 1,
-    tell: Tell | None = None,
+    cells: list[Cell], protocol: Protocol, folder: Path, *, jobs: int = 1, tell: Tell | None = None
 ) -> dict[str, str]:
     """Run cells into a folder; return the sets that could not be read, and why.
 
     Cells with a result are not run again, unless the result is an error.
     """
     ledger = Ledger(folder)
-    ledger.keep_protocol(protocol.as_dict())
+    ledger.keep_protocol(asdict(protocol))
     with exclusive(ledger.folder / "running.lock"), tempfile.TemporaryDirectory() as temporary:
         runner = _Runner(in_order(cells), protocol, ledger, Path(temporary), tell)
         runner.run(jobs)
@@ -59,7 +59,6 @@ class _Runner:
         self._pending = [cell for cell in cells if cell.key not in done]
         self._running: dict[Job, float] = {}  # and their deadlines
         self._total = len(cells)
-        self._protocol = protocol
         self._ledger = ledger
         self._schedule = Schedule(protocol, done, {cell.key for cell in self._pending})
         self._folder = folder
@@ -82,26 +81,22 @@ class _Runner:
             for job in self._running:
                 job.stop()
 
-    # ------------------------------------------------------------------ start
-
     def _start(self, jobs: int) -> None:
         for cell in list(self._pending):
             if len(self._running) >= jobs:
                 return
             decision = self._schedule.decide(cell)
-            if isinstance(decision, Wait):
+            if decision.action == "wait":
                 continue
             self._pending.remove(cell)
-            if isinstance(decision, Drop):
-                self._schedule.open.discard(cell.key)
-            elif isinstance(decision, Known):
-                self._keep(cell, decision.row)
-            elif (data := self._file_of(cell.dataset)) is None:
+            if decision.action == "keep":
+                self._keep(cell, decision.values)
+            elif decision.action == "drop" or (data := self._file_of(cell.dataset)) is None:
                 self._schedule.open.discard(cell.key)
             else:
-                job = Job(cell, self._protocol, data, decision.parameters)
-                deadline = _PATIENCE * self._protocol.cpu_limit + _GRACE
-                self._running[job] = time.monotonic() + deadline
+                seconds, _ = self._schedule.protocol.limits_of(cell.kind)
+                job = Job(cell, self._schedule.protocol, data, decision.values)
+                self._running[job] = time.monotonic() + _PATIENCE * seconds + _GRACE
 
     def _file_of(self, name: str) -> Path | None:
         """Return the set as a file that processes can share; None if it cannot be read."""
@@ -113,8 +108,6 @@ class _Runner:
             except (DatasetError, ImportError) as error:
                 self.missing[name] = str(error)
         return self._data.get(name)
-
-    # ---------------------------------------------------------------- collect
 
     def _collect(self) -> None:
         ready = wait([job.connection for job in self._running], timeout=1.0)
@@ -128,24 +121,33 @@ class _Runner:
                 self._keep(job.cell, {"status": OVER, "reason": "by the clock"})
 
     def _keep(self, cell: Cell, result: Row) -> None:
-        row = {
-            "key": cell.key,
-            **asdict(cell),
-            **result,
-            "protocol": self._protocol.name,
-            "as_printed": self._protocol.as_printed,
-            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "environment": self._environment,
-        }
+        finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        row = {"key": cell.key, **asdict(cell), **result}
+        row |= {"finished": finished, "environment": self._environment}
         self._ledger.append(row)
         self._schedule.done[cell.key] = row
         self._schedule.open.discard(cell.key)
-        self._release(cell.dataset)
+        cells = self._pending + [job.cell for job in self._running]
+        if cell.dataset in self._data and all(each.dataset != cell.dataset for each in cells):
+            self._data.pop(cell.dataset).unlink()  # no cell needs this file any more
         if self._tell is not None:
             self._tell(row, self._total - len(self._schedule.open), self._total)
 
-    def _release(self, name: str) -> None:
-        """Remove a set's file when no cell needs it any more."""
-        cells = self._pending + [job.cell for job in self._running]
-        if name in self._data and all(cell.dataset != name for cell in cells):
-            self._data.pop(name).unlink()
+
+def environment() -> dict[str, Any]:
+    """Return the processor's name, the number of cores, and versions."""
+    packages = ("graphkm", "numpy", "scipy", "scikit-learn")
+    versions = {"python": platform.python_version()} | {name: version(name) for name in packages}
+    return {"processor": processor(), "cores": os.cpu_count(), "versions": versions}
+
+
+def processor() -> str:
+    """Return the processor's name."""
+    if shutil.which("lscpu"):
+        english = os.environ | {"LC_ALL": "C"}
+        done = subprocess.run(["lscpu"], capture_output=True, text=True, env=english, check=False)
+        for line in done.stdout.splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "Model name":
+                return value.strip()
+    return platform.processor() or platform.machine()

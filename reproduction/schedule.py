@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .cells import LIMITED, Cell
 from .ledger import Row
@@ -13,35 +13,27 @@ _SHARES = (90, 80, 70, 60, 50)
 _SLOW = 0.1  # of the CPU limit
 
 
-class Ready(NamedTuple):
-    """The cell can run, with these parameters."""
+@dataclass(frozen=True)
+class Decision:
+    """What to do with a cell.
 
-    parameters: dict[str, Any]
+    "run" it with the parameters in `values`; "wait", since another cell must end first; "drop" it
+    without a row; or "keep" `values` as its result without running it.
+    """
 
-
-class Wait(NamedTuple):
-    """Another cell must end first."""
-
-
-class Drop(NamedTuple):
-    """The cell is not run and leaves no row."""
+    action: str
+    values: dict[str, Any] = field(default_factory=dict)
 
 
-class Known(NamedTuple):
-    """The cell's result is known without running it."""
-
-    row: Row
-
-
-Decision = Ready | Wait | Drop | Known
+WAIT, DROP = Decision("wait"), Decision("drop")
 
 
 @dataclass(frozen=True)
 class Schedule:
     """Decides from the rows so far what to do with a cell.
 
-    A run that hits a limit is not repeated, and not tried with more labels. Unless the protocol is
-    "full", a fit that takes more than a tenth of the CPU limit is not repeated either.
+    A run that hits a limit is not repeated, not tried with more labels, and not on more rows. A fit
+    that takes more than a tenth of the CPU limit is not repeated either.
     """
 
     protocol: Protocol
@@ -50,35 +42,28 @@ class Schedule:
 
     def decide(self, cell: Cell) -> Decision:
         """Return what to do with a cell."""
-        before = cell.follows()
-        if before is not None and before.key not in self.done:
-            return Wait() if before.key in self.open else Drop()
-        if before is not None and (self._limited(before) or self._slow(before)):
-            return Drop()
-        need = cell.needs(self.protocol)
-        if need is not None and need.key not in self.done:
-            return Wait() if need.key in self.open else Drop()
-        if need is not None and self.done[need.key]["status"] != "ok":
-            status = self.done[need.key]["status"]
-            return Known({"status": status, "reason": "while its parameters were chosen"})
+        before, need = cell.follows(), cell.needs(self.protocol)
+        for other in (before, need):
+            if other is not None and other.key not in self.done:
+                return WAIT if other.key in self.open else DROP
+        if before is not None and self._ends_the_runs(before):
+            return DROP
+        choice: Row = {} if need is None else self.done[need.key]
+        if (status := choice.get("status", "ok")) != "ok":
+            reason = "while its parameters were chosen"
+            return Decision("keep", {"status": status, "reason": reason})
         harder = self._fewer_labels(cell)
         if harder is not None and harder.key in self.open:
-            return Wait()
-        if harder is not None and self._limited(harder):
-            status = self.done[harder.key]["status"]
-            return Known(
-                {"status": status, "reason": f"so with {harder.hidden} % hidden: not tried"}
-            )
-        return Ready({} if need is None else self.done[need.key]["parameters"])
+            return WAIT
+        if harder is not None and (status := self.done[harder.key]["status"]) in LIMITED:
+            reason = f"so with {harder.hidden} % hidden: not tried"
+            return Decision("keep", {"status": status, "reason": reason})
+        return Decision("run", choice.get("parameters", {}))
 
-    def _limited(self, cell: Cell) -> bool:
-        return cell.key in self.done and self.done[cell.key]["status"] in LIMITED
-
-    def _slow(self, cell: Cell) -> bool:
-        if self.protocol.name == "full":
-            return False
-        taken = float(self.done[cell.key].get("cpu_seconds", 0.0))
-        return taken > _SLOW * self.protocol.cpu_limit
+    def _ends_the_runs(self, cell: Cell) -> bool:
+        row = self.done[cell.key]
+        slow = float(row.get("cpu_seconds", 0.0)) > _SLOW * self.protocol.cpu_limit
+        return row["status"] in LIMITED or (cell.kind == "fit" and slow)
 
     def _fewer_labels(self, cell: Cell) -> Cell | None:
         """Return the fit with the fewest labels of those that are planned or done."""

@@ -12,30 +12,24 @@ from .methods import Context, Method, Parameters
 
 
 def choose(method: Method, X: Any, y: NDArray[np.int64], context: Context) -> dict[str, Any]:
-    """Return the best parameters, their accuracy in cross-validation, and what was tried."""
+    """Return the best parameters and their accuracy in cross-validation."""
     X, y = subsample(X, y, method, context)
     best: Parameters = {}
-    accuracy, tried = None, 0
+    accuracy = None
     for stage in method.stages(context.protocol):
         candidates = [{**best, **each} for each in stage]
         scores = cross_validate(method, candidates, X, y, context)
         k = best_of(candidates, scores)
-        best, accuracy, tried = candidates[k], float(scores[k]), tried + len(candidates)
-    return {
-        "parameters": best,
-        "cv_accuracy": accuracy,
-        "candidates": tried,
-        "chosen_on_rows": X.shape[0],
-        "chosen_on_labels": int((y >= 0).sum()),
-    }
+        best, accuracy = candidates[k], float(scores[k])
+    return {"parameters": best, "cv_accuracy": accuracy, "chosen_on_rows": X.shape[0]}
 
 
 def subsample(
     X: Any, y: NDArray[np.int64], method: Method, context: Context
 ) -> tuple[Any, NDArray[np.int64]]:
     """Draw the rows on which parameters are chosen; classes and labels keep their shares."""
-    most = context.protocol.most_rows
-    if most is None or X.shape[0] <= (size := most // method.divisor):
+    size = context.protocol.most_rows // method.divisor
+    if X.shape[0] <= size:
         return X, y
     kept, _ = train_test_split(
         np.arange(len(y)), train_size=size, stratify=y, random_state=context.seed
@@ -78,18 +72,9 @@ def best_of(candidates: list[Parameters], scores: NDArray[np.float64]) -> int:
 
     With few labels many candidates have the same score. Of these, the one whose neighbours in the
     grid score best is the safest choice.
-
-    Examples
-    --------
-    >>> best_of([{"C": C} for C in (1, 2, 4, 8)], np.array([0.9, 0.5, 0.8, 0.9]))
-    3
     """
-    ranks = np.array(
-        [
-            [sorted({each[name] for each in candidates}).index(one[name]) for name in one]
-            for one in candidates
-        ]
-    )
+    values = {name: sorted({each[name] for each in candidates}) for name in candidates[0]}
+    ranks = np.array([[values[name].index(one[name]) for name in one] for one in candidates])
     near = np.abs(ranks[:, None] - ranks[None]).sum(axis=2) <= 1
     around = (near @ scores) / near.sum(axis=1)
     return int(np.lexsort((-np.arange(len(scores)), around, scores.round(12)))[-1])

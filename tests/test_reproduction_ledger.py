@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -62,11 +63,12 @@ def test_what_is_no_number_is_refused_and_leaves_the_file_whole(tmp_path):
 
 def test_a_folder_has_one_protocol(tmp_path):
     ledger = Ledger(tmp_path)
-    ledger.keep_protocol(Protocol.named("quick").as_dict())
-    ledger.keep_protocol(Protocol.named("quick").as_dict())
-    with pytest.raises(ResultsError, match=r"other settings \(name.*as_printed"):
-        ledger.keep_protocol(Protocol.named("full", as_printed=True).as_dict())
-    assert Protocol.from_dict(ledger.protocol()) == Protocol.named("quick")
+    quick, full = (asdict(Protocol.named(name)) for name in ("quick", "full"))
+    ledger.keep_protocol(quick)
+    ledger.keep_protocol(quick)
+    with pytest.raises(ResultsError, match=r"other settings \(name, runs.*cpu_limit"):
+        ledger.keep_protocol(full)
+    assert Protocol(**ledger.protocol()).describe() == Protocol.named("quick").describe()
 
 
 def test_a_folder_without_results_says_so(tmp_path):

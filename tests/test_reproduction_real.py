@@ -28,7 +28,13 @@ def data_folder(monkeypatch):
 @pytest.mark.usefixtures("data_folder")
 def test_gkm_learns_the_small_sets(tmp_path):
     protocol = Protocol.named("quick")
-    cells = fits(("uspst", "g50c", "svmguide3"), ("gkm-hinge-p1", "gkm-hinge-p2"), (80,), protocol)
+    cells = [
+        cell
+        for cell in fits(
+            ("uspst", "g50c", "svmguide3"), ("gkm-hinge-p1", "gkm-hinge-p2"), (80,), protocol
+        )
+        if (cell.part, cell.objective) == ("tenth", "released")
+    ]
     assert run_cells(cells, protocol, tmp_path, jobs=2) == {}
     rows = [row for row in Ledger(tmp_path).rows() if row["kind"] == "fit"]
     assert all(row["status"] == "ok" for row in rows)

@@ -14,8 +14,8 @@ from reproduction.tuning import best_of, choose, cross_validate, subsample
 QUICK = Protocol.named("quick")
 
 
-def context(protocol=QUICK):
-    return Context(protocol, lambda n: n, seed=3)
+def context(protocol=QUICK, objective="released"):
+    return Context(protocol, objective, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +25,13 @@ def rows():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("as_printed", [False, True])
+@pytest.mark.parametrize("objective", ["released", "printed"])
 @pytest.mark.parametrize(
     "name", ["gkm-hinge-p1", "gkm-logistic-p2", "gkm-hinge-p3", "gkm-no-graph"]
 )
-def test_one_pass_over_all_costs_gives_the_single_fits(name, as_printed, rows):
+def test_one_pass_over_all_costs_gives_the_single_fits(name, objective, rows):
     X, y, X_test, y_test = rows
-    method, around = METHODS[name], context(Protocol.named("quick", as_printed=as_printed))
+    method, around = METHODS[name], context(objective=objective)
     (candidates,) = method.stages(around.protocol)
     together = method.accuracies(candidates, (X, y), (X_test, y_test), around)
     single = [
@@ -41,12 +41,13 @@ def test_one_pass_over_all_costs_gives_the_single_fits(name, as_printed, rows):
     assert len(set(together)) > 1  # else nothing was compared
 
 
-def test_three_classes_share_a_pass_too():
+@pytest.mark.parametrize("objective", ["released", "printed"])
+def test_three_classes_share_a_pass_too(objective):
     rng = np.random.default_rng(0)
     truth = np.arange(150) % 3
     X = rng.normal(size=(150, 2)) + 2.0 * np.eye(3)[truth][:, :2]
     y = np.where(rng.random(150) < 0.4, truth, -1)
-    method, around = METHODS["gkm-hinge-p1"], context()
+    method, around = METHODS["gkm-hinge-p1"], context(objective=objective)
     (candidates,) = method.stages(QUICK)
     together = method.accuracies(candidates, (X, y), (X, truth), around)
     single = [np.mean(method.fit(X, y, each, around).predict(X) == truth) for each in candidates]
@@ -63,7 +64,7 @@ def test_hidden_labels_play_no_part(rows):
             seen.append((train[1].copy(), test[1].copy()))
             return super().accuracies(candidates, train, test, around)
 
-    choose(Spy("spy", "spy", labels="labeled rows"), X, y, context())
+    choose(Spy(**vars(method)), X, y, context())
     assert len(seen) == QUICK.folds
     assert all((test >= 0).all() for _, test in seen)
     assert sum(len(test) for _, test in seen) == (y >= 0).sum()
@@ -99,6 +100,13 @@ def test_large_sets_are_thinned_in_the_shares_of_classes_and_labels():
     assert (kept == 1).sum() >= few.folds  # so that every fold can have one
 
 
+def test_a_published_machine_whose_kernel_vanishes_scores_nothing(rows):
+    X, y, X_test, y_test = rows
+    candidates = [{"gamma": 0.1, "C": 1.0}, {"gamma": 1e9, "C": 1.0}, {"gamma": 1e9, "C": 2.0}]
+    scores = METHODS["gkm-hinge-p1"].accuracies(candidates, (X, y), (X_test, y_test), context())
+    assert scores[0] > 0.7 and scores[1:] == [0.0, 0.0]
+
+
 def test_a_class_with_few_labels_lowers_the_number_of_folds(rows):
     X, y, *_ = rows
     y = np.where((y == 1) & (np.cumsum(y == 1) > 2), -1, y)
@@ -119,6 +127,12 @@ def test_all_methods_of_a_run_get_the_same_rows():
     assert np.array_equal(first.truth[first.y >= 0], first.y[first.y >= 0])
 
 
-def test_steps_follow_the_paper():
-    assert SETS["g50c"].steps(495) == 495
-    assert SETS["ijcnn1"].steps(45000) == 9000
+@pytest.mark.parametrize(("name", "rows", "held"), [("g50c", 550, {110}), ("svm2", 338, {67, 68})])
+def test_a_fifth_has_the_rows_whose_hits_the_paper_prints(name, rows, held):
+    assert SETS[name].rows == rows
+    y = np.arange(rows) % 2
+    for run in range(5):
+        split = make_split(np.eye(rows), y, name, 90, run, "fifth")
+        assert len(split.y_test) in held and len(split.y) == rows - len(split.y_test)
+        used = np.concatenate([split.X, split.X_test]).sum(axis=0)
+        assert (used == 1).all()  # every row is in one part

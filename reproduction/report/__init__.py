@@ -1,12 +1,13 @@
-"""The report on a folder of results: Markdown with the figures beside it.
+"""The report on a folder of results: CSV files, then Markdown with the figures beside it.
 
-========  ==========================================
-results   means over the runs
-tables    the paper's tables with our numbers
-findings  a summary of the comparison
-plots     the figures, as SVG
-sections  the text, in order
-========  ==========================================
+==========  ==========================================================
+results     the CSV files, and the numbers read from them
+explaining  which of the paper's numbers a protocol explains
+tables      the paper's tables with our numbers
+verdicts    a verdict for every claim of claims.csv
+plots       the figures, as SVG
+sections    page.md, the text, filled with all of these
+==========  ==========================================================
 """
 
 from __future__ import annotations
@@ -14,27 +15,32 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..ledger import Ledger, ResultsError
 from .plots import all_plots
-from .results import Results
+from .results import Results, write_tables
 from .sections import write_markdown
 
 __all__ = ["write_report"]
 
 
-def write_report(folder: str | os.PathLike[str]) -> list[Path]:
-    """Write report.md and its figures into a folder of results; return their paths."""
-    ledger = Ledger(folder)
-    results = Results(ledger)
-    if not results.rows:
-        raise ResultsError(
-            f"{ledger.folder} holds no results yet. `python -m reproduction run NAME --out "
-            f"{ledger.folder}` makes some."
-        )
-    plots = all_plots(results)
-    names = {plot: f"report-{plot}.svg" for plot in plots}
-    texts = {"report.md": write_markdown(results, names)}
-    texts |= {names[plot]: svg for plot, svg in plots.items()}
-    for name, text in texts.items():
-        (ledger.folder / name).write_text(text, encoding="utf-8")
-    return [ledger.folder / name for name in texts]
+def write_report(
+    folder: str | os.PathLike[str], page: str | os.PathLike[str] | None = None
+) -> list[Path]:
+    """Write the CSV files of a folder of results, and a page with its figures; return the latter.
+
+    A folder may hold the CSV files alone. The page is report.md beside them, or `page`, whose
+    figures go into a folder of its name.
+    """
+    folder = Path(folder)
+    if (folder / "results.jsonl").exists() or not (folder / "cells.csv").exists():
+        write_tables(folder)
+    results = Results(folder)
+    target = folder / "report.md" if page is None else Path(page)
+    beside = target.with_suffix("") if page else folder
+    beside.mkdir(exist_ok=True)
+    figures = {}
+    for name, svg in all_plots(results).items():
+        figures[name] = beside / f"report-{name}.svg"
+        figures[name].write_text(svg, encoding="utf-8")
+    links = {name: path.relative_to(target.parent).as_posix() for name, path in figures.items()}
+    target.write_text(write_markdown(results, links, target.parent), encoding="utf-8")
+    return [target, *figures.values()]
