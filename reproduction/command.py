@@ -113,4 +113,6 @@ def _tell(row: Row, ended: int, total: int) -> None:
     result = row["status"] + (f" ({row['reason']})" if "reason" in row else "")
     if "accuracy" in row:
         result = f"{100 * row['accuracy']:.2f} %, {row['cpu_seconds']:.3f} s"
+    elif "cv_accuracy" in row:
+        result = ", ".join(f"{name} {value:g}" for name, value in row["parameters"].items())
     print(f"[{ended}/{total}] {' '.join(filter(None, values))}: {result}", flush=True)

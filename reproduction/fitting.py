@@ -23,8 +23,6 @@ from .protocol import Protocol
 from .sets import Split, make_split, seed_of
 from .tuning import choose
 
-_MEGABYTE = 1e6
-
 
 def run_choice(data: Path, cell: Cell, protocol: Protocol, _: dict[str, Any]) -> dict[str, Any]:
     """Choose parameters on the training rows of a run."""
@@ -76,8 +74,8 @@ def run_fit(
         "majority": float(np.bincount(split.y_test).max() / len(split.y_test)),
         "cpu_seconds": cpu,
         "wall_seconds": wall,
-        "memory_mb": (peak - before + rows) / _MEGABYTE if peak else None,
-        "data_mb": rows / _MEGABYTE,
+        "memory_mb": (peak - before + rows) / 1e6 if peak else None,
+        "data_mb": rows / 1e6,
         "n_train": len(split.y),
         "n_labeled": int((split.y >= 0).sum()),
         "n_test": len(split.y_test),
