@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from time import process_time
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from .._util.threads import one_thread
+from .._util.threads import blas_threads_for, one_thread
 from ..judge.held_out import (
     FoldError,
     HeldOut,
@@ -155,7 +154,8 @@ def model_members(
     for name, model in models.items():
         start, all_rows = process_time(), learns_from_all(model)
         try:
-            with one_thread() if len(known.y) <= _LITTLE else nullcontext():
+            few = len(known.y) <= _LITTLE
+            with one_thread() if few else blas_threads_for(*known.rows.shape):
                 held = _held_out(model, known, X, labeled)
         except FoldError as error:
             raise ValueError(

@@ -12,6 +12,7 @@ from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
 
 from .._util.parameters import count_threads
+from .._util.threads import one_blas_thread
 from ..estimators.data_checks import check_range, check_scale, checked_weights
 from ..estimators.given_rows import require_labels
 from ..estimators.labels import as_label_array, refuse_ambiguous
@@ -228,6 +229,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             raise ValueError(f"Blocks of rows need graph='anchors'; got graph={self.graph!r}.")
         return Anchors()
 
+    @one_blas_thread()
     def fit_nodes(
         self,
         graph: NodeGraph | dict[str, NodeGraph],
@@ -295,6 +297,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         forget_transduced(self)
         return self
 
+    @one_blas_thread()
     def fit_edges(
         self,
         elsewhere: Elsewhere,
