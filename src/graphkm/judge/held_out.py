@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
@@ -203,7 +204,9 @@ def fitted_to(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
     # With few trees, some rows have no out-of-bag prediction. Folds are used then.
     bag = ("Some inputs do not have OOB scores", "invalid value encountered", "R.2 score is not")
     # A fold may have few rows of each of many classes.
-    with quiet(*bag, "The number of unique classes is greater than 50%"):
+    ours = quiet(*bag, "The number of unique classes is greater than 50%")
+    # Weights go to the last step, whether or not the person has metadata routed elsewhere.
+    with ours, config_context(enable_metadata_routing=False):
         return model.fit(X, y, **_weights_named(model, weights))
 
 
