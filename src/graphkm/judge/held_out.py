@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._util.warnings import quiet
 from ..neighbours.distinct import equal_items
 from .folds import Folds
+from .units import PLAIN, Units
 
 
 class FoldError(Exception):
@@ -49,12 +50,20 @@ class HeldOut:
         label can be held out.
     heat : float or None
         For models with scores only: shares are softmax(heat * scores).
+    units : Units
+        The units of `values`, in those of the model's own targets.
     """
 
     model: Any
     values: NDArray[np.float64]
     how: str
     heat: float | None = None
+    units: Units = PLAIN
+
+    def quantities(self, X: Any) -> NDArray[np.float64]:
+        """Return what a regressor says of any rows, of shape (n, 1)."""
+        found = np.asarray(self.model.predict(X), dtype=np.float64)
+        return self.units.coded(found.reshape(-1, 1))
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:

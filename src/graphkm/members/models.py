@@ -227,7 +227,8 @@ def _held_out_apart(model: Any, known: Known) -> HeldOut:
     for asked in ([], folds) if bag else (folds,):
         about = known.rows, targets, known.given, asked
         if known.classes is None:
-            held = hold_out_values(model, *about)
+            held, units = hold_out_values(model, *about), known.units.column(0)
+            held = replace(held, values=units.coded(held.values), units=units)
         else:
             held = hold_out_classes(model, *about, known.classes)
             held = replace(held, values=np.where(np.isnan(held.values), known.usual, held.values))
@@ -241,5 +242,5 @@ def model_scores(held: HeldOut, X: Any, classes: Any) -> Array:
     if isinstance(held.model, PerColumn):
         return as_scores(held.model.values(X), held.model.kind)
     if classes is None:
-        return np.asarray(held.model.predict(X), dtype=np.float64).reshape(-1, 1)
+        return held.quantities(X)
     return log_shares(class_shares(held, X, classes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -425,6 +426,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
         """Return the members of one view, fitted."""
         if models is None:
+            side = replace(side, known=side.known.coded())  # a person's models learn what y says
             about = side.known, side.given, seed, self.n_jobs
             models = usual_models(*about, alike=side.alike)
         scope = None if side.graph is None else Scope(side.graph, self.n_threads())
