@@ -1,23 +1,16 @@
-"""What it costs to begin: importing the package, a small fit, and a small fit beside a busy core.
+"""What it costs to begin: importing the package, and a small fit.
 
-    python benchmarks/small_costs.py [--part start,busy] [--quick]
+    python benchmarks/small_costs.py [--quick]
 
-"start": `import graphkm` in fresh processes that have imported scikit-learn's `sklearn.svm` just
-before (and, for comparison, no more than `sklearn`), wall time, minimum of several processes; and
+`import graphkm` in fresh processes that have imported scikit-learn's `sklearn.svm` just before
+(and, for comparison, no more than `sklearn`), wall time, minimum of several processes; and
 `GKMClassifier().fit` with its defaults (Newton's solver) and with the stochastic one on G50C
 (550 x 50, the first official split's 50 labels; synthetic data of the same shape where the set is
-absent), wall time, minimum of many.
-
-"busy": wall time, and CPU time over wall time, of fits of the front door on 500 x 8 and 1,500 x 8
-rows with 40 labels, alone and beside a process that never rests. "no limit" lets BLAS use all
-threads for small matrices too, whose threads then wait for each other: that is what
-`graphkm._util.threads.blas_threads_for` prevents. Everything runs in turns, but what else runs on
-the machine counts too: look at the ratios.
+absent), wall time, minimum of many. What threads cost is in `threads.py`.
 """
 
 from __future__ import annotations
 
-import argparse
 import compileall
 import lzma
 import os
@@ -27,15 +20,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import graphkm
 from _common import Figure, SkipError, data_file, script, seconds
-from graphkm import GKMClassifier, SemiSupervisedClassifier, _native
-from graphkm._util import threads as _threads
+from graphkm import GKMClassifier, _native
 
 IMPORT_TARGET, FIT_TARGET = 50.0, 20.0  # milliseconds
 
@@ -111,62 +102,5 @@ def _time_fit(model: GKMClassifier, X: Any, y: np.ndarray) -> float:
     return seconds(lambda: model.fit(X, y), time.perf_counter)
 
 
-# ----------------------------------------------------------------- busy core
-
-
-def problem(n: int) -> tuple[np.ndarray, np.ndarray]:
-    X = np.random.default_rng(0).normal(size=(n, 8))
-    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
-    y[40:] = -1
-    return X, y
-
-
-@contextmanager
-def busy_core(wanted: bool) -> Any:
-    """Keep one core busy, if wanted."""
-    other = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if wanted else None
-    try:
-        yield
-    finally:
-        if other is not None:
-            other.kill()
-            other.wait()
-
-
-def measure(n: int, limited: bool) -> tuple[float, float]:
-    """Return wall seconds and CPU seconds of a fit."""
-    usual, X_y = _threads._SMALL, problem(n)
-    _threads._SMALL = usual if limited else -1
-    try:
-        wall, cpu = time.perf_counter(), time.process_time()
-        SemiSupervisedClassifier(random_state=0).fit(*X_y)
-        return time.perf_counter() - wall, time.process_time() - cpu
-    finally:
-        _threads._SMALL = usual
-
-
-def busy(quick: bool) -> list[Figure]:
-    measure(200, limited=True)  # what a first call loads
-    figures = []
-    for n in (500,) if quick else (500, 1500):
-        for limited in (True, False):
-            for wanted in (False, True):
-                with busy_core(wanted):
-                    wall, cpu = measure(n, limited)
-                kind = "as it is" if limited else "no limit"
-                name = f"{n} rows, {kind}, {'one core busy' if wanted else 'nothing else'}"
-                print(f"{name}: {wall:.2f} s, CPU / wall {cpu / wall:.2f}", flush=True)
-                figures.append(Figure(name, wall, "s"))
-    return figures
-
-
-PARTS = {"start": start, "busy": busy}
-
-
-def run(arguments: argparse.Namespace) -> list[Figure]:
-    parts = arguments.part.split(",")
-    return [figure for part in parts for figure in PARTS[part](arguments.quick)]
-
-
 if __name__ == "__main__":
-    script(run, part={"default": ",".join(PARTS), "help": "start, busy"})
+    script(lambda arguments: start(arguments.quick))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_moons
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -44,12 +44,12 @@ CHEAP: dict[str, Any] = {
     "KernelRidgeClassifierCV": KernelRidgeClassifierCV(**SEED),
     "KernelRidgeCV": KernelRidgeCV(**SEED),
     "SemiSupervisedClassifier(...)": SemiSupervisedClassifier(LogisticRegression(), **SEED),
-    "SemiSupervisedRegressor(...)": SemiSupervisedRegressor(LinearRegression(), **SEED),
+    "SemiSupervisedRegressor(...)": SemiSupervisedRegressor(Ridge(1e-6), **SEED),
     "SemiSupervisedClassifier(graph=Anchors())": SemiSupervisedClassifier(
         LogisticRegression(), graph=Anchors(40), **SEED
     ),
     "SemiSupervisedRegressor(graph=Anchors())": SemiSupervisedRegressor(
-        LinearRegression(), graph=Anchors(40), **SEED
+        Ridge(1e-6), graph=Anchors(40), **SEED
     ),
     "LaplacianSVC": LaplacianSVC(n_jobs=1),
     "LaplacianRegressor": LaplacianRegressor(n_jobs=1),
@@ -169,10 +169,16 @@ def classes(run: Run) -> Run | None:
     return run._replace(y=y, back=lambda found: np.array([numbers[each] for each in found]))
 
 
-def units(run: Run) -> Run | None:
-    if is_classifier(run.model):
-        return None
-    return run._replace(y=1e4 * run.y, back=lambda found: found / 1e4)
+def targets(factor: float, shift: float = 0.0) -> Callable[[Run], Run | None]:
+    """Return a change of the targets' units."""
+
+    def change(run: Run) -> Run | None:
+        if is_classifier(run.model):
+            return None
+        y, before = factor * run.y + shift, run.back
+        return run._replace(y=y, back=lambda found: before((found - shift) / factor))
+
+    return change
 
 
 def twice(run: Run) -> Run:
@@ -222,7 +228,11 @@ CHANGES: dict[str, Callable[[Run], Run | None]] = {
     "rows in another order": rows,
     "columns in another order": columns,
     "classes with other names": classes,
-    "targets in other units": units,
+    "targets in other units": targets(1e4),
+    "targets far from zero": targets(100.0, 1e12),
+    "targets with the other sign": targets(-1.0),
+    "huge targets": targets(1e200),
+    "tiny targets": targets(1e-200),
     "every column twice": twice,
     "sparse": sparse,
     "Fortran order": fortran,

@@ -271,6 +271,23 @@ def test_a_model_of_the_old_names_is_forgotten(team):
     assert said == {"low", "high"}
 
 
+@pytest.mark.parametrize("correction", [("label", "low"), ("unknown", None)])
+def test_a_class_that_was_corrected_away_is_no_hindrance_after_a_restart(team, correction):
+    before = team(people=[None])
+    session = Session(before)
+    for row in range(22):
+        label = "typo" if row == 9 else "low" if row % 2 else "high"
+        session.answer(row, "label", label)
+    session.answer(9, *correction)
+    before.end()
+    again = team(people=[None])
+    assert again.classes.names == ["high", "low"]
+    again.learner.model = LiveModel(again.learner.X, again.ground.cover())
+    learnt = [again.learner.learn(each) for each in [*again._past(), again.labels()]]
+    assert [each.n_labels for each in learnt] == [9, 19, 22 if correction[1] else 21]
+    assert learnt[0].kind.names == ("high", "low")
+
+
 def test_damaged_names_in_a_journal_are_refused(tmp_path, material):
     for odd in ('"row": 3', '"row": -1, "label": ""', '"row": -1, "label": "x", "old": 3'):
         place = tmp_path / "l.csv.journal"

@@ -136,6 +136,31 @@ def test_ten_rows():
     assert right(SemiSupervisedClassifier(random_state=0).fit(rows, y, affinity=edges), truth) > 0.7
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("kind", [SemiSupervisedClassifier, SemiSupervisedRegressor])
+def test_rows_that_say_nothing_leave_the_edges(kind, value):
+    truth, edges = two_groups()
+    y = np.where(np.arange(120) < 30, truth, np.nan)
+    model = kind(None, random_state=0).fit(np.full((120, 40), value), y, affinity=edges)
+    assert np.mean(np.round(model.transduction_) == truth) > 0.9
+
+
+@pytest.mark.parametrize("kind", [SemiSupervisedClassifier, SemiSupervisedRegressor])
+def test_labelled_texts_without_words_whose_neighbours_have_none_either(kind):
+    truth, edges = two_groups()
+    words = np.random.default_rng(0).normal(size=(120, 40)) * (np.arange(120) >= 30)[:, None]
+    y = np.where(np.arange(120) < 30, truth, np.nan)
+    apart = edges[(edges >= 30).all(axis=1)]
+    model = kind(None, random_state=0).fit(sp.csr_array(words), y, affinity=apart)
+    assert np.isfinite(model.transduction_).all()
+
+
+def test_two_rows_with_fewer_labels_than_columns():
+    rows = np.ones((2, 3)) * [[1], [2]]
+    model = SemiSupervisedClassifier(None, random_state=0).fit(rows, [0, 1], affinity=[(0, 1)])
+    assert model.transduction_.tolist() == [0, 1]
+
+
 def test_labelled_rows_without_edges_change_nothing_of_others():
     truth, edges = two_groups()
     y = few(truth)

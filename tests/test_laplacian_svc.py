@@ -83,6 +83,13 @@ def test_newton_finds_the_minimum(moons, loss, normalized, degree, fit_intercept
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
+def test_rows_of_zeros_get_one_class(fit_intercept):
+    y = np.where(np.arange(60) < 12, np.arange(60) % 3, -1)
+    clf = LaplacianSVC(kernel="linear", fit_intercept=fit_intercept).fit(np.zeros((60, 20)), y)
+    assert len(np.unique(clf.predict(np.zeros((3, 20))))) == 1
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize(("normalized", "degree"), [(False, 1), (True, 2)])
 def test_conjugate_gradients_find_the_minimum(moons, normalized, degree, fit_intercept):
     X, y, _ = moons

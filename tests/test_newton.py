@@ -23,7 +23,7 @@ from graphkm import GKMClassifier, GKMRegressor, IteratedLaplacian
 from graphkm.graphs import ListedGraph
 from graphkm.graphs.laplacian import laplacian_matrix
 from graphkm.losses import L1, EpsilonInsensitive, Hinge, Logistic, SmoothHinge, SmoothTube
-from graphkm.ridge.factors import safe_cholesky
+from graphkm.ridge.factors import raised_cholesky, safe_cholesky
 from graphkm.smoothness import Smoothness
 from graphkm.solvers import Newton, Resources, landmark_features, solve
 from graphkm.solvers.landmark_features import LandmarkFeatures
@@ -394,6 +394,16 @@ def test_cholesky_that_cannot_fail():
     for value in (np.inf, np.nan):
         with pytest.raises(OverflowError, match=r"C or C_graph.*smaller"):
             safe_cholesky(np.full((2, 2), value))
+
+
+@pytest.mark.parametrize("value", [0.0, 5e-324, 1e-310, 1e-300])
+def test_zeros_have_a_root_too(value):
+    lower, upper = (root(np.full((3, 3), value)) for root in (safe_cholesky, raised_cholesky))
+    for product in (lower @ lower.T, np.triu(upper).T @ np.triu(upper)):
+        assert (np.linalg.eigvalsh(product) >= 0).all()
+        np.testing.assert_allclose(product, value, rtol=1e-8, atol=1e-307)
+    assert np.diag(lower).all()
+    assert np.diag(upper).all()
 
 
 # ---------------------------------------------------------------- landmarks

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import coo_array, csr_matrix
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_moons
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -16,13 +18,14 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from graphkm import KNN, Anchors, SemiSupervisedClassifier, SemiSupervisedRegressor
 from graphkm.model_selection import LabeledStratifiedKFold
+from graphkm.positive import PositiveUnlabeledClassifier
 
 X, TRUTH = make_moons(120, noise=0.2, random_state=0)
 MANY = np.where(np.arange(120) < 60, TRUTH, -1)  # enough for corrections
@@ -402,6 +405,42 @@ def test_a_grid_search_can_set_the_neighbours():
         clone(QUICK).set_params(graph=KNN(4)), {"graph__n_neighbors": [3, 5]}, cv=2
     )
     assert search.fit(X, TRUTH).best_params_["graph__n_neighbors"] in (3, 5)
+
+
+QUANTITY, BESIDE = (np.where(MANY < 0, np.nan, each) for each in (X[:, 0] * X[:, 1], X[:, 0] > 0))
+ONE = np.where(MANY == 1, 1, -1)
+PIPE, LINE = (make_pipeline(StandardScaler(), each) for each in (LogisticRegression(), Ridge()))
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (SemiSupervisedClassifier(PIPE), MANY),
+        (SemiSupervisedClassifier(CalibratedClassifierCV(LogisticRegression())), MANY),
+        (SemiSupervisedClassifier(PIPE), np.column_stack([BESIDE, 1.0 - BESIDE])),
+        (SemiSupervisedRegressor(LINE), QUANTITY),
+        (SemiSupervisedRegressor(LINE), np.column_stack([QUANTITY, BESIDE])),
+        (PositiveUnlabeledClassifier(SemiSupervisedClassifier(PIPE, graph=None)), ONE),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::graphkm.positive.DrawnAtRandomWarning")
+def test_weights_reach_the_models_whether_or_not_metadata_are_routed(model, y):
+    model, said = clone(model).set_params(random_state=0), []
+    for weights, routed in ((None, False), (MANY + 2, False), (MANY + 2, True)):
+        with config_context(enable_metadata_routing=routed):
+            model.fit(X, y, sample_weight=weights)
+            said.append(getattr(model, "predict_proba", model.predict)(X))
+    assert (said[0] != said[1]).any()
+    np.testing.assert_array_equal(*said[1:])
+
+
+def test_weights_that_are_routed_to_the_front_door_reach_it():
+    weights = MANY + 2
+    wanted = clone(QUICK).fit(X, MANY, sample_weight=weights).predict_proba(X)
+    with config_context(enable_metadata_routing=True):
+        asks = clone(QUICK).set_fit_request(sample_weight=True)
+        piped = make_pipeline(FunctionTransformer(), asks).fit(X, MANY, sample_weight=weights)
+        np.testing.assert_array_equal(piped.predict_proba(X), wanted)
 
 
 class Counting(LogisticRegression):

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import json
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.linear_model import LinearRegression, PoissonRegressor, Ridge
 from sklearn.metrics import r2_score
 from sklearn.preprocessing import scale
 from sklearn.svm import SVR
 
 from cli_runner import run, write_csv
-from graphkm import SGD, GKMRegressor, GKMRegressorCV, IteratedLaplacian, RowNewton
+from graphkm import (
+    SGD,
+    GKMRegressor,
+    GKMRegressorCV,
+    IteratedLaplacian,
+    KernelRidgeCV,
+    RowNewton,
+    SemiSupervisedRegressor,
+)
 from graphkm.baselines import LaplacianRegressor
 from graphkm.exchange import load_model, save_model
+from graphkm.inspection import doubtful_labels, explain, learning_curve
+from graphkm.inspection.limits import interval_limits
 from graphkm.losses import EpsilonInsensitive
 
 N, KNOWN = 240, 80
@@ -248,3 +262,101 @@ def test_the_command_shows_what_evaluate_finds(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)["r2"]
     assert found > 0.9
     assert shown == pytest.approx(found, abs=0.05)
+
+
+# ---------------------------------------------------------------- the front door
+
+
+ROWS, EDGES = X[:120], np.argwhere(np.triu(cdist(X[:120], X[:120]) < 0.35, 1))
+ONE = np.where(np.arange(120) < 40, TRUTH[:120], np.nan)
+TWO = np.column_stack([ONE, np.where(np.arange(120) < 30, 7 - 40 * TRUTH[:120], np.nan)])
+DOORS = {
+    "fields": (SemiSupervisedRegressor(None, random_state=0), ONE, {}),
+    "edges": (SemiSupervisedRegressor(None, random_state=0), ONE, {"affinity": EDGES}),
+    "a model": (SemiSupervisedRegressor(Ridge(), random_state=0), ONE, {}),
+    "a model of all rows": (SemiSupervisedRegressor(GKMRegressor(), cv=3, random_state=0), ONE, {}),
+    "several": (SemiSupervisedRegressor(KernelRidgeCV(), graph="anchors", random_state=0), TWO, {}),
+    "auto": (SemiSupervisedRegressor(cv=3, random_state=0), ONE, {}),
+}
+FAR = [(-1.0, 0.0), (1.0, 1e12), (1e200, 0.0), (1e-200, 0.0)]
+
+
+@cache
+def door(name, factor=1.0, shift=0.0):
+    model, y, about = DOORS[name]
+    return clone(model).fit(ROWS, factor * y + shift, **about)
+
+
+def lost(name, factor, shift):
+    """Return the digits that y loses, and what they decide: by them a tree chooses its cuts."""
+    return 1e-9 if not shift else 0.5 if name == "auto" else 10 * np.spacing(shift) / factor
+
+
+@pytest.mark.parametrize(("factor", "shift"), FAR)
+@pytest.mark.parametrize("name", DOORS)
+def test_the_front_door_follows_the_units(name, factor, shift, tmp_path):
+    one, other, close = door(name), door(name, factor, shift), lost(name, factor, shift)
+    for found, wanted in (
+        (other.transduction_, one.transduction_),
+        (other.held_out_, one.held_out_),
+        *(() if "edges" in name else ((other.predict(ROWS), one.predict(ROWS)),)),
+    ):
+        np.testing.assert_allclose((found - shift) / factor, wanted, rtol=0, atol=close)
+    np.testing.assert_array_equal(other.told_, factor * one.told_ + shift)
+    for score in ("best_score_", "unlabeled_gain_"):
+        assert getattr(other, score) == pytest.approx(getattr(one, score), abs=close, nan_ok=True)
+    own = [each.score(ROWS, each.transduction_) for each in (one, other)]
+    assert own[1] == pytest.approx(own[0], abs=close)
+    if name not in ("a model", "auto"):  # scikit-learn's models have no form there
+        save_model(other, tmp_path / "m")
+        again = load_model(tmp_path / "m")
+        np.testing.assert_array_equal(again.predict(ROWS), other.predict(ROWS))
+        np.testing.assert_array_equal(again.held_out_, other.held_out_)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("factor", "shift"), FAR)
+@pytest.mark.parametrize("name", ["fields", "a model", "auto"])
+def test_what_is_said_of_the_front_door_follows_the_units(name, factor, shift):
+    one, other, close = door(name), door(name, factor, shift), lost(name, factor, shift)
+    limits = [interval_limits(model, 0.8)[0] for model in (one, other)]
+    assert limits[1] / abs(factor) == pytest.approx(limits[0], abs=close)
+    whys = [explain(model, ROWS[[50]])[0] for model in (one, other)]
+    for part in ("value", "base"):
+        found, wanted = (getattr(why, part) for why in reversed(whys))
+        assert (found - shift) / factor == pytest.approx(wanted, abs=close)
+    for part in ("shares", "columns", "others"):
+        each = [getattr(why, part) for why in whys]
+        one_part, other_part = (list(v.values()) if isinstance(v, dict) else v for v in each)
+        np.testing.assert_allclose(np.divide(other_part, factor), one_part, atol=close)
+    whole = whys[1].base + sum(whys[1].shares) + sum(whys[1].others.values())
+    assert whole == pytest.approx(whys[1].value, rel=1e-9)
+    np.testing.assert_array_equal(whys[1].labels, factor * ONE[:40] + shift)
+    doubts = [doubtful_labels(model, ROWS) for model in (one, other)]
+    assert {each.row: each.doubt for each in doubts[1]} == pytest.approx(
+        {each.row: each.doubt for each in doubts[0]}, abs=close
+    )
+    if name == "fields" and factor == 1e200:
+        curves = [learning_curve(m, ROWS, random_state=0, repeats=1) for m in (one, other)]
+        np.testing.assert_allclose(curves[1].expected, curves[0].expected, atol=close)
+
+
+class Recording(LinearRegression):
+    """Keeps the targets of its fit."""
+
+    def fit(self, X, y):
+        self.y_ = y
+        return super().fit(X, y)
+
+
+def test_models_of_a_person_learn_targets_as_they_are():
+    model = SemiSupervisedRegressor(Recording(), random_state=0).fit(ROWS, 1e3 * ONE + 1)
+    (seen,) = {id(part.model.model): part.model.model for part in model.mixture_.parts}.values()
+    assert set(seen.y_) == set(1e3 * ONE[:40] + 1)
+    alone = SemiSupervisedRegressor(Recording(), graph=None).fit(ROWS, 1e3 * ONE + 1)
+    plain = LinearRegression().fit(ROWS[:40], 1e3 * ONE[:40] + 1)
+    np.testing.assert_allclose(alone.predict(ROWS), plain.predict(ROWS))
+    logs = TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp)
+    for own in (logs, PoissonRegressor(max_iter=1000)):  # which take numbers above 0 alone
+        found = SemiSupervisedRegressor(own, random_state=0).fit(ROWS, ONE)
+        assert found.score(ROWS, TRUTH[:120]) > 0.5

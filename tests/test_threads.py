@@ -5,16 +5,18 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_moons
+from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import ThreadpoolController
 
-from graphkm import Newton, Sums
+from graphkm import Newton, SemiSupervisedClassifier, Sums
 from graphkm._util import threads as _threads
 from graphkm.baselines import LaplacianRegressor, LaplacianSVC
 from graphkm.gkm import GKMClassifier, GKMClassifierCV, GKMRegressor, GKMRegressorCV
@@ -121,6 +123,55 @@ def test_large_matrices_are_factorised_on_all_threads_and_small_ones_on_one(
     assert not all(is_small(shape) for _, shape, _ in factorised)
 
 
+class Noting(GaussianNB):
+    """Notes the threads of every BLAS when it is fitted and when it is asked."""
+
+    seen: ClassVar[list[int]] = []
+
+    def fit(self, X, y):
+        self.note()
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        self.note()
+        return super().predict_proba(X)
+
+    def note(self):
+        found = ThreadpoolController().select(user_api="blas")
+        self.seen.extend(pool["num_threads"] for pool in found.info())
+
+
+class Failing(Noting):
+    """A model that fails."""
+
+    def predict_proba(self, X):
+        raise ZeroDivisionError
+
+
+def front_door(seed=0, model=None):
+    X, truth = make_moons(N, noise=0.1, random_state=seed)
+    y = np.where(np.arange(N) < LABELED, truth, -1)
+    return SemiSupervisedClassifier(model or Noting(), random_state=seed).fit(X, y), X
+
+
+def test_the_front_door_fits_and_predicts_on_one_thread(watch):
+    Noting.seen.clear()
+    model, X = front_door()
+    fitted = len(Noting.seen)
+    assert fitted > 0
+    assert model.score(X, model.predict(X)) == 1.0
+    assert len(Noting.seen) > fitted
+    assert {*Noting.seen, *(threads for _, _, threads in watch.calls)} == {1}
+    assert watch.threads() == 2  # what it was before
+    with pytest.raises(ZeroDivisionError):
+        front_door(model=Failing())
+    assert watch.threads() == 2
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(front_door, range(2)))
+    assert watch.threads() == 2
+    assert set(Noting.seen) == {1}
+
+
 def learnt_stream():
     X, truth = make_moons(400, noise=0.3, random_state=0)
     stream = GKMClassifier(random_state=0, solver=Sums(n_landmarks=40))
@@ -164,12 +215,28 @@ def test_every_user_of_linear_algebra_is_watched():
 
 
 @pytest.mark.parametrize(
-    ("shape", "threads"), [((1024, 1024), 1), ((1025, 1025), 2), ((9000, 300), 1), ((9000, 400), 2)]
+    ("shape", "threads"),
+    [((4096, 4096), 1), ((4097, 4097), 2), ((10**5, 800), 1), ((10**5, 900), 2)],
 )
 def test_work_decides(shape, threads, watch):
     with _threads.blas_threads_for(*shape):
         assert watch.threads() == threads
+    with _threads.one_blas_thread(), _threads.one_blas_thread():
+        with _threads.blas_threads_for(*shape):
+            assert watch.threads() == threads
+        assert watch.threads() == 1
     assert watch.threads() == 2
+
+
+def test_large_work_keeps_the_limits_of_other_threads(watch):
+    with ThreadPoolExecutor(1) as threads, _threads.one_blas_thread():
+        assert threads.submit(threads_of_large_work, watch).result() == 1
+        assert threads_of_large_work(watch) == 2
+
+
+def threads_of_large_work(watch):
+    with _threads.one_blas_thread(), _threads.blas_threads_for(10**4, 10**4):
+        return watch.threads()
 
 
 def test_limits_of_others_are_kept(watch):

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
-from threading import Lock
+from itertools import chain
+from threading import Lock, get_ident
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_SMALL = 1024**3  # multiplications of a product that gains nothing from more threads
+_SMALL = 4096**3  # multiplications that take one thread a second or two
 
 _CHANGING = Lock()
-_users: set[object] = set()  # all who need BLAS on one thread now, in any thread of the process
+_users: list[_User] = []  # all who need BLAS on one thread now, in any thread of the process
 _before: dict[str, tuple[Any, int]] = {}  # the limited libraries, and how many threads they had
+
+
+@dataclass(eq=False)
+class _User:
+    """Who needs some libraries of BLAS on one thread."""
+
+    libraries: Sequence[Any]
+    thread: int = field(default_factory=get_ident)
+    own: list[tuple[Any, int]] = field(default_factory=list)
+    """Libraries with a number for each thread, and the number of this thread before."""
 
 
 @cache
@@ -25,23 +37,29 @@ def thread_pools() -> ThreadpoolController:
 
 @contextmanager
 def blas_threads_for(rows: int, columns: int) -> Iterator[None]:
-    """Let BLAS use one thread, if A'A is little work for an A of this shape.
+    """Let BLAS use one thread, or all threads if A'A is much work for an A of this shape.
 
-    If other programs keep the cores busy, threads wait for each other on small pieces of work: that
-    costs milliseconds per call. Every fit and every search runs in such a context, made for its
-    largest matrix. Parts of a large fit that work on small matrices have a context of their own. A
-    context inside another costs microseconds.
+    Every fit and every prediction runs in `one_blas_thread` (`estimators.array_kinds`), because
+    threads wait for each other at every step of a factorisation: where other programs keep the
+    cores busy, that costs ten times the work. Parts of a fit that may be large have a context of
+    this kind. It lifts the limits of its own thread, and those of other threads stay. A context
+    inside another costs microseconds.
 
     Examples
     --------
     >>> with blas_threads_for(10, 10):
     ...     pass
     """
-    if rows * columns**2 > _SMALL:
-        yield
+    if rows * columns**2 <= _SMALL:
+        with one_blas_thread():
+            yield
         return
-    with one_blas_thread():
+    users = [user for user in list(_users) if user.thread == get_ident()]
+    _leave(users)
+    try:
         yield
+    finally:
+        _enter(users)
 
 
 @contextmanager
@@ -67,27 +85,38 @@ def one_blas_thread(libraries: Sequence[Any] | None = None) -> Iterator[None]:
     restored when the last user leaves, whoever that is. Only a BLAS on OpenMP has a number for each
     thread.
     """
-    user = object()
-    libraries = _known_blas() if libraries is None else libraries
-    own = [(each, each.num_threads) for each in libraries if _is_of_thread(each)]
+    user = _User(_known_blas() if libraries is None else libraries)
     try:
-        for library, _ in own:
-            library.set_num_threads(1)
-        with _CHANGING:
-            _users.add(user)
-            for library in libraries:
-                if not _is_of_thread(library) and (threads := library.num_threads) > 1:
-                    library.set_num_threads(1)
-                    # Another thread may have limited it with threadpoolctl: then it stays as it is.
-                    if library.num_threads == 1:
-                        _before[library.filepath] = library, threads
+        _enter([user])
         yield
     finally:
-        with _CHANGING:
-            _users.discard(user)
-            while _before and not _users:
-                _restore(*_before.popitem()[1])
-        for library, threads in own:
+        _leave([user])
+
+
+def _enter(users: Sequence[_User]) -> None:
+    """Limit the libraries of users in this thread."""
+    for user in users:
+        user.own = [(each, each.num_threads) for each in user.libraries if _is_of_thread(each)]
+        for library, _ in user.own:
+            library.set_num_threads(1)
+    with _CHANGING:
+        _users.extend(users)
+        for library in chain.from_iterable(user.libraries for user in users):
+            if not _is_of_thread(library) and (threads := library.num_threads) > 1:
+                library.set_num_threads(1)
+                # Another thread may have limited it with threadpoolctl: then it stays as it is.
+                if library.num_threads == 1:
+                    _before[library.filepath] = library, threads
+
+
+def _leave(users: Sequence[_User]) -> None:
+    """Restore what users in this thread have limited, unless others need the limit, too."""
+    with _CHANGING:
+        _users[:] = [user for user in _users if user not in users]
+        while _before and not _users:
+            _restore(*_before.popitem()[1])
+    for user in reversed(users):
+        for library, threads in user.own:
             library.set_num_threads(threads)
 
 

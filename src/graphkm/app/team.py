@@ -238,7 +238,12 @@ class Team:
     def labels(self, upto: int | None = None) -> Labels:
         """Return what the learner needs to know, after all answers or the first ones."""
         with self.lock:
-            known = self.standing.labels if upto is None else self.journal.labels(upto)
+            known, names = self.standing.labels, set(self.classes.names)
+            if upto is not None:  # a class that was corrected since may be a class no longer
+                past = self.journal.labels(upto).items()
+                known = {
+                    row: label for row, label in past if names.issuperset(self.kind.listed(label))
+                }
             rows = np.array(sorted(known), dtype=np.int64)
             checks = {a.row for a in self.journal.answers if a.how == "check"}
             held = set().union(*(self.reserved.hand(who).all() for who in self.people))

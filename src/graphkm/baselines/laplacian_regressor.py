@@ -151,6 +151,6 @@ class LaplacianRegressor(KernelRegressor, BaseLaplacian):
         self.origin_ = float(np.average(known, weights=weights)) if centred else 0.0
         self.spread_ = spread_of(known - self.origin_, weights)
         self._fit(X, labeled, self._coded(known), weights, SquaredError(), graph)
-        self.objective_ *= self.spread_**2
+        self.objective_ = self.objective_ * self.spread_ * self.spread_  # may be infinite
         self._transduce(X, labeled, known)
         return self

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from .._util.threads import one_blas_thread
 from ..backends import config_context
 
 Kind = TypeVar("Kind")
@@ -29,11 +30,12 @@ _METHODS = (
 
 
 def own_names(cls: type[Kind]) -> type[Kind]:
-    """Give a public estimator its methods: under its own name, and for rows of any library.
+    """Give a public estimator its methods: under its own name, for rows of any library.
 
     Rows of CuPy and torch on a card are computed there. Answers are arrays of the rows' library, on
     their device. Labels that are not numbers, and fitted attributes, are NumPy arrays. Errors about
-    arguments name this class, and not a class that it inherits from.
+    arguments name this class, and not a class that it inherits from. BLAS has one thread in all of
+    these methods, but for work that is large (`blas_threads_for`).
 
     Examples
     --------
@@ -122,10 +124,8 @@ def _between_namespaces(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         home = Home.of(X)
         options = {name: as_numpy(value) for name, value in options.items()}
-        if home is None:
-            return method(self, X, *map(as_numpy, args), **options)
-        with home.context:
+        with one_blas_thread(), nullcontext() if home is None else home.context:
             answer = method(self, as_numpy(X), *map(as_numpy, args), **options)
-        return home.returned(answer)
+        return answer if home is None else home.returned(answer)
 
     return call

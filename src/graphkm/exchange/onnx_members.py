@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..judge.held_out import HeldOut
+from ..judge.units import PLAIN
 from ..kernel_ridge import KernelRidgeClassifierCV
 from ..members.of_all_rows import OfAllRows
 from .kernel_form import plain_model, scalers_of
@@ -23,7 +24,11 @@ def add_quantities(graph: Nodes, rows: str, held: HeldOut) -> str:
     """Add the nodes that compute what a regressor predicts, of shape (n, 1)."""
     model = held.model.model if isinstance(held.model, OfAllRows) else held.model
     rows, model = _behind_scalers(graph, rows, model)
-    return _told(graph, rows, model)
+    said = _told(graph, rows, model)
+    if held.units == PLAIN:
+        return said
+    origin, spread = (np.full((1, 1), each) for each in held.units)
+    return graph.add("Div", graph.add("Sub", said, origin), spread)
 
 
 def add_shares(graph: Nodes, rows: str, held: HeldOut, classes: NDArray[Any]) -> str:

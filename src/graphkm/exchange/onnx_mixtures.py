@@ -48,7 +48,8 @@ def add_mixture(graph: Nodes, rows: str, mixed: AnyMixture) -> Answers:
         terms.append(graph.add("Mul", add_far(graph, reached), far))
     found = graph.add("Sum", *terms)
     if mixed.classes is None:
-        return Answers(None, found)
+        origin, spread = (np.ravel(each)[None, :] for each in mixed.units)
+        return Answers(None, graph.add("Add", graph.add("Mul", found, spread), origin))
     if mixed.tilt is not None:  # the classes have sizes
         found = graph.add("Mul", found, np.exp(mixed.tilt - mixed.tilt.max())[None, :])
     total = graph.add("ReduceSum", found, np.array([1]), keepdims=1)

@@ -26,6 +26,7 @@ from ..expansion import KernelExpansion
 from ..graphs import KNN, AnchorNodes, Anchors, RowNodes
 from ..graphs.given_edges import Ids
 from ..judge import held_out
+from ..judge.units import Units
 from ..kernel_ridge import KernelRidgeClassifierCV, KernelRidgeCV
 from ..kernels import SquaredExponential
 from ..members.named import LikeNames
@@ -38,7 +39,7 @@ from .state_encoders import EMBEDDERS, ENCODERS, check_encoder_model, check_loca
 from .storable import MIXED
 
 _PARTS = (
-    *(held_out.HeldOut, calibration.Calibration, PerColumn, Ranked),
+    *(held_out.HeldOut, Units, calibration.Calibration, PerColumn, Ranked),
     *(RowNodes, AnchorNodes, NeighbourIndex, KNN, Anchors),
     *MIXED,
     *(mixed.Mixed, mixed.Part, mixed.Linked, Ids, report.MemberTable, report.MemberReport),

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from ..graphs import resolve_nodes
 from ..graphs.given_edges import Ids
 from ..judge.held_out import HeldOut
+from ..judge.units import Units
 from ..members.member import Kind
 from ..members.of_all_rows import OfAllRows
 from ..members.per_column import PerColumn
@@ -37,8 +38,9 @@ from .state_views import check_weight, restored_views, views_state
 
 _OWN = {"members", "best_score", "unlabeled_gain", "class_sizes", "thresholds", "order", "held"}
 _OF_ROWS = {"kind", "models", "parts", "nodes", "values", "weight", "prior", "tilt", "linked"}
-_OF_VIEWS = {"views", "tilt"}  # in the place of the former if there are several views
-_OF_MODEL = {"model", "all_rows", "how", "heat"}
+_OF_ROWS |= {"units"}
+_OF_VIEWS = {"views", "tilt", "units"}  # in the place of the former if there are several views
+_OF_MODEL = {"model", "all_rows", "how", "heat", "units"}
 _OF_PART = {"model", "weight", "temperature", "field", "on_edges"}
 _OF_LINKED = {"n", "names", "values", "weight", "distributions"}
 _ROUNDING = 1e-3  # of shares in single precision, added up
@@ -60,6 +62,7 @@ def mixture_state(model: Any) -> State:
     }
     if isinstance(mixed, MixedViews):
         own |= {"views": views_state(model, _mixed_state), "tilt": mixed.tilt}
+        own |= {"units": tuple(mixed.units)}
     else:
         own |= _mixed_state(model, mixed)
     return present(model, SEEN) | own | memory_state(model)
@@ -88,6 +91,7 @@ def _mixed_state(model: Any, mixed: Mixed) -> State:
         "prior": mixed.prior,
         "tilt": mixed.tilt,
         "linked": _linked_state(model, mixed.linked),
+        "units": tuple(mixed.units),
     }
 
 
@@ -130,7 +134,8 @@ def restore_mixture(model: Any, state: State) -> None:
     model.best_score_, model.unlabeled_gain_ = state["best_score"], state["unlabeled_gain"]
     if by_views:
         model.views_, mixed = restored_views(model, state["views"], width_of, _restored_mixture)
-        model.mixture_ = replace(mixed, tilt=_restored_tilt(state["tilt"], mixed.classes))
+        tilt, units = _restored_tilt(state["tilt"], mixed.classes), state["units"]
+        model.mixture_ = replace(mixed, tilt=tilt, units=_restored_units(units, len(mixed.prior)))
         linked = next(_linked_in(each["mixture"] for each in state["views"]), None)
     else:
         model.mixture_ = _restored_mixture(model, state)
@@ -218,7 +223,18 @@ def _model_state(held: HeldOut) -> State:
         "all_rows": isinstance(held.model, OfAllRows),
         "how": held.how,
         "heat": held.heat,
+        "units": tuple(held.units),
     }
+
+
+def _restored_units(state: Any, width: int = 0) -> Units:
+    """Return units: two numbers, or two arrays of a number for each of `width` columns."""
+    fits = type(state) is tuple and len(state) == 2
+    for each in state if fits else ():
+        fits = fits and (is_number(each) or (type(each) is np.ndarray and each.shape == (width,)))
+    fits = fits and bool(np.isfinite(state).all() and np.all(state[1] > 0))
+    require(fits, "its quantities have no units")
+    return Units(*state)
 
 
 def _restored_tilt(tilt: Any, classes: NDArray[Any] | None) -> Any:
@@ -254,7 +270,7 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     known = np.abs(total - 1.0) <= 1e-9
     known |= plain.by_column & (np.abs(total) <= 1e-9)
     require(np.all(known), f"the weights of its members add up to {total}")
-    tilt = _restored_tilt(state["tilt"], classes)
+    tilt, units = _restored_tilt(state["tilt"], classes), _restored_units(state["units"], width)
     require(linked is not None or not any(part.on_edges for part in parts), "it has no edges")
     for part in parts:
         if part.field is not None and part.on_edges and linked is not None:
@@ -265,7 +281,7 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     require((values is None) == (not np.any(weight)), "its members have no values")
     if state["nodes"] is None:
         require(values is None and not fields, "its members have no nodes")
-        return Mixed(parts, None, None, weight, prior, classes, kind, tilt, linked)
+        return Mixed(parts, None, None, weight, prior, classes, kind, tilt, linked, units)
     nodes = restored_nodes(model, state["nodes"])
     shape = (nodes.points.shape[0], width)
     for field in fields:
@@ -275,7 +291,7 @@ def _restored_mixture(model: Any, state: State) -> Mixed:
     if values is not None and classes is not None:
         shares = (values >= 0).all() and np.abs(values.sum(axis=1) - weight).max() <= _ROUNDING
         require(shares, "the values of its nodes are no shares of classes")
-    return Mixed(parts, nodes, values, weight, prior, classes, kind, tilt, linked)
+    return Mixed(parts, nodes, values, weight, prior, classes, kind, tilt, linked, units)
 
 
 def _restored_linked(model: Any, state: Any, mixed: Mixed) -> Linked | None:
@@ -340,4 +356,4 @@ def _restored_single(model: Any, state: Any, classes: NDArray[Any] | None) -> He
         inside = OfAllRows(inside, classes)
     else:
         check_inside(model, inside, classes)
-    return HeldOut(inside, np.empty((0, 0)), state["how"], heat)
+    return HeldOut(inside, np.empty((0, 0)), state["how"], heat, _restored_units(state["units"]))

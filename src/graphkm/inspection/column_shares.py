@@ -56,11 +56,13 @@ def column_shares(
         make = _sums_of(witness) if witness.view == view else None
         if make is None or witness.model is None:
             continue
+        held = witness.member.model
+        assert held is not None
         with quiet("X does not have valid feature names"):  # the mean row has none
-            sums = make(witness.member.model.model, mean, rows)  # type: ignore[union-attr]
+            sums = make(held.model, mean, rows)
         for row, own in enumerate(sums):
-            asked = column[[row]]
-            found[row] += witness.weight * added(own, witness.temperature, asked)[0]
+            each = added(own, witness.temperature, column[[row]])[0] / held.units.spread
+            found[row] += witness.weight * each
         weight += witness.weight
     return found, weight
 

@@ -13,6 +13,7 @@ from ..active.seen import seen_rows
 from ..judge.held_out import take_rows
 from ..neighbours.index import NeighbourIndex
 from ..semi.held import Held, held_of
+from ..semi.labelled import units_of
 from .doubtful_table import DoubtfulLabel, DoubtfulLabels, Nearest, Wrong
 from .noise import Array, Rate, class_doubts, quantity_doubts, rate_of, spread_of
 
@@ -124,13 +125,14 @@ def _labels(held: Held, names: NDArray[Any]) -> Judged:
 def _quantities(held: Held, _: Any) -> Judged:
     lines: list[DoubtfulLabel] = []
     rates: list[tuple[Rate, int]] = []
-    several = held.said.shape[1] > 1
+    several, units = held.said.shape[1] > 1, units_of(held.told, held.weights)
     for column, (said, told) in enumerate(zip(held.said.T, held.told.T, strict=True)):
         known = np.flatnonzero(~np.isnan(said) & ~np.isnan(told))
         if not len(known):
             continue
-        doubts, rate = quantity_doubts(said[known], told[known])
-        off = told[known] - said[known]
+        own, given = (units.column(column).coded(each[known]) for each in (said, told))
+        doubts, rate = quantity_doubts(own, given)
+        off = given - own
         usual = 2.0 * norm.sf(np.abs(off) / spread_of(off))
         rates.append((rate, len(known)))
         lines += [

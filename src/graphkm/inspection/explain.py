@@ -67,7 +67,8 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
     """
     evidence = _evidence_of(model)
     given, rows = model.seen_rows(X)
-    said = model.mixture_.at(given, rows)
+    units = model.mixture_.units.column(0)
+    said = units.coded(model.mixture_.at(given, rows))
     column = _asked(model, said, of)
     every = np.arange(len(said))
     answer, tilt = said[every, column], model.mixture_.tilt
@@ -96,13 +97,13 @@ def explain(model: Any, X: Any, *, of: Any = None, plot: bool = False) -> Explan
         [
             Explanation(
                 None if classes is None else classes[column[i]],
-                float(answer[i]),
-                float(base[i]),
+                float(units.decoded(answer[i])),
+                float(units.decoded(base[i])),
                 *about,
-                by_row[i],
-                {name: float(each[i]) for name, each in others.items()},
-                [Vote(w.member.name, w.weight, float(told.said[i])) for w, told in found],
-                {name: float(each[i]) for name, each in columns.items()},
+                by_row[i] * units.spread,
+                {name: float(each[i] * units.spread) for name, each in others.items()},
+                [Vote(w.member.name, w.weight, float(units.decoded(t.said[i]))) for w, t in found],
+                {name: float(each[i] * units.spread) for name, each in columns.items()},
                 ways,
                 i,
             )

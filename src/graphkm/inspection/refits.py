@@ -13,6 +13,7 @@ from sklearn.base import clone
 from ..judge.folds import FEWEST, usual_folds
 from ..judge.held_out import take_rows
 from ..semi.held import Array, Held, held_answers
+from ..semi.labelled import units_of
 
 PARTS = (0.25, 0.5, 0.75)
 """The shares of the labels with which a model is fitted again."""
@@ -162,9 +163,10 @@ def _coded(model: Any, held: Held, answers: NDArray[Any]) -> Array:
     return np.asarray(answers, dtype=np.float64).reshape(len(answers), -1)
 
 
-def variances(held: Held) -> Array:
-    """Return the variance of each quantity, by which squared errors are divided."""
-    found = np.asarray(np.nanvar(held.told, axis=0))
+def deviations(held: Held) -> Array:
+    """Return the standard deviation of each quantity, by which errors are divided."""
+    units = units_of(held.told, held.weights)
+    found = np.asarray(units.spread * np.nanstd(units.coded(held.told), axis=0))
     if not (found > 0).all():
         raise ValueError("A quantity is the same in all labelled rows, so it has no R^2.")
     return found
@@ -181,6 +183,6 @@ def _losses(held: Held, rows: NDArray[np.bool_], said: Array) -> Array:
     if held.kind != "quantities":
         wrong = (said != told).any(axis=1).astype(np.float64)
         return np.where(np.isnan(told).any(axis=1), np.nan, wrong)
-    errors = np.square(told - said) / variances(held)
+    errors = np.square((told - said) / deviations(held))
     known = ~np.isnan(errors)
     return np.asarray(np.where(known, errors, 0.0).sum(axis=1) / known.sum(axis=1))

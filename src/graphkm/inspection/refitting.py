@@ -11,7 +11,7 @@ from sklearn.base import clone
 from ..semi.held import Held, held_of
 from .doubtful import doubtful_labels
 from .noise import Array
-from .refits import needs_affinity, variances
+from .refits import deviations, needs_affinity
 
 
 class Reweighed(NamedTuple):
@@ -103,5 +103,5 @@ def _points(held: Held) -> Array:
     if held.kind == "labels":
         points = np.where(np.isnan(held.said), np.nan, (held.said > 0.5) == (held.told > 0.5))
     else:
-        points = 1.0 - (held.said - held.told) ** 2 / variances(held)
+        points = 1.0 - ((held.said - held.told) / deviations(held)) ** 2
     return np.asarray(np.nanmean(points, axis=1))

@@ -6,6 +6,7 @@ held_out        what a model says of labels that it has not seen
 temperature     scores become probabilities
 mixture         the weights of the members, and what the mixture is worth
 columns         the same for several labels of a row, and for quantities
+units           the units in which quantities are learnt
 thresholds      the probability above which a row has a label
 sizes           probabilities of classes whose sizes are known
 ==============  ==============================================================

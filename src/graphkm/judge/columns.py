@@ -258,7 +258,8 @@ def _normal(held: Array, targets: Array, cells: Array) -> tuple[Array, Array]:
 def r_squared(said: Array, targets: Array, cells: Array) -> float:
     """Return R^2 as scikit-learn defines it: the mean over the columns, where targets are known.
 
-    It is NaN if every column has a single target, which has no spread.
+    It is NaN if every column has a single target, which has no spread. Quantities of any size have
+    an R^2, because their powers of two are left out.
 
     Examples
     --------
@@ -271,5 +272,7 @@ def r_squared(said: Array, targets: Array, cells: Array) -> float:
     for own, true, weights in zip(said.T, targets.T, cells.T, strict=True):
         told = weights > 0
         if told.sum() > 1:
-            found.append(r2_score(true[told], own[told], sample_weight=weights[told]))
+            power = np.frexp(np.abs(true[told]).max())[1]
+            both = (np.ldexp(each[told], -power) for each in (true, own))
+            found.append(r2_score(*both, sample_weight=weights[told]))
     return float(np.mean(found)) if found else np.nan

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from .._util.warnings import quiet
 from ..neighbours.distinct import equal_items
 from .folds import Folds
+from .units import PLAIN, Units
 
 
 class FoldError(Exception):
@@ -48,12 +50,20 @@ class HeldOut:
         label can be held out.
     heat : float or None
         For models with scores only: shares are softmax(heat * scores).
+    units : Units
+        The units of `values`, in those of the model's own targets.
     """
 
     model: Any
     values: NDArray[np.float64]
     how: str
     heat: float | None = None
+    units: Units = PLAIN
+
+    def quantities(self, X: Any) -> NDArray[np.float64]:
+        """Return what a regressor says of any rows, of shape (n, 1)."""
+        found = np.asarray(self.model.predict(X), dtype=np.float64)
+        return self.units.coded(found.reshape(-1, 1))
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
@@ -203,7 +213,9 @@ def fitted_to(estimator: Any, X: Any, y: NDArray[Any], weights: Any) -> Any:
     # With few trees, some rows have no out-of-bag prediction. Folds are used then.
     bag = ("Some inputs do not have OOB scores", "invalid value encountered", "R.2 score is not")
     # A fold may have few rows of each of many classes.
-    with quiet(*bag, "The number of unique classes is greater than 50%"):
+    ours = quiet(*bag, "The number of unique classes is greater than 50%")
+    # Weights go to the last step, whether or not the person has metadata routed elsewhere.
+    with ours, config_context(enable_metadata_routing=False):
         return model.fit(X, y, **_weights_named(model, weights))
 
 

@@ -16,11 +16,15 @@ from ..graphs.nodes import NodeGraph
 from ..judge.folds import Folds
 from ..judge.held_out import HeldOut, take_rows
 from ..judge.mixture import Without
+from ..judge.units import PLAIN, Units
 from ..neighbours.distinct import Copies
 from .by_label import ByLabel
 from .cuts import Cut
 
 Array = NDArray[np.float64]
+
+DIGITS = 10
+"""Quantities are learnt to so many digits of their spread."""
 
 LEAST = 1e-3
 """Smaller probabilities count as this one: a forest gives 0 to what it has never seen."""
@@ -56,6 +60,8 @@ class Known:
         Shares of the classes for rows that nothing is known of; None for equal ones.
     sizes : ndarray of shape (n_classes,) or None
         The shares of the classes among all rows, if a person gave them.
+    units : Units
+        The units in which members learn quantities.
     """
 
     rows: Any
@@ -68,6 +74,7 @@ class Known:
     kind: Kind = "classes"
     base: Array | None = None
     sizes: Array | None = None
+    units: Units = PLAIN
 
     @property
     def codes(self) -> NDArray[np.int64]:
@@ -84,9 +91,12 @@ class Known:
 
     @property
     def targets(self) -> Array:
-        """What members learn: quantities, or a column per class: 0 or 1, minus 1 / n_classes."""
+        """What members learn: quantities, or a column per class: 0 or 1, minus 1 / n_classes.
+
+        The last digits of quantities come from their unit, and must not choose the cuts of trees.
+        """
         if self.classes is None:
-            return np.asarray(self.y, dtype=np.float64)
+            return self.units.coded(np.asarray(self.y, dtype=np.float64)).round(DIGITS)
         k = len(self.classes)
         return np.asarray((self.codes[:, None] == np.arange(k)) - 1.0 / k)
 
@@ -130,6 +140,12 @@ class Known:
         found = [(columns, np.flatnonzero(told[:, columns[0]])) for columns in every]
         return [(columns, rows) for columns, rows in found if len(rows)]
 
+    def coded(self) -> Self:
+        """Return the rows with quantities as they are learnt, for models that take any."""
+        if self.kind != "quantities":
+            return self
+        return replace(self, y=self.targets, units=PLAIN)
+
     def taught(self, rows: NDArray[np.int64]) -> Self:
         """Return some of the rows, for fits that do not see the others."""
         return replace(
@@ -160,6 +176,7 @@ class Known:
             folds=[(train, test) for train, test in parts if len(train) and len(test)],
             copies=Copies.of(self.copies.place[told]),
             kind="classes" if labels else "quantities",
+            units=self.units.column(place),
             base=np.array([1.0 - share, share]) if labels else None,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from time import process_time
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from .._util.threads import one_thread
+from .._util.threads import blas_threads_for, one_thread
 from ..judge.held_out import (
     FoldError,
     HeldOut,
@@ -155,7 +154,8 @@ def model_members(
     for name, model in models.items():
         start, all_rows = process_time(), learns_from_all(model)
         try:
-            with one_thread() if len(known.y) <= _LITTLE else nullcontext():
+            few = len(known.y) <= _LITTLE
+            with one_thread() if few else blas_threads_for(*known.rows.shape):
                 held = _held_out(model, known, X, labeled)
         except FoldError as error:
             raise ValueError(
@@ -227,7 +227,8 @@ def _held_out_apart(model: Any, known: Known) -> HeldOut:
     for asked in ([], folds) if bag else (folds,):
         about = known.rows, targets, known.given, asked
         if known.classes is None:
-            held = hold_out_values(model, *about)
+            held, units = hold_out_values(model, *about), known.units.column(0)
+            held = replace(held, values=units.coded(held.values), units=units)
         else:
             held = hold_out_classes(model, *about, known.classes)
             held = replace(held, values=np.where(np.isnan(held.values), known.usual, held.values))
@@ -241,5 +242,5 @@ def model_scores(held: HeldOut, X: Any, classes: Any) -> Array:
     if isinstance(held.model, PerColumn):
         return as_scores(held.model.values(X), held.model.kind)
     if classes is None:
-        return np.asarray(held.model.predict(X), dtype=np.float64).reshape(-1, 1)
+        return held.quantities(X)
     return log_shares(class_shares(held, X, classes))

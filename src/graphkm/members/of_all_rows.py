@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,13 +97,16 @@ def hold_out_of_all(model: Any, known: Known, X: Any, labeled: NDArray[np.int64]
             options["sample_weight"] = weights
         return OfAllRows(own.fit(X, y, **options), classes)
 
+    how, units = "out-of-fold" if known.folds else "prior", known.units.column(0)
     usual = known.mean_targets if classes is None else known.usual
-    held = np.tile(usual, (len(values), 1))
+    found = HeldOut(
+        fitted(np.arange(len(values))), np.tile(usual, (len(values), 1)), how, None, units
+    )
     for train, test in known.judged_folds:
-        part, rows = fitted(train), take_rows(known.rows, test)
-        held[test] = part.shares(rows) if classes is not None else part.predict(rows)[:, None]
-    how = "out-of-fold" if known.folds else "prior"
-    return HeldOut(fitted(np.arange(len(values))), held, how)
+        part, rows = replace(found, model=fitted(train)), take_rows(known.rows, test)
+        said = part.model.shares(rows) if classes is not None else part.quantities(rows)
+        found.values[test] = said
+    return found
 
 
 def check_kind(model: Any, classes: bool) -> None:

@@ -107,9 +107,9 @@ def _quantities(subject: Subject, held: Held) -> list[Markup]:
         if not len(told):
             continue
         off = told - said
-        spread = float(np.square(told - told.mean()).sum())
-        r2 = f"{1 - float(np.square(off).sum()) / spread:.4f}" if spread else "not known"
-        sizes = [word(float(np.abs(off).mean())), word(float(np.sqrt(np.square(off).mean())))]
+        length, spread = (float(np.hypot.reduce(each)) for each in (off, told - told.mean()))
+        r2 = f"{1 - (length / spread) ** 2:.4f}" if spread else "not known"
+        sizes = [word(float(np.abs(off).mean())), word(length / float(np.sqrt(len(off))))]
         tails = [word(float(each)) for each in np.quantile(off, _TAIL)]
         lines.append([name or "quantity", f"{len(told):,}", r2, *sizes, *tails])
         if len(made) < _CHARTS:

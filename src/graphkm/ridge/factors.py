@@ -15,6 +15,7 @@ from ..backends import active
 Vector = NDArray[np.float64]
 
 _LARGE = 1e4  # with larger entries of R, R' R is far larger than 1
+_TINY = float(np.finfo(np.float64).tiny)  # the least that a diagonal is raised by: zeros have roots
 
 
 def solve_rows(rows: NDArray[np.float64], g: Vector) -> Vector:
@@ -67,7 +68,7 @@ def safe_cholesky(A: NDArray[np.float64]) -> NDArray[np.float64]:
             factor, failed = dpotrf(lifted, lower=1, clean=1)
         if not failed:
             return np.asarray(factor)
-        lift = max(10 * lift, 1e-15 * largest)
+        lift = max(10 * lift, 1e-15 * largest, _TINY)
 
 
 def raised_cholesky(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -84,7 +85,7 @@ def raised_cholesky(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
            [0., 1.]])
     """
     diagonal = np.einsum("jj->j", matrix)
-    raised = len(matrix) * np.finfo(np.float64).eps * float(diagonal.mean())
+    raised = max(len(matrix) * np.finfo(np.float64).eps * float(diagonal.mean()), _TINY)
     failed = 1
     while failed:
         if not np.isfinite(raised):
@@ -112,7 +113,7 @@ def kernel_factor(gram: Any, dtype: np.dtype[Any]) -> Any:
     """
     backend = active()
     mean = float(backend.get(gram.diagonal()).mean())
-    level = 10 * np.finfo(dtype).eps * max(mean, np.finfo(float).tiny)
+    level = 10 * np.finfo(dtype).eps * max(mean, _TINY)
     while True:
         gram.ravel()[:: len(gram) + 1] += level
         factor = backend.cholesky(gram.copy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_random_state
 
 from .._util.parameters import count_threads
+from .._util.threads import one_blas_thread
 from ..estimators.data_checks import check_range, check_scale, checked_weights
 from ..estimators.given_rows import require_labels
 from ..estimators.labels import as_label_array, refuse_ambiguous
@@ -228,6 +230,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
             raise ValueError(f"Blocks of rows need graph='anchors'; got graph={self.graph!r}.")
         return Anchors()
 
+    @one_blas_thread()
     def fit_nodes(
         self,
         graph: NodeGraph | dict[str, NodeGraph],
@@ -295,6 +298,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
         forget_transduced(self)
         return self
 
+    @one_blas_thread()
     def fit_edges(
         self,
         elsewhere: Elsewhere,
@@ -422,6 +426,7 @@ class SemiSupervised(MetaEstimatorMixin, Answering, Composed):
     def _members_of(self, side: Side, models: dict[str, Any] | None, seed: int) -> list[Member]:
         """Return the members of one view, fitted."""
         if models is None:
+            side = replace(side, known=side.known.coded())  # a person's models learn what y says
             about = side.known, side.given, seed, self.n_jobs
             models = usual_models(*about, alike=side.alike)
         scope = None if side.graph is None else Scope(side.graph, self.n_threads())

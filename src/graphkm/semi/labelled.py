@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..estimators.targets import spread_of, weighted_quantile
 from ..judge.folds import make_folds
 from ..judge.held_out import take_rows
 from ..judge.mixture import Verdict
+from ..judge.units import PLAIN, Units
 from ..members import Known
 from ..neighbours.distinct import Copies
 from .judging import splitter_of
@@ -67,7 +69,19 @@ def known_rows(
         Copies(to[copies.first], copies.place[order]),
         kind,
         sizes=model.given_sizes(y[order], counted) if kind == "classes" else None,
+        units=units_of(y[order], counted) if kind == "quantities" else PLAIN,
     )
+
+
+def units_of(y: NDArray[np.float64], weights: NDArray[np.float64]) -> Units:
+    """Return the units of columns of quantities: weighted medians, and spreads around them."""
+    found = np.array([(0.0, 1.0)] * y.shape[1])
+    for own, values in zip(found, y.T, strict=True):
+        told = ~np.isnan(values)
+        if told.any():
+            own[0] = weighted_quantile(values[told], weights[told], 0.5)
+            own[1] = spread_of(values[told] - own[0], weights[told])
+    return Units(*found.T)
 
 
 def keep_held(model: Any, verdict: Verdict, known: Known, labeled: NDArray[np.int64]) -> None:
@@ -82,12 +96,12 @@ def keep_held(model: Any, verdict: Verdict, known: Known, labeled: NDArray[np.in
         return
     rows, first, place = np.unique(labeled, return_index=True, return_inverse=True)
     weights = np.bincount(place, known.weights)
-    told = known.targets[first]
+    told = known.y[first]
     if known.classes is not None:
         told = np.zeros((len(rows), len(known.classes)))
         np.add.at(told, (place, known.codes), known.weights)
         told /= weights[:, None]
-    held = np.where(known.cells > 0, verdict.held, np.nan)[first]
+    held = np.where(known.cells > 0, known.units.decoded(verdict.held), np.nan)[first]
     single = known.kind == "quantities" and not known.several
     model.labeled_, model.told_weights_ = rows, weights
     model.held_out_, model.told_ = (held[:, 0], told[:, 0]) if single else (held, told)

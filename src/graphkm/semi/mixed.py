@@ -19,6 +19,7 @@ from ..judge.columns import label_shares
 from ..judge.held_out import HeldOut
 from ..judge.sizes import tilted
 from ..judge.temperature import log_probabilities
+from ..judge.units import PLAIN, Units
 from ..members.member import Array, Kind, Member, as_scores, as_shares
 from ..members.models import model_scores
 
@@ -92,6 +93,8 @@ class Mixed:
         The b of `graphkm.judge.sizes`, which gives the classes their sizes; None without sizes.
     linked : Linked or None
         What the members on given edges say; None if no graph was given.
+    units : Units
+        The units in which the members say quantities.
     """
 
     parts: list[Part]
@@ -103,6 +106,7 @@ class Mixed:
     kind: Kind
     tilt: Array | None = None
     linked: Linked | None = None
+    units: Units = PLAIN
 
     @property
     def by_column(self) -> bool:
@@ -175,6 +179,8 @@ class Mixed:
             found = np.where(said > 0, found / np.where(said > 0, said, 1.0), self.prior)
         if self.classes is not None:  # single precision has rounded their sums
             found /= found.sum(axis=1, keepdims=True)
+        if self.kind == "quantities":
+            return self.units.decoded(found)
         return found if self.tilt is None else tilted(found, self.tilt)
 
     def _by_rows(self, given: Any, rows: Any, links: Any) -> Array:

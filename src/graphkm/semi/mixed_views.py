@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..judge.mixture import Verdict
 from ..judge.sizes import tilted
+from ..judge.units import PLAIN, Units
 from ..members.member import Array, Kind, Member
 from .mixed import Linked, Mixed, Part, Weight, heavy
 from .sides import Side
@@ -29,6 +30,8 @@ class MixedViews:
         As in `Mixed`.
     tilt : ndarray of shape (n_columns,) or None
         As in `Mixed`.
+    units : Units
+        As in `Mixed`; the mixtures of the views answer in these units.
     """
 
     views: dict[str, Mixed]
@@ -36,6 +39,7 @@ class MixedViews:
     classes: NDArray[Any] | None
     kind: Kind
     tilt: Array | None = None
+    units: Units = PLAIN
 
     @property
     def by_column(self) -> bool:
@@ -70,6 +74,8 @@ class MixedViews:
         )
         if self.classes is not None:
             found /= found.sum(axis=1, keepdims=True)
+        if self.kind == "quantities":
+            return self.units.decoded(found)
         return found if self.tilt is None else tilted(found, self.tilt)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,13 @@ from ..estimators.array_kinds import own_names
 from ..estimators.given_rows import require_labels, weights_to_score
 from ..estimators.targets import known_targets
 from ..judge.columns import r_squared
+from ..judge.mixture import Verdict
+from ..members import Known
 from ..members.of_all_rows import check_kind
 from .base import SemiSupervised
 from .label_tables import is_table, table_of
 from .target import Target
+from .training import Training
 from .views import unmeasured
 
 
@@ -33,6 +37,7 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
     estimator : "auto", regressor, list of regressors or None, default="auto"
         The models of the labelled rows. "auto" takes kernel ridge, ridge regression, a forest,
         extra trees and boosting; only the first two for wide sparse rows. None takes no model.
+        Models that you pass learn y as it is; all other members learn it in units of its spread.
     graph, views, unlabeled, cv, random_state, n_jobs, verbose
         As in `SemiSupervisedClassifier`. By default only NaN and the like mark unknown targets.
 
@@ -93,6 +98,11 @@ class SemiSupervisedRegressor(RegressorMixin, SemiSupervised):
         labeled = np.flatnonzero(~np.isnan(values).all(axis=1) & counts)
         require_labels(labeled, len(values), self.unlabeled)
         return Target(labeled, values[labeled], "quantities")
+
+    def _finish(
+        self, verdict: Verdict, training: Training, looked_at: Training, known: Known
+    ) -> None:
+        self.mixture_ = replace(self.mixture_, units=known.units)
 
     def _table(self, y: Any) -> NDArray[np.float64]:
         """Return targets with a column for each quantity, NaN where one is not known."""

@@ -19,7 +19,7 @@ class MemberReport(NamedTuple):
     score: float
     """Held-out accuracy, or R^2."""
     log_loss: float
-    """Mean held-out log loss; of quantities, that of a normal distribution."""
+    """Mean held-out log loss; of quantities in spreads, that of a normal distribution."""
     unlabeled: bool
     """Whether it has seen the unlabelled rows."""
     held_out_by: str
