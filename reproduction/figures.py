@@ -62,9 +62,9 @@ def run_convergence(
     best = solve(newton, objective, Resources(np.random.SeedSequence(0), np.float64))
     assert best.gap is not None and objective.guarantee is not None
     gaps, accuracies = np.empty((2, protocol.runs, len(steps)))
-    f = objective.expansion(np.float64)
     for run, (k, T) in product(range(protocol.runs), enumerate(steps)):
         fit = machine(T, run).fit(split.X, split.y)
+        f = objective.expansion(np.float64)
         f.set(fit.support_, fit.dual_coef_.T)
         gaps[run, k] = objective.value(f)[0] - best.objective[0]
         accuracies[run, k] = fit.score(split.X_test, split.y_test)
