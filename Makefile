@@ -82,9 +82,10 @@ bench: $(VENV)/demo.stamp
 accuracy: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/accuracy.py $(ARGS)
 
-# The tables of the pages, from benchmarks/results.
+# The tables of the pages, from benchmarks/results and reproduction/results.
 tables: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/page_tables.py
+	$(BIN)/python -m reproduction report reproduction/results --page docs/reproduction.md
 
 # The paper's experiments in their quick form. Run it again to continue where it stopped;
 # `python -m reproduction run --help` has the other forms.

@@ -21,6 +21,7 @@ from reproduction.protocol import Protocol
 from reproduction.report import verdicts as module
 from reproduction.report import write_report
 from reproduction.report.results import Results, Spread, read_csv
+from reproduction.report.sections import write_markdown
 from reproduction.report.tables import short
 from reproduction.report.verdicts import verdicts_table
 
@@ -305,3 +306,13 @@ def test_parameters_are_stored_without_brackets(tmp_path):
     (line,) = read_csv(tmp_path / "cells.csv")
     assert line["parameters"] == "C: 2.0"
     assert json.loads((tmp_path / "protocol.json").read_text())["name"] == "quick"
+
+
+def test_the_page_of_the_docs_is_rendered_from_the_stored_results():
+    root = Path(__file__).resolve().parents[1]
+    page = root / "docs" / "reproduction.md"
+    figures = ("graph", "convergence", "unlabeled", "accuracy", "time")
+    names = {name: f"reproduction/report-{name}.svg" for name in figures}
+    results = Results(root / "reproduction" / "results")
+    assert write_markdown(results, names, page.parent) == page.read_text(encoding="utf-8")
+    assert all((page.parent / name).stat().st_size > 1000 for name in names.values())
