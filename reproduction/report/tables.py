@@ -190,14 +190,15 @@ def _comparison(results: Results) -> str:
         rows.append([
             name, METHODS[method].title,
             *(_accuracy(results, name, method, hidden, printed) for hidden in (80, 90)),
-            with_spread(results.spread(name, method, 90, measure="f1"), "{:.1f}".format),
+            *(with_spread(results.spread(name, each, 90, measure=what), "{:.1f}".format)
+              for each, what in ((method, "f1"), ("gkm-hinge-p1", "majority"))),
             *(_amount(results, name, method, hidden, "cpu_seconds", (printed, "seconds"))
               for hidden in (80, 90)),
             _amount(results, name, method, 90, "memory_mb", (any_gkm, "memory_mb")),
             str(max(cell["runs"] for cell in cells)),
         ])  # fmt: skip
-    columns = ["set", "method", "accuracy, 80 %", "accuracy, 90 %", "F1, 90 %", "CPU s, 80 %",
-               "CPU s, 90 %", "memory MB", "runs"]  # fmt: skip
+    columns = ["set", "method", "accuracy, 80 %", "accuracy, 90 %", "F1, 90 %", "larger class, %",
+               "CPU s, 80 %", "CPU s, 90 %", "memory MB", "runs"]  # fmt: skip
     return markdown(columns, rows)
 
 
